@@ -1,0 +1,225 @@
+// swift-tools-version: 6.2
+// Targets stand from the bottom layer up, so that this file reads as the architecture (see ARCHITECTURE.md).
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+func target(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
+}
+
+func executable(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies + ["TidemarkTestSupport"], swiftSettings: settings)
+}
+
+let package = Package(
+    name: "tidemark",
+    products: [
+        .library(name: "TidemarkKit", targets: ["TidemarkKit"]),
+        .library(name: "CloudKit", targets: ["CloudKit"]),
+        .library(name: "TidemarkTestKit", targets: ["TidemarkTestKit"]),
+        .executable(name: "tidemark", targets: ["tidemark"]),
+        .executable(name: "foldersync", targets: ["foldersync"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
+    ],
+    targets: [
+        // C: headers of the kernel and of the libraries that are wrapped, and the one C source (fork and exec).
+        .systemLibrary(name: "CTidemarkEpoll"),
+        .systemLibrary(name: "CTidemarkOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CTidemarkLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CTidemarkZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "CTidemarkSpawn"),
+
+        // Ground: bytes, what time it is, what happened.
+        target("TidemarkBytes"),
+        target("TidemarkScheduling"),
+        target("TidemarkTelemetry", [logging, metrics]),
+        target("TidemarkFields", ["TidemarkBytes"]),
+        target("TidemarkCrypto", ["TidemarkBytes", "CTidemarkOpenSSL"]),
+
+        // Transport: from a file descriptor to a stream of messages.
+        target(
+            "TidemarkSockets",
+            ["TidemarkBytes", "TidemarkScheduling", "TidemarkTelemetry", "CTidemarkEpoll", deque]),
+        target("TidemarkTLS", ["TidemarkBytes", "TidemarkTelemetry", "CTidemarkOpenSSL"]),
+        target("TidemarkHTTP", ["TidemarkBytes"]),
+        target("TidemarkWebSocket", ["TidemarkBytes", "TidemarkHTTP", "TidemarkCrypto", "CTidemarkZlib"]),
+        target(
+            "TidemarkTransport",
+            [
+                "TidemarkBytes", "TidemarkScheduling", "TidemarkTelemetry", "TidemarkCrypto", "TidemarkSockets",
+                "TidemarkTLS", "TidemarkHTTP", "TidemarkWebSocket", deque,
+            ]),
+
+        // The protocol: what clients and servers say to each other.
+        target("TidemarkWire", ["TidemarkBytes", protobuf], exclude: ["Protos"]),
+
+        // PostgreSQL through libpq.
+        target(
+            "TidemarkPostgres",
+            [
+                "TidemarkBytes", "TidemarkScheduling", "TidemarkTelemetry", "TidemarkSockets", "CTidemarkLibpq", deque,
+            ]),
+        target("TidemarkLocalPostgres", ["CTidemarkSpawn", "TidemarkTelemetry"]),
+
+        // The rules, what carries them out, and where the result is kept.
+        target("TidemarkDomain", ["TidemarkBytes", "TidemarkFields"]),
+        target("TidemarkTranslation", ["TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkWire", protobuf]),
+        target(
+            "TidemarkService",
+            ["TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkScheduling", "TidemarkTelemetry", deque]),
+        target(
+            "TidemarkStore",
+            [
+                "TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkService", "TidemarkPostgres",
+                "TidemarkScheduling", "TidemarkTelemetry", "TidemarkCrypto",
+            ]),
+        target(
+            "TidemarkSessions",
+            [
+                "TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkService", "TidemarkTranslation",
+                "TidemarkWire", "TidemarkScheduling", "TidemarkTelemetry", deque, protobuf,
+            ]),
+        target(
+            "TidemarkServer",
+            [
+                "TidemarkBytes", "TidemarkCrypto", "TidemarkDomain", "TidemarkService", "TidemarkSessions",
+                "TidemarkSockets", "TidemarkStore", "TidemarkTransport", "TidemarkTLS", "TidemarkHTTP",
+                "TidemarkWebSocket", "TidemarkScheduling", "TidemarkTelemetry", "TidemarkPostgres", logging,
+            ]),
+
+        // For apps.
+        target(
+            "TidemarkKit",
+            [
+                "TidemarkBytes", "TidemarkFields", "TidemarkCrypto", "TidemarkScheduling", "TidemarkTelemetry",
+                "TidemarkSockets", "TidemarkTLS", "TidemarkHTTP", "TidemarkWebSocket", "TidemarkTransport",
+                "TidemarkWire", deque, protobuf,
+            ]),
+        target("CloudKit", ["TidemarkKit"]),
+        target(
+            "TidemarkTestKit",
+            [
+                "TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkKit", "TidemarkScheduling",
+                "TidemarkService", "TidemarkSessions", "TidemarkTranslation", "TidemarkWire", deque,
+            ]),
+
+        // Programs.
+        executable(
+            "tidemark",
+            [
+                "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkSessions", "TidemarkPostgres",
+                "TidemarkLocalPostgres", "TidemarkDomain", "TidemarkSockets", "TidemarkScheduling", "TidemarkTelemetry",
+                "TidemarkTLS", "TidemarkTransport", "TidemarkCrypto", "TidemarkBytes", arguments, logging,
+            ]),
+        executable("foldersync", ["CloudKit", arguments]),
+        executable(
+            "tidemark-echo",
+            [
+                "TidemarkBytes", "TidemarkHTTP", "TidemarkScheduling", "TidemarkSockets", "TidemarkTLS",
+                "TidemarkTransport", "TidemarkWebSocket", arguments,
+            ]),
+        executable(
+            "tidemark-bench",
+            [
+                "TidemarkBytes", "TidemarkCrypto", "TidemarkKit", "TidemarkLocalPostgres", "TidemarkPostgres",
+                "TidemarkScheduling", "TidemarkServer", "TidemarkSockets", "TidemarkStore", "TidemarkTransport",
+                "TidemarkTLS", "TidemarkWire", "TidemarkFields", arguments,
+            ]),
+        executable(
+            "tidemark-fuzz",
+            [
+                "TidemarkBytes", "TidemarkDomain", "TidemarkFields", "TidemarkHTTP", "TidemarkTranslation",
+                "TidemarkWebSocket", "TidemarkWire", protobuf,
+            ]),
+
+        // Tests: one target for each of the above, and those that need all of it.
+        .target(
+            name: "TidemarkTestSupport",
+            dependencies: [
+                "TidemarkBytes", "TidemarkCrypto", "TidemarkLocalPostgres", "TidemarkScheduling", "TidemarkSockets",
+            ],
+            path: "Tests/TidemarkTestSupport", swiftSettings: settings),
+        tests("TidemarkBytesTests", ["TidemarkBytes"]),
+        tests("TidemarkFieldsTests", ["TidemarkFields", "TidemarkBytes"]),
+        tests("TidemarkCryptoTests", ["TidemarkCrypto", "TidemarkBytes"]),
+        tests("TidemarkSocketsTests", ["TidemarkSockets", "TidemarkBytes", "TidemarkScheduling"]),
+        tests("TidemarkTLSTests", ["TidemarkTLS", "TidemarkBytes", "TidemarkCrypto"]),
+        tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkBytes"]),
+        tests("TidemarkWebSocketTests", ["TidemarkWebSocket", "TidemarkHTTP", "TidemarkBytes"]),
+        tests(
+            "TidemarkTransportTests",
+            [
+                "TidemarkTransport", "TidemarkSockets", "TidemarkTLS", "TidemarkWebSocket", "TidemarkHTTP",
+                "TidemarkBytes", "TidemarkScheduling", "TidemarkCrypto",
+            ]),
+        tests(
+            "TidemarkPostgresTests",
+            ["TidemarkPostgres", "TidemarkLocalPostgres", "TidemarkSockets", "TidemarkBytes", "TidemarkScheduling"]),
+        tests("TidemarkDomainTests", ["TidemarkDomain", "TidemarkFields", "TidemarkBytes"]),
+        tests(
+            "TidemarkTranslationTests",
+            ["TidemarkTranslation", "TidemarkDomain", "TidemarkWire", "TidemarkFields", "TidemarkBytes", protobuf]),
+        tests(
+            "TidemarkStoreTests",
+            [
+                "TidemarkStore", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkPostgres",
+                "TidemarkLocalPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkTestKit", "TidemarkBytes",
+            ]),
+        tests(
+            "TidemarkServiceTests",
+            [
+                "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkScheduling", "TidemarkTestKit",
+                "TidemarkBytes",
+            ]),
+        tests(
+            "TidemarkServerTests",
+            [
+                "TidemarkServer", "TidemarkSessions", "TidemarkService", "TidemarkStore", "TidemarkTransport",
+                "TidemarkWire", "TidemarkTranslation", "TidemarkDomain", "TidemarkFields", "TidemarkLocalPostgres",
+                "TidemarkSockets", "TidemarkScheduling", "TidemarkTLS", "TidemarkWebSocket", "TidemarkBytes",
+                "TidemarkCrypto", "TidemarkTestKit", "TidemarkPostgres", protobuf,
+            ]),
+        tests(
+            "TidemarkKitTests",
+            [
+                "TidemarkKit", "CloudKit", "TidemarkTestKit", "TidemarkWire", "TidemarkFields", "TidemarkBytes",
+                "TidemarkScheduling",
+            ]),
+        tests(
+            "SimulationTests",
+            [
+                "TidemarkTestKit", "TidemarkKit", "TidemarkService", "TidemarkSessions", "TidemarkDomain",
+                "TidemarkScheduling", "TidemarkBytes",
+            ]),
+        tests(
+            "EndToEndTests",
+            [
+                "TidemarkKit", "TidemarkLocalPostgres", "TidemarkServer", "TidemarkStore", "TidemarkTransport",
+                "TidemarkTLS", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "tidemark", "foldersync",
+            ]),
+        tests("TidyTests", []),
+    ]
+)

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where work runs and what time it is there: the clock, the timers and the dice of everything above the sockets.
+///
+/// An event loop is one (real time, its own thread); the simulation is another (virtual time, one thread, every choice
+/// from a seed). Service, sessions, sync engine and client connection take theirs as a parameter and use nothing else:
+/// no `Task.sleep`, no `Date()`, no `SystemRandomNumberGenerator`, no global executor. That is what makes a failing
+/// history replay exactly.
+package protocol Scheduler: TaskExecutor {
+    /// Monotonic time since an arbitrary start.
+    var now: Duration { get }
+
+    /// Milliseconds since 1970-01-01 00:00 UTC. May jump; never used to measure how long something takes.
+    var wallClockMilliseconds: Int64 { get }
+
+    /// Runs `work` on this scheduler after `delay`, unless the timer is cancelled before. Callable from any thread.
+    func schedule(after delay: Duration, _ work: @escaping @Sendable () -> Void) -> ScheduledTimer
+
+    /// 64 random bits: for identities, jitter and back-off; secrets come from TidemarkCrypto.
+    func randomBits() -> UInt64
+}
+
+/// A timer that has been set and can be taken back. Cancelling twice, or after it fired, does nothing.
+package struct ScheduledTimer: Sendable {
+    private let onCancel: @Sendable () -> Void
+
+    package init(onCancel: @escaping @Sendable () -> Void) {
+        self.onCancel = onCancel
+    }
+
+    package func cancel() {
+        onCancel()
+    }
+}
+
+extension Scheduler {
+    /// Starts a task whose every nonisolated step runs on this scheduler.
+    @discardableResult
+    package func run<Success: Sendable>(
+        _ work: @escaping @Sendable () async -> Success
+    ) -> Task<Success, Never> {
+        Task(executorPreference: self) { await work() }
+    }
+
+    /// As ``run(_:)``, for work that throws.
+    @discardableResult
+    package func runThrowing<Success: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Success
+    ) -> Task<Success, any Error> {
+        Task(executorPreference: self) { try await work() }
+    }
+}
