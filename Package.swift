@@ -74,7 +74,7 @@ let package = Package(
             ]),
 
         // The protocol: what clients and servers say to each other.
-        target("TidemarkWire", ["TidemarkBytes", protobuf], exclude: ["Protos"]),
+        target("TidemarkWire", ["TidemarkBytes", protobuf], exclude: ["Protos", "generate"]),
 
         // PostgreSQL through libpq.
         target(

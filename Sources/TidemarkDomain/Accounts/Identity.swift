@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who a connection is, once its credential has been checked against a container.
+package struct Identity: Sendable, Equatable {
+    package let account: AccountID
+    package let credential: CredentialID
+    package let credentialExpiresAt: Timestamp?
+    package let container: ContainerID
+    package let user: UserID
+    /// `_` and 32 hexadecimal digits.
+    package let userRecordName: String
+    package let privateDatabase: DatabaseID
+
+    package init(
+        account: AccountID, credential: CredentialID, credentialExpiresAt: Timestamp?, container: ContainerID,
+        user: UserID, userRecordName: String, privateDatabase: DatabaseID
+    ) {
+        self.account = account
+        self.credential = credential
+        self.credentialExpiresAt = credentialExpiresAt
+        self.container = container
+        self.user = user
+        self.userRecordName = userRecordName
+        self.privateDatabase = privateDatabase
+    }
+}
+
+package struct CredentialID: Hashable, Sendable {
+    package let rawValue: Int64
+    package init(_ rawValue: Int64) { self.rawValue = rawValue }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A question for one page of a zone's change feed (R-208 … R-214).
+package struct ZonePageQuery: Sendable {
+    package let key: ZoneKey
+    /// From the token; nil for a first fetch.
+    package let after: Position?
+    package let recordsMax: Int
+    /// The page is cut when the stored bytes of its fields pass this; it holds at least one record.
+    package let bytesMax: Int
+    /// Who asks: with no token, tombstones of records that this device created are included.
+    package let device: DeviceID
+
+    package struct Position: Sendable, Equatable {
+        package let zone: ZoneID
+        package let number: ChangeNumber
+
+        package init(zone: ZoneID, number: ChangeNumber) {
+            self.zone = zone
+            self.number = number
+        }
+    }
+
+    package init(key: ZoneKey, after: Position?, recordsMax: Int, bytesMax: Int, device: DeviceID) {
+        self.key = key
+        self.after = after
+        self.recordsMax = recordsMax
+        self.bytesMax = bytesMax
+        self.device = device
+    }
+}
+
+/// What one statement, so one snapshot, answered: the zone as it is and the records past the position.
+package struct ZonePageRead: Sendable {
+    /// The living incarnation; nil if there is none.
+    package var zone: ZoneState?
+    package var lastRemoval: ZoneRemovalReason?
+    /// By growing change number; may hold more than the query's bounds ask for, the rules cut it (`ZonePage`).
+    package var records: [RecordState]
+    /// Whether there are records past the last one in ``records``.
+    package var hasMore: Bool
+
+    package init(zone: ZoneState?, lastRemoval: ZoneRemovalReason?, records: [RecordState], hasMore: Bool) {
+        self.zone = zone
+        self.lastRemoval = lastRemoval
+        self.records = records
+        self.hasMore = hasMore
+    }
+}
+
+/// One line of a viewer's database feed: a zone, what it is now, and the viewer's feed number of that.
+package struct DatabaseFeedEntry: Sendable, Equatable {
+    package let number: ChangeNumber
+    package let zone: ZoneID
+    package let key: ZoneKey
+    /// Nil: created or changed. Otherwise this incarnation is gone.
+    package let removal: ZoneRemovalReason?
+
+    package init(number: ChangeNumber, zone: ZoneID, key: ZoneKey, removal: ZoneRemovalReason?) {
+        self.number = number
+        self.zone = zone
+        self.key = key
+        self.removal = removal
+    }
+}
+
+/// What one statement, so one snapshot, answered about a viewer's database feed.
+package struct DatabaseFeedRead: Sendable {
+    /// The newest number that the feed has given out.
+    package var head: ChangeNumber
+    /// Tokens below it are expired.
+    package var oldestToken: ChangeNumber
+    /// Whether zones have moved past what the feed has seen: numbers must be assigned first (``Storage``).
+    package var isBehind: Bool
+    /// Entries past the token, by growing number, at most as many as asked for.
+    package var entries: [DatabaseFeedEntry]
+    package var hasMore: Bool
+
+    package init(
+        head: ChangeNumber, oldestToken: ChangeNumber = 0, isBehind: Bool, entries: [DatabaseFeedEntry], hasMore: Bool
+    ) {
+        self.head = head
+        self.oldestToken = oldestToken
+        self.isBehind = isBehind
+        self.entries = entries
+        self.hasMore = hasMore
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Every way in which the rules refuse something. Raw values are stored in remembered outcomes: never reuse one.
+///
+/// When several apply to one item, the one that stands first in `RecordsRules` wins; the order is written there.
+package enum FailureReason: Int16, Sendable, CaseIterable {
+    /// the zone does not exist.
+    case zoneNotFound = 1
+    /// the zone was purged by its user.
+    case zonePurged = 2
+    /// the zone was lost to a key reset.
+    case zoneKeysReset = 3
+    /// "record to insert already exists".
+    case recordExists = 4
+    /// "client oplock error updating record".
+    case recordChanged = 5
+    /// "recordChangeTag specified, but record not found".
+    case recordMissing = 6
+    /// fetched by ID, not there.
+    case recordUnknown = 7
+    /// a record's type never changes.
+    case recordTypeChanged = 8
+    /// two changes to one record in one request.
+    case itemRepeated = 9
+    /// not a record name.
+    case recordNameInvalid = 10
+    /// not a record type.
+    case recordTypeInvalid = 11
+    /// not a field map.
+    case fieldsInvalid = 12
+    /// over the size of one record.
+    case recordTooLarge = 13
+    /// the parent exists neither on the server nor in the request.
+    case parentMissing = 14
+    /// a record would be its own ancestor.
+    case parentCycle = 15
+    /// the record is still the parent of another.
+    case stillParent = 16
+    /// another item of the atomic batch failed.
+    case batchFailed = 17
+    /// not a zone name.
+    case zoneNameInvalid = 18
+    /// the default zone cannot be deleted.
+    case zoneIsDefault = 19
+    /// too many items.
+    case tooManyItems = 20
+    /// too many bytes.
+    case requestTooLarge = 21
+    /// Limits.zonesMax.
+    case tooManyZones = 22
+    /// design: the request is older than the memory of outcomes.
+    case requestTooOld = 23
+    /// the token is too old, or of another life of the zone or store.
+    case tokenExpired = 24
+    /// a token of another feed, zone, database or user, or no token at all.
+    case tokenInvalid = 25
+    /// this zone or database has no change feed.
+    case feedUnavailable = 26
+    /// not in this database.
+    case wrongDatabase = 27
+    /// needs an account.
+    case notAuthenticated = 28
+    /// not permitted.
+    case notPermitted = 29
+    /// no such subscription.
+    case subscriptionUnknown = 30
+    /// not a subscription that this database can have.
+    case subscriptionInvalid = 31
+    /// somebody else holds the zone.
+    case zoneBusy = 32
+    /// The store cannot be reached just now.
+    case storeUnavailable = 33
+    /// Too many requests under way.
+    case tooManyRequests = 34
+    /// A request that this server does not know, or that is malformed.
+    case requestInvalid = 35
+    ///
+    case containerUnknown = 36
+    /// A broken invariant of ours.
+    case serverFault = 37
+}

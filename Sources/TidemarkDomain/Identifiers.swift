@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Somebody who holds credentials, known to the whole server.
+package struct AccountID: Hashable, Sendable {
+    package let rawValue: Int64
+    package init(_ rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// A container in one of its two environments.
+package struct ContainerID: Hashable, Sendable {
+    package let rawValue: Int64
+    package init(_ rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// An account as one container knows it (R-353: the same person is another user in another container).
+package struct UserID: Hashable, Sendable {
+    package let rawValue: Int64
+    package init(_ rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// A database that owns rows: a user's private database, or a container's public one.
+///
+/// It is the first part of every key in storage. The shared database owns nothing: it is a view.
+package struct DatabaseID: Hashable, Comparable, Sendable {
+    package let rawValue: Int64
+    package init(_ rawValue: Int64) { self.rawValue = rawValue }
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// One incarnation of a zone: a zone that is deleted and created again has another one.
+///
+/// Unique in the store and growing with time, so that it serves as the incarnation in tokens and tags.
+package struct ZoneID: Hashable, Comparable, Sendable {
+    package let rawValue: Int64
+    package init(_ rawValue: Int64) { self.rawValue = rawValue }
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A zone by name: what a request says, before anybody knows whether it exists.
+package struct ZoneKey: Hashable, Comparable, Sendable {
+    package let database: DatabaseID
+    package let name: String
+
+    package init(database: DatabaseID, name: String) {
+        self.database = database
+        self.name = name
+    }
+
+    package static func < (left: Self, right: Self) -> Bool {
+        left.database == right.database ? left.name < right.name : left.database < right.database
+    }
+}
+
+/// One life of the store. Renewed when it is restored from a backup, which makes all older tokens and tags void.
+package struct StoreIncarnation: Hashable, Sendable {
+    package let rawValue: UInt64
+    package init(_ rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// A device of an account: 128 random bits that the device chose. Two accounts may use the same bits.
+package struct DeviceID: Hashable, Comparable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// From 16 bytes in network order; nil for any other count.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == 16 else { return nil }
+        func number(_ slice: ArraySlice<UInt8>) -> UInt64 { slice.reduce(0) { $0 << 8 | UInt64($1) } }
+        self.init(high: number(bytes[..<8]), low: number(bytes[8...]))
+    }
+
+    /// 16 bytes in network order.
+    package var bytes: [UInt8] {
+        [high, low].flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) } }
+    }
+
+    package static func < (left: Self, right: Self) -> Bool {
+        left.high == right.high ? left.low < right.low : left.high < right.high
+    }
+}
+
+/// The position of a change in its zone: 1 for the first, growing by one with every record that changes (I-3).
+package typealias ChangeNumber = Int64
+
+/// Milliseconds since 1970-01-01 00:00 UTC: the precision of every date that the protocol carries.
+package struct Timestamp: Hashable, Comparable, Sendable {
+    package let milliseconds: Int64
+    package init(milliseconds: Int64) { self.milliseconds = milliseconds }
+    package static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
+}

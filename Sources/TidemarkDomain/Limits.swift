@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a server accepts, in one place. Every limit is told to clients when they connect.
+package struct Limits: Sendable, Equatable {
+    /// Saves and deletes of one modify request, and IDs of one fetch. More: `limitExceeded` for the request.
+    package var itemsMax = 400
+    /// Bytes of all fields in one modify request. More: `limitExceeded` for the request.
+    package var requestBytesMax = 2_097_152
+    /// Bytes of one record's fields. More: `limitExceeded` for that record.
+    package var recordBytesMax = 1_048_576
+    /// Characters of a record name, a zone name and a field key.
+    package var nameCharactersMax = 255
+    /// Records of one page of a change feed when the client does not ask for fewer.
+    package var pageRecordsDefault = 200
+    /// Records of one page at the most, whatever the client asks for.
+    package var pageRecordsMax = 1_000
+    /// Stored bytes after which a page, a group or an answer is cut (bytes are bounded on the way out as on the way in).
+    package var answerBytesMax = 4_194_304
+    /// Zones of one database; keeps the reader of the database feed cheap. More: `limitExceeded`.
+    package var zonesMax = 10_000
+    /// Milliseconds for which the outcome of a request is remembered. Older requests are refused.
+    package var requestMemoryMilliseconds: Int64 = 86_400_000
+    /// Unanswered requests of one device; more are answered with `requestRateLimited`.
+    package var requestsInFlightMax = 256
+
+    package init() {}
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What became of a ``RecordsRequest``: one entry an item, in the order of the request.
+package struct RecordsOutcome: Sendable, Equatable {
+    package var saves: [SaveOutcome]
+    package var deletes: [DeleteOutcome]
+
+    package init(saves: [SaveOutcome], deletes: [DeleteOutcome]) {
+        self.saves = saves
+        self.deletes = deletes
+    }
+}
+
+package enum SaveOutcome: Sendable, Equatable {
+    /// The record's metadata after the save.
+    case saved(RecordMetadata)
+    case failed(ItemFailure)
+}
+
+package enum DeleteOutcome: Sendable, Equatable {
+    case deleted
+    case failed(ItemFailure)
+}
+
+/// What the server adds to a record that was saved.
+package struct RecordMetadata: Sendable, Equatable {
+    package let zone: ZoneID
+    package let changeNumber: ChangeNumber
+    package let createdAt: Timestamp
+    package let createdBy: UserID
+    package let modifiedAt: Timestamp
+    package let modifiedBy: UserID
+
+    package init(
+        zone: ZoneID, changeNumber: ChangeNumber, createdAt: Timestamp, createdBy: UserID, modifiedAt: Timestamp,
+        modifiedBy: UserID
+    ) {
+        self.zone = zone
+        self.changeNumber = changeNumber
+        self.createdAt = createdAt
+        self.createdBy = createdBy
+        self.modifiedAt = modifiedAt
+        self.modifiedBy = modifiedBy
+    }
+}
+
+/// Why one item failed: a closed reason, what may be said about it, and for a conflict the record that is in the way.
+package struct ItemFailure: Sendable, Equatable {
+    package let reason: FailureReason
+    /// The current record, for the two reasons that are conflicts. Not remembered: read again for a retry.
+    package var serverRecord: RecordState?
+    package var serverZone: ZoneID?
+
+    package init(_ reason: FailureReason, serverRecord: RecordState? = nil, serverZone: ZoneID? = nil) {
+        self.reason = reason
+        self.serverRecord = serverRecord
+        self.serverZone = serverZone
+    }
+}

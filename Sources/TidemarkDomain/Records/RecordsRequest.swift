@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkFields
+
+/// Saves and deletes in one zone: the unit that is atomic, ordered (I-3) and remembered.
+///
+/// A client's request over several zones is cut into one of these a zone, all with the same id.
+package struct RecordsRequest: Sendable {
+    package let id: RequestID
+    package let zoneName: String
+    package let saves: [RecordSave]
+    package let deletes: [String]
+    package let policy: SavePolicy
+    /// Whether one failing item fails all of them.
+    package let isAtomic: Bool
+    package let user: UserID
+
+    package init(
+        id: RequestID, zoneName: String, saves: [RecordSave], deletes: [String], policy: SavePolicy, isAtomic: Bool,
+        user: UserID
+    ) {
+        self.id = id
+        self.zoneName = zoneName
+        self.saves = saves
+        self.deletes = deletes
+        self.policy = policy
+        self.isAtomic = isAtomic
+        self.user = user
+    }
+}
+
+/// One record to be saved.
+package struct RecordSave: Sendable {
+    package let name: String
+    package let type: String
+    /// The tag that the client's copy carries; nil if it has none (the client made the record itself).
+    package let tag: ChangeTag?
+    /// The keys that the policy sends (R-090 ff.), those set to nil as `removed`.
+    package let fields: FieldMap
+    package let parent: ParentChange
+
+    package init(name: String, type: String, tag: ChangeTag?, fields: FieldMap, parent: ParentChange) {
+        self.name = name
+        self.type = type
+        self.tag = tag
+        self.fields = fields
+        self.parent = parent
+    }
+}
+
+/// What a save does to a record's parent.
+package enum ParentChange: Sendable, Equatable {
+    case unchanged
+    case set(String)
+    case removed
+}
+
+/// What a save may overwrite (section 5 of the rules). Raw values are those of CloudKit.
+package enum SavePolicy: Int, Sendable, CaseIterable {
+    case ifServerRecordUnchanged = 0
+    case changedKeys = 1
+    case allKeys = 2
+}

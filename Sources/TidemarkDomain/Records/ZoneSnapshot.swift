@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a transaction must lock and read in one zone before the rules can decide.
+package struct ZoneRead: Sendable {
+    package let key: ZoneKey
+    /// Records named by saves, deletes and as new parents; sorted, each once.
+    package let recordNames: [String]
+    /// Records whose living children matter: those that are deleted; sorted, each once.
+    package let parentNames: [String]
+    /// Devices whose remembered requests matter; sorted, each once.
+    package let devices: [DeviceID]
+
+    package init(key: ZoneKey, recordNames: [String], parentNames: [String], devices: [DeviceID]) {
+        self.key = key
+        self.recordNames = recordNames
+        self.parentNames = parentNames
+        self.devices = devices
+    }
+}
+
+/// What was read, all of it after the zone's row was locked.
+package struct ZoneSnapshot: Sendable {
+    package let key: ZoneKey
+    /// The living incarnation; nil if there is none.
+    package var zone: ZoneState?
+    /// If there is no living incarnation: why the last one ended (nil: there never was one, or it is forgotten).
+    package var lastRemoval: ZoneRemovalReason?
+    /// By name, tombstones included; a name that was never used has no entry.
+    package var records: [String: RecordState]
+    /// Names of living records by the parent they name, for the ``ZoneRead/parentNames``.
+    package var children: [String: [String]]
+    package var memories: [DeviceID: RequestMemory]
+
+    package init(
+        key: ZoneKey, zone: ZoneState? = nil, lastRemoval: ZoneRemovalReason? = nil,
+        records: [String: RecordState] = [:], children: [String: [String]] = [:],
+        memories: [DeviceID: RequestMemory] = [:]
+    ) {
+        self.key = key
+        self.zone = zone
+        self.lastRemoval = lastRemoval
+        self.records = records
+        self.children = children
+        self.memories = memories
+    }
+}
+
+/// What the transaction writes in one zone: final states only, each row once.
+package struct ZoneChanges: Sendable {
+    package let database: DatabaseID
+    package let zone: ZoneID
+    /// The zone's newest change number afterwards.
+    package let changeNumber: ChangeNumber
+    /// Records and tombstones to insert or replace, by growing change number.
+    package let records: [RecordState]
+    /// Rows of request memory to insert or replace.
+    package let memories: [DeviceID: RequestMemory]
+
+    package init(
+        database: DatabaseID, zone: ZoneID, changeNumber: ChangeNumber, records: [RecordState],
+        memories: [DeviceID: RequestMemory]
+    ) {
+        self.database = database
+        self.zone = zone
+        self.changeNumber = changeNumber
+        self.records = records
+        self.memories = memories
+    }
+}

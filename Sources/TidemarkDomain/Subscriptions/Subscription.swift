@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A subscription of one user to one of their databases.
+package struct Subscription: Sendable, Equatable {
+    package let id: String
+    package let scope: DatabaseScope
+    package let kind: Kind
+    /// Only changes of this record type fire, if set.
+    package let recordType: String?
+    /// The client's notification info, kept as it came: the server does not look inside.
+    package let notificationInfo: [UInt8]
+
+    package enum Kind: Int16, Sendable {
+        case query = 1
+        case recordZone = 2
+        case database = 3
+    }
+
+    package init(id: String, scope: DatabaseScope, kind: Kind, recordType: String?, notificationInfo: [UInt8]) {
+        self.id = id
+        self.scope = scope
+        self.kind = kind
+        self.recordType = recordType
+        self.notificationInfo = notificationInfo
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Zones to create and delete in one database. Not atomic: each zone has its own result.
+package struct ZonesRequest: Sendable {
+    package let id: RequestID
+    package let saves: [String]
+    package let deletes: [String]
+
+    package init(id: RequestID, saves: [String], deletes: [String]) {
+        self.id = id
+        self.saves = saves
+        self.deletes = deletes
+    }
+}
+
+/// What became of a ``ZonesRequest``: one entry an item, in the order of the request.
+package struct ZonesOutcome: Sendable, Equatable {
+    package var saves: [ZoneItemOutcome]
+    package var deletes: [ZoneItemOutcome]
+
+    package init(saves: [ZoneItemOutcome], deletes: [ZoneItemOutcome]) {
+        self.saves = saves
+        self.deletes = deletes
+    }
+}
+
+package enum ZoneItemOutcome: Sendable, Equatable {
+    case done
+    case failed(FailureReason)
+}
+
+/// What is read under the database row's lock before zones are created or deleted.
+package struct ZonesSnapshot: Sendable {
+    /// Living zones among the names of the request, locked too.
+    package var zones: [String: ZoneState]
+    /// How many living zones the database has (`Limits.zonesMax`).
+    package var zoneCount: Int
+    package var memory: RequestMemory?
+
+    package init(zones: [String: ZoneState] = [:], zoneCount: Int = 0, memory: RequestMemory? = nil) {
+        self.zones = zones
+        self.zoneCount = zoneCount
+        self.memory = memory
+    }
+}
+
+/// What is written: new zones by name, ends of living ones, and the device's memory.
+package struct ZonesChanges: Sendable {
+    package var created: [String]
+    package var removed: [ZoneID]
+    package var removalReason: ZoneRemovalReason
+    package var device: DeviceID
+    package var memory: RequestMemory
+
+    package init(
+        created: [String], removed: [ZoneID], removalReason: ZoneRemovalReason = .deleted, device: DeviceID,
+        memory: RequestMemory
+    ) {
+        self.created = created
+        self.removed = removed
+        self.removalReason = removalReason
+        self.device = device
+        self.memory = memory
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+
+/// Where everything is kept: PostgreSQL (TidemarkStore), or memory (TidemarkTestKit). One conformance suite holds both
+/// to the same behaviour.
+///
+/// The promises that correctness rests on:
+/// - *Lock first, read after*: whatever a transaction's snapshot shows was read after the zone rows were locked, and
+///   nobody else changes those zones until the transaction ends.
+/// - *One snapshot*: each read below is one statement; the parts of its answer belong together.
+/// - *Durable before told*: when `commit` or `advanceDatabaseFeed` returns, the change survives a crash (I-1).
+/// - *Unknown is said*: when the answer to a commit is lost, the error is ``StorageError/Code/commitUnknown``, and only
+///   remembered requests tell whether it took place.
+///
+/// Nothing here decides: rules are pure functions in TidemarkDomain.
+package protocol Storage: AnyObject, Sendable {
+    /// The life of the store that is going on.
+    func incarnation() async throws(StorageError) -> StoreIncarnation
+
+    // MARK: Accounts and containers
+
+    /// Who holds the credential with this SHA-256, in this container. Creates the container (if `createsContainer`), the
+    /// user and the private database on their first use.
+    ///
+    /// - Returns: nil if there is no such credential, or it is revoked or expired at `now`.
+    /// - Throws: ``StorageError/Code/containerUnknown`` if there is no such container and none is to be created.
+    func identity(
+        credentialHash: [UInt8], container: String, environment: ContainerEnvironment, createsContainer: Bool,
+        now: Timestamp
+    ) async throws(StorageError) -> Identity?
+
+    /// Notes that a device of the account was here (for operators; at most once a session).
+    func noteDevice(_ device: DeviceID, of account: AccountID, name: String, now: Timestamp) async throws(StorageError)
+
+    // MARK: Records
+
+    /// Opens a transaction: locks the zones that exist, in the order of their ids, then reads what is asked for.
+    ///
+    /// - Returns: the transaction, with one snapshot a read, in the order of `reads`.
+    /// - Throws: ``StorageError/Code/zoneBusy`` if a lock was not to be had in time.
+    func beginWrite(_ reads: [ZoneRead]) async throws(StorageError) -> any WriteTransaction
+
+    /// Records by name, tombstones included; names never used are left out.
+    func records(named names: [String], in key: ZoneKey) async throws(StorageError) -> ZoneSnapshot
+
+    // MARK: Zones
+
+    /// Opens a transaction on the database's row, and locks the living zones among `names` as well.
+    func beginZonesWrite(
+        in database: DatabaseID, names: [String], device: DeviceID
+    ) async throws(StorageError) -> any ZonesTransaction
+
+    /// Living zones, by id.
+    func zones(in database: DatabaseID) async throws(StorageError) -> [ZoneState]
+
+    // MARK: Changes
+
+    func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> ZonePageRead
+
+    /// Looks at a viewer's feed without a lock. With `after` nil: living zones only.
+    func databaseFeed(
+        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
+    ) async throws(StorageError) -> DatabaseFeedRead
+
+    /// Locks the viewer's feed row (never a zone's), gives each zone that has moved the next feed number, and returns when
+    /// that is durable.
+    func advanceDatabaseFeed(of viewer: DatabaseID) async throws(StorageError)
+
+    // MARK: Subscriptions
+
+    func subscriptions(of user: UserID) async throws(StorageError) -> [Subscription]
+    /// Inserts or replaces.
+    func saveSubscription(_ subscription: Subscription, of user: UserID) async throws(StorageError)
+    /// - Returns: whether there was one.
+    func deleteSubscription(
+        _ id: String, scope: DatabaseScope, of user: UserID
+    ) async throws(StorageError) -> Bool
+
+    // MARK: Between servers
+
+    /// Tells every server (this one too, if it listens) that zones have moved. A hint: may be lost (I-4).
+    func post(_ notices: [ZoneNotice]) async throws(StorageError)
+
+    /// The newest change of each of these databases, for the sweep that repairs lost hints: the sum of its zones' change
+    /// numbers and zone creations and ends. It differs from the last answer if anything changed.
+    func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64]
+}
+
+/// Zones that are locked, and what was read of them. Ends by ``commit(_:)`` or ``rollback()``, exactly one of them.
+package protocol WriteTransaction: AnyObject, Sendable {
+    /// One a read of `beginWrite`, in that order.
+    var snapshots: [ZoneSnapshot] { get }
+
+    /// Writes and commits.
+    ///
+    /// - Throws: ``StorageError/Code/commitUnknown`` if it is not known whether it took place; any other code: it did not.
+    func commit(_ changes: [ZoneChanges]) async throws(StorageError)
+
+    func rollback() async
+}
+
+/// A database whose set of zones is locked. Ends by ``commit(_:now:)`` or ``rollback()``, exactly one of them.
+package protocol ZonesTransaction: AnyObject, Sendable {
+    var snapshot: ZonesSnapshot { get }
+
+    /// - Throws: as ``WriteTransaction/commit(_:)``.
+    func commit(_ changes: ZonesChanges, now: Timestamp) async throws(StorageError)
+
+    func rollback() async
+}
+
+/// "Zone Z of database D moved": what servers tell each other after a commit.
+package struct ZoneNotice: Sendable, Hashable {
+    package let database: DatabaseID
+    /// The device that caused it, which gets no push.
+    package let device: DeviceID
+    /// Empty when the set of zones changed rather than a zone's records.
+    package let zoneName: String
+
+    package init(database: DatabaseID, device: DeviceID, zoneName: String) {
+        self.database = database
+        self.device = device
+        self.zoneName = zoneName
+    }
+}
