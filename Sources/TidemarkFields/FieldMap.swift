@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A record's fields as bytes: one canonical encoding, the same on the wire, in the store and in the client.
+///
+/// The bytes are a protobuf message, described with its rules in `Fields.proto`: entries in ascending order of their
+/// keys, each with a flag (plain or encrypted), a type code and a value. Equal fields have equal bytes. Keys are merged,
+/// filtered and checked without decoding a value.
+package struct FieldMap: Sendable, Hashable {
+    /// The encoded message.
+    package let bytes: [UInt8]
+
+    /// No fields.
+    package init() {
+        bytes = []
+    }
+
+    /// Takes bytes from a peer: proves that they are canonical, that keys and values are what they say, and their size.
+    package init(
+        validating bytes: [UInt8], limits: FieldLimits = .standard, keys: FieldKeyRule = .app
+    ) throws(FieldError) {
+        guard bytes.count <= limits.byteCountMax else { throw FieldError(.tooLarge, at: limits.byteCountMax) }
+        try FieldValidator.validate(bytes.span, keys: keys)
+        self.bytes = bytes
+    }
+
+    /// Takes bytes that were validated before, by this process or before they were stored.
+    ///
+    /// If they are not canonical after all, reading ends silently at the first entry that cannot be understood; nothing
+    /// traps.
+    package init(trusting bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    package var byteCount: Int { bytes.count }
+
+    package var isEmpty: Bool { bytes.isEmpty }
+
+    /// The number of entries; takes time in proportion to it.
+    package var count: Int { reduce(into: 0) { count, _ in count += 1 } }
+
+    /// All keys, plain and encrypted, ascending.
+    package var keys: [String] { map(\.key) }
+
+    /// The entry of a key, be it plain or encrypted; found by a walk over the entries before it.
+    package subscript(key: String) -> Entry? {
+        let wanted = Array(key.utf8)
+        var cursor = FieldCursor()
+        while cursor.advance(in: bytes.span) {
+            switch cursor.compareKey(in: bytes.span, with: wanted.span) {
+            case ..<0: continue
+            case 0: return Entry(bytes: bytes, layout: cursor.current)
+            default: return nil
+            }
+        }
+        return nil
+    }
+
+    /// Whether it says of any key that it is to be removed: such a map is a change, not a record's content.
+    package var containsRemovals: Bool {
+        var cursor = FieldCursor()
+        while cursor.advance(in: bytes.span) {
+            if cursor.current.typeCode == FieldType.removed.rawValue { return true }
+        }
+        return false
+    }
+}
+
+extension FieldMap: Sequence {
+    /// One field, its value not yet decoded.
+    package struct Entry: Sendable {
+        let bytes: [UInt8]
+        let layout: FieldLayout
+
+        package var key: String {
+            String(decoding: bytes[layout.keyStart..<layout.keyEnd], as: UTF8.self)
+        }
+
+        /// Whether the key belongs to the record's encrypted values.
+        package var isEncrypted: Bool { layout.isEncrypted }
+
+        /// Nil for a code that this version does not know, which a validated map does not have.
+        package var type: FieldType? { FieldType(rawValue: layout.typeCode) }
+
+        /// Decodes the value. Does not fail on a validated map.
+        package func value() throws(FieldError) -> FieldValue {
+            try FieldReader.value(bytes, layout)
+        }
+    }
+
+    package struct Iterator: IteratorProtocol {
+        let bytes: [UInt8]
+        var cursor = FieldCursor()
+
+        package mutating func next() -> Entry? {
+            let bytes = bytes
+            return cursor.advance(in: bytes.span) ? Entry(bytes: bytes, layout: cursor.current) : nil
+        }
+    }
+
+    package func makeIterator() -> Iterator {
+        Iterator(bytes: bytes)
+    }
+}

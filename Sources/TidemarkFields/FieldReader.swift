@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decodes the values of a ``FieldMap``'s entries.
+enum FieldReader {
+    static func value(_ bytes: [UInt8], _ layout: FieldLayout) throws(FieldError) -> FieldValue {
+        var offset = layout.valueStart
+        let value = try value(bytes, layout, &offset)
+        guard offset == layout.end else { throw FieldError(.malformed, at: offset) }
+        return value
+    }
+
+    private static func value(
+        _ bytes: [UInt8], _ layout: FieldLayout, _ offset: inout Int
+    ) throws(FieldError) -> FieldValue {
+        let end = layout.end
+        guard let type = FieldType(rawValue: layout.typeCode) else { throw FieldError(.unknownType, at: offset) }
+        switch type {
+        case .removed: return .removed
+        case .emptyList: return .emptyList
+        case .string:
+            try FieldWire.expect(FieldWire.stringTag, bytes.span, &offset, end)
+            return .string(try string(bytes, &offset, end))
+        case .int64:
+            try FieldWire.expect(FieldWire.int64Tag, bytes.span, &offset, end)
+            return .int64(try FieldWire.readZigzag(bytes.span, &offset, end))
+        case .double:
+            try FieldWire.expect(FieldWire.doubleTag, bytes.span, &offset, end)
+            return .double(try FieldWire.readDouble(bytes.span, &offset, end))
+        case .date:
+            try FieldWire.expect(FieldWire.dateTag, bytes.span, &offset, end)
+            return .date(milliseconds: try FieldWire.readZigzag(bytes.span, &offset, end))
+        case .bytes:
+            try FieldWire.expect(FieldWire.bytesTag, bytes.span, &offset, end)
+            return .bytes(try data(bytes, &offset, end))
+        case .reference:
+            try FieldWire.expect(FieldWire.referenceTag, bytes.span, &offset, end)
+            return .reference(try reference(bytes, &offset, end))
+        case .location:
+            try FieldWire.expect(FieldWire.locationTag, bytes.span, &offset, end)
+            return .location(try measuredLocation(bytes, &offset, end))
+        case .stringList, .int64List, .doubleList, .dateList, .bytesList, .referenceList, .locationList:
+            try FieldWire.expect(FieldWire.listTag, bytes.span, &offset, end)
+            let listEnd = try FieldWire.readLength(bytes.span, &offset, end)
+            return try list(type, bytes, &offset, listEnd)
+        }
+    }
+
+    private static func list(
+        _ type: FieldType, _ bytes: [UInt8], _ offset: inout Int, _ end: Int
+    ) throws(FieldError) -> FieldValue {
+        switch type {
+        case .stringList: return .strings(try repeated(.string, bytes, &offset, end, string))
+        case .bytesList: return .bytesList(try repeated(.bytes, bytes, &offset, end, data))
+        case .referenceList: return .references(try repeated(.reference, bytes, &offset, end, reference))
+        case .locationList: return .locations(try repeated(.location, bytes, &offset, end, measuredLocation))
+        case .int64List: return .int64s(try packed(.int64, bytes, &offset, end, integer))
+        case .dateList: return .dates(milliseconds: try packed(.date, bytes, &offset, end, integer))
+        default: return .doubles(try packed(.double, bytes, &offset, end, double))
+        }
+    }
+
+    // MARK: Lists
+
+    private static func repeated<Element>(
+        _ element: FieldType, _ bytes: [UInt8], _ offset: inout Int, _ end: Int,
+        _ read: ([UInt8], inout Int, Int) throws(FieldError) -> Element
+    ) throws(FieldError) -> [Element] {
+        var elements: [Element] = []
+        while offset < end {
+            try FieldWire.expect(FieldWire.elementTag(element), bytes.span, &offset, end)
+            elements.append(try read(bytes, &offset, end))
+        }
+        return elements
+    }
+
+    private static func packed<Element>(
+        _ element: FieldType, _ bytes: [UInt8], _ offset: inout Int, _ end: Int,
+        _ read: ([UInt8], inout Int, Int) throws(FieldError) -> Element
+    ) throws(FieldError) -> [Element] {
+        var elements: [Element] = []
+        try FieldWire.expect(FieldWire.elementTag(element), bytes.span, &offset, end)
+        let packedEnd = try FieldWire.readLength(bytes.span, &offset, end)
+        while offset < packedEnd { elements.append(try read(bytes, &offset, packedEnd)) }
+        guard packedEnd == end else { throw FieldError(.malformed, at: offset) }
+        return elements
+    }
+
+    // MARK: Scalars
+
+    private static func integer(_ bytes: [UInt8], _ offset: inout Int, _ end: Int) throws(FieldError) -> Int64 {
+        try FieldWire.readZigzag(bytes.span, &offset, end)
+    }
+
+    private static func double(_ bytes: [UInt8], _ offset: inout Int, _ end: Int) throws(FieldError) -> Double {
+        try FieldWire.readDouble(bytes.span, &offset, end)
+    }
+
+    private static func data(_ bytes: [UInt8], _ offset: inout Int, _ end: Int) throws(FieldError) -> [UInt8] {
+        let valueEnd = try FieldWire.readLength(bytes.span, &offset, end)
+        defer { offset = valueEnd }
+        return Array(bytes[offset..<valueEnd])
+    }
+
+    private static func string(_ bytes: [UInt8], _ offset: inout Int, _ end: Int) throws(FieldError) -> String {
+        let valueEnd = try FieldWire.readLength(bytes.span, &offset, end)
+        guard UTF8Check.isValid(bytes.span, offset, valueEnd) else { throw FieldError(.badValue, at: offset) }
+        defer { offset = valueEnd }
+        return String(decoding: bytes[offset..<valueEnd], as: UTF8.self)
+    }
+
+    // MARK: Reference
+
+    /// Where the names of a reference lie.
+    struct ReferenceLayout {
+        var recordName = 0..<0
+        var zoneName: Range<Int>?
+        var ownerName: Range<Int>?
+        var action = FieldReference.Action.none
+    }
+
+    /// Reads a reference that fills the bytes from `offset` to `end`.
+    static func referenceLayout(
+        _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
+    ) throws(FieldError) -> ReferenceLayout {
+        var layout = ReferenceLayout()
+        layout.recordName = try name(FieldWire.recordNameTag, bytes, &offset, end)
+        if offset < end, bytes[offset] == FieldWire.zoneNameTag {
+            layout.zoneName = try name(FieldWire.zoneNameTag, bytes, &offset, end)
+            layout.ownerName = try name(FieldWire.ownerNameTag, bytes, &offset, end)
+        }
+        if offset < end {
+            // An action of 0 is not written.
+            try FieldWire.expect(FieldWire.actionTag, bytes, &offset, end)
+            let code = try FieldWire.readVarint(bytes, &offset, end)
+            guard code == UInt64(FieldReference.Action.deleteSelf.rawValue) else {
+                throw FieldError(code == 0 ? .malformed : .badValue, at: offset)
+            }
+            layout.action = .deleteSelf
+        }
+        guard offset == end else { throw FieldError(.malformed, at: offset) }
+        return layout
+    }
+
+    /// Names are printable ASCII.
+    private static func name(
+        _ tag: UInt8, _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
+    ) throws(FieldError) -> Range<Int> {
+        try FieldWire.expect(tag, bytes, &offset, end)
+        let start: Int
+        let nameEnd = try FieldWire.readLength(bytes, &offset, end)
+        start = offset
+        guard (1...FieldLimits.nameBytesMax).contains(nameEnd - start) else { throw FieldError(.badValue, at: start) }
+        for index in start..<nameEnd where bytes[index] < 0x20 || bytes[index] > 0x7E {
+            throw FieldError(.badValue, at: index)
+        }
+        offset = nameEnd
+        return start..<nameEnd
+    }
+
+    private static func reference(
+        _ bytes: [UInt8], _ offset: inout Int, _ end: Int
+    ) throws(FieldError) -> FieldReference {
+        let valueEnd = try FieldWire.readLength(bytes.span, &offset, end)
+        let layout = try referenceLayout(bytes.span, &offset, valueEnd)
+        func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+        var reference = FieldReference(recordName: text(layout.recordName), action: layout.action)
+        if let zone = layout.zoneName, let owner = layout.ownerName {
+            reference.zone = FieldReference.Zone(name: text(zone), ownerName: text(owner))
+        }
+        return reference
+    }
+
+    // MARK: Location
+
+    private static func measuredLocation(
+        _ bytes: [UInt8], _ offset: inout Int, _ end: Int
+    ) throws(FieldError) -> FieldLocation {
+        let valueEnd = try FieldWire.readLength(bytes.span, &offset, end)
+        return try location(bytes.span, &offset, valueEnd)
+    }
+
+    /// Reads a location that fills the bytes from `offset` to `end`.
+    static func location(
+        _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
+    ) throws(FieldError) -> FieldLocation {
+        var location = FieldLocation(
+            latitude: 0, longitude: 0, altitude: 0, horizontalAccuracy: 0, verticalAccuracy: 0, course: 0, speed: 0,
+            timestampMilliseconds: 0)
+        for (tag, part) in zip(FieldWire.locationTags, FieldLocation.doubles) {
+            try FieldWire.expect(tag, bytes, &offset, end)
+            location[keyPath: part] = try FieldWire.readDouble(bytes, &offset, end)
+        }
+        try FieldWire.expect(FieldWire.timestampTag, bytes, &offset, end)
+        location.timestampMilliseconds = try FieldWire.readZigzag(bytes, &offset, end)
+        guard offset == end else { throw FieldError(.malformed, at: offset) }
+        return location
+    }
+}
+
+extension FieldLocation {
+    /// The parts that are doubles, in the order of their numbers in `Fields.proto`.
+    static var doubles: [WritableKeyPath<FieldLocation, Double>] {
+        [\.latitude, \.longitude, \.altitude, \.horizontalAccuracy, \.verticalAccuracy, \.course, \.speed]
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The type codes of a field, as they stand in the bytes of a ``FieldMap``.
+///
+/// 7 and 23 are kept free for assets and lists of assets.
+package enum FieldType: UInt8, Sendable, Hashable, CaseIterable {
+    case string = 1
+    case int64 = 2
+    case double = 3
+    case date = 4
+    case bytes = 5
+    case reference = 6
+    case location = 8
+
+    /// The key is to be removed; only in changes on their way to the server.
+    case removed = 15
+
+    /// A list without elements, which has no element type of its own.
+    case emptyList = 16
+    case stringList = 17
+    case int64List = 18
+    case doubleList = 19
+    case dateList = 20
+    case bytesList = 21
+    case referenceList = 22
+    case locationList = 24
+
+    package var isList: Bool { rawValue >= FieldType.emptyList.rawValue }
+
+    /// The type of the elements of a list that has some; nil for everything else.
+    package var element: FieldType? {
+        rawValue > FieldType.emptyList.rawValue ? FieldType(rawValue: rawValue - FieldType.emptyList.rawValue) : nil
+    }
+
+    /// Whether a key that was first saved with this type may now hold `other`.
+    ///
+    /// An empty list fits every list, either way round; a removal fits everything.
+    package func accepts(_ other: FieldType) -> Bool {
+        if self == other || self == .removed || other == .removed { return true }
+        return isList && other.isList && (self == .emptyList || other == .emptyList)
+    }
+}

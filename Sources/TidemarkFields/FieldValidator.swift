@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Proves that bytes are a canonical ``FieldMap`` without decoding its values.
+enum FieldValidator {
+    static func validate(_ bytes: Span<UInt8>, keys: FieldKeyRule) throws(FieldError) {
+        var cursor = FieldCursor()
+        var previous = cursor
+        var isFirst = true
+        while try cursor.advanceOrThrow(in: bytes) {
+            let layout = cursor.current
+            guard keys.allows(bytes, layout.keyStart, layout.keyEnd) else {
+                throw FieldError(.badKey, at: layout.keyStart)
+            }
+            if !isFirst {
+                let order = previous.compareKey(in: bytes, with: cursor, in: bytes)
+                if order == 0 { throw FieldError(.duplicateKey, at: layout.keyStart) }
+                if order > 0 { throw FieldError(.unsorted, at: layout.keyStart) }
+            }
+            try validateValue(bytes, layout)
+            previous = cursor
+            isFirst = false
+        }
+    }
+
+    private static func validateValue(_ bytes: Span<UInt8>, _ layout: FieldLayout) throws(FieldError) {
+        var offset = layout.valueStart
+        let end = layout.end
+        guard let type = FieldType(rawValue: layout.typeCode) else { throw FieldError(.unknownType, at: offset) }
+        switch type {
+        case .removed, .emptyList:
+            break
+        case .int64, .date:
+            try FieldWire.expect(type == .int64 ? FieldWire.int64Tag : FieldWire.dateTag, bytes, &offset, end)
+            _ = try FieldWire.readVarint(bytes, &offset, end)
+        case .double:
+            try FieldWire.expect(FieldWire.doubleTag, bytes, &offset, end)
+            guard end - offset >= 8 else { throw FieldError(.truncated, at: offset) }
+            offset += 8
+        case .string:
+            try FieldWire.expect(FieldWire.stringTag, bytes, &offset, end)
+            try validateElement(.string, bytes, &offset, end)
+        case .bytes:
+            try FieldWire.expect(FieldWire.bytesTag, bytes, &offset, end)
+            try validateElement(.bytes, bytes, &offset, end)
+        case .reference:
+            try FieldWire.expect(FieldWire.referenceTag, bytes, &offset, end)
+            try validateElement(.reference, bytes, &offset, end)
+        case .location:
+            try FieldWire.expect(FieldWire.locationTag, bytes, &offset, end)
+            try validateElement(.location, bytes, &offset, end)
+        case .stringList, .int64List, .doubleList, .dateList, .bytesList, .referenceList, .locationList:
+            try FieldWire.expect(FieldWire.listTag, bytes, &offset, end)
+            let listEnd = try FieldWire.readLength(bytes, &offset, end)
+            try validateList(of: type.element ?? type, bytes, &offset, listEnd)
+        }
+        guard offset == end else { throw FieldError(.malformed, at: offset) }
+    }
+
+    private static func validateList(
+        of element: FieldType, _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
+    ) throws(FieldError) {
+        // At least one: a list without elements has a type code of its own.
+        repeat {
+            try FieldWire.expect(FieldWire.elementTag(element), bytes, &offset, end)
+            switch element {
+            case .int64, .date:
+                let packedEnd = try FieldWire.readLength(bytes, &offset, end)
+                guard packedEnd == end, offset < end else { throw FieldError(.malformed, at: offset) }
+                while offset < end { _ = try FieldWire.readVarint(bytes, &offset, end) }
+            case .double:
+                let packedEnd = try FieldWire.readLength(bytes, &offset, end)
+                guard packedEnd == end, offset < end, (end - offset) % 8 == 0 else {
+                    throw FieldError(.malformed, at: offset)
+                }
+                offset = end
+            default:
+                try validateElement(element, bytes, &offset, end)
+            }
+        } while offset < end
+    }
+
+    /// A value that has a length: reads it with its length, whose tag has been read.
+    @inline(__always)
+    private static func validateElement(
+        _ type: FieldType, _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
+    ) throws(FieldError) {
+        let valueEnd = try FieldWire.readLength(bytes, &offset, end)
+        switch type {
+        case .string:
+            guard UTF8Check.isValid(bytes, offset, valueEnd) else { throw FieldError(.badValue, at: offset) }
+            offset = valueEnd
+        case .reference:
+            _ = try FieldReader.referenceLayout(bytes, &offset, valueEnd)
+        case .location:
+            _ = try FieldReader.location(bytes, &offset, valueEnd)
+        default:
+            offset = valueEnd
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Encodes values as they stand in an entry of a ``FieldMap``.
+enum FieldWriter {
+    static func append(_ value: FieldValue, to output: inout [UInt8]) {
+        switch value {
+        case .removed, .emptyList:
+            break
+        case .string(let text):
+            FieldWire.append(tag: FieldWire.stringTag, text: text, to: &output)
+        case .int64(let number):
+            output.append(FieldWire.int64Tag)
+            FieldWire.append(zigzag: number, to: &output)
+        case .double(let number):
+            output.append(FieldWire.doubleTag)
+            FieldWire.append(double: number, to: &output)
+        case .date(let milliseconds):
+            output.append(FieldWire.dateTag)
+            FieldWire.append(zigzag: milliseconds, to: &output)
+        case .bytes(let bytes):
+            FieldWire.append(tag: FieldWire.bytesTag, content: bytes, to: &output)
+        case .reference(let reference):
+            FieldWire.append(tag: FieldWire.referenceTag, content: encoded(reference), to: &output)
+        case .location(let location):
+            FieldWire.append(tag: FieldWire.locationTag, content: encoded(location), to: &output)
+        case .strings, .int64s, .doubles, .dates, .bytesList, .references, .locations:
+            appendList(value, to: &output)
+        }
+    }
+
+    private static func appendList(_ value: FieldValue, to output: inout [UInt8]) {
+        guard let element = value.type.element else { return }
+        let tag = FieldWire.elementTag(element)
+        var list: [UInt8] = []
+        var packed: [UInt8] = []
+        switch value {
+        case .strings(let elements): for text in elements { FieldWire.append(tag: tag, text: text, to: &list) }
+        case .bytesList(let elements): for bytes in elements { FieldWire.append(tag: tag, content: bytes, to: &list) }
+        case .references(let elements):
+            for reference in elements { FieldWire.append(tag: tag, content: encoded(reference), to: &list) }
+        case .locations(let elements):
+            for location in elements { FieldWire.append(tag: tag, content: encoded(location), to: &list) }
+        case .int64s(let elements), .dates(let elements):
+            for number in elements { FieldWire.append(zigzag: number, to: &packed) }
+        case .doubles(let elements): for number in elements { FieldWire.append(double: number, to: &packed) }
+        default: return
+        }
+        if !packed.isEmpty { FieldWire.append(tag: tag, content: packed, to: &list) }
+        FieldWire.append(tag: FieldWire.listTag, content: list, to: &output)
+    }
+
+    private static func encoded(_ reference: FieldReference) -> [UInt8] {
+        var output: [UInt8] = []
+        FieldWire.append(tag: FieldWire.recordNameTag, text: reference.recordName, to: &output)
+        if let zone = reference.zone {
+            FieldWire.append(tag: FieldWire.zoneNameTag, text: zone.name, to: &output)
+            FieldWire.append(tag: FieldWire.ownerNameTag, text: zone.ownerName, to: &output)
+        }
+        if reference.action != .none { output += [FieldWire.actionTag, reference.action.rawValue] }
+        return output
+    }
+
+    private static func encoded(_ location: FieldLocation) -> [UInt8] {
+        var output: [UInt8] = []
+        for (tag, part) in zip(FieldWire.locationTags, FieldLocation.doubles) {
+            output.append(tag)
+            FieldWire.append(double: location[keyPath: part], to: &output)
+        }
+        output.append(FieldWire.timestampTag)
+        FieldWire.append(zigzag: location.timestampMilliseconds, to: &output)
+        return output
+    }
+}

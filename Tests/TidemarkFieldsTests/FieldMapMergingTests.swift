@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import TidemarkFields
+
+@Suite struct FieldMapMergingTests {
+    @Test func `R-093, R-098, R-102: keys sent replace, the others stay`() throws {
+        let old = try FieldMap([Field("a", .int64(1)), Field("b", .string("old")), Field("d", .int64(4))])
+        let changes = try FieldMap([Field("b", .string("new")), Field("c", .int64(3)), Field("e", .int64(5))])
+        let merged = try FieldMap([
+            Field("a", .int64(1)), Field("b", .string("new")), Field("c", .int64(3)), Field("d", .int64(4)),
+            Field("e", .int64(5)),
+        ])
+        #expect(old.merging(changes) == merged)
+    }
+
+    @Test func `R-063: a removed key goes, and removing one that is not there does nothing`() throws {
+        let old = try FieldMap([Field("a", .int64(1)), Field("b", .int64(2))])
+        let changes = try FieldMap([Field("b", .removed), Field("c", .removed)])
+        #expect(try old.merging(changes) == FieldMap([Field("a", .int64(1))]))
+        #expect(FieldMap().merging(changes).isEmpty)
+    }
+
+    @Test func `R-055, R-215: desired keys keep only those that are named`() throws {
+        let map = try FieldMap([
+            Field("a", .int64(1)), Field("b", .int64(2), isEncrypted: true), Field("c", .int64(3)),
+        ])
+        #expect(map.selecting(FieldSelection([])).isEmpty)
+        #expect(map.selecting(FieldSelection(["b"])).keys == ["b"])
+        #expect(map.selecting(FieldSelection(["c", "a", "a", "0", "bb", "zz"])).keys == ["a", "c"])
+        #expect(map.selecting(FieldSelection(["a", "b", "c"])) == map)
+    }
+
+    @Test func `merging behaves as a dictionary does, over random maps`() throws {
+        var random = Random(seed: UInt64.random(in: .min ... .max))
+        for _ in 0..<2_000 {
+            let (old, oldModel) = try randomMap(&random, removals: false)
+            let (first, firstModel) = try randomMap(&random, removals: true)
+            let (second, secondModel) = try randomMap(&random, removals: true)
+            let merged = old.merging(first).merging(second)
+            let model = oldModel.merging(firstModel) { $1 }.filter { $1 != .removed }
+                .merging(secondModel) { $1 }.filter { $1 != .removed }
+            let expected = try FieldMap(model.map { Field($0.key, $0.value) })
+            #expect(merged == expected, "seed \(random.seed)")
+            #expect(try FieldMap(validating: merged.bytes) == merged, "seed \(random.seed)")
+            #expect(old.merging(FieldMap()) == old)
+            #expect(old.merging(old) == old)
+            #expect(FieldMap().merging(old) == old)
+            let keys = Array(oldModel.keys.shuffled(using: &random).prefix(3))
+            let selected = try FieldMap(oldModel.filter { keys.contains($0.key) }.map { Field($0.key, $0.value) })
+            #expect(old.selecting(FieldSelection(keys)) == selected, "seed \(random.seed)")
+        }
+    }
+
+    private func randomMap(_ random: inout Random, removals: Bool) throws -> (FieldMap, [String: FieldValue]) {
+        var model: [String: FieldValue] = [:]
+        for _ in 0..<Int.random(in: 0...6, using: &random) {
+            let key = ["a", "ab", "b", "B", "c1", "d_"].randomElement(using: &random) ?? "a"
+            let value = FieldMapTests.values.randomElement(using: &random) ?? .emptyList
+            model[key] = value == .removed && !removals ? .emptyList : value
+        }
+        return (try FieldMap(model.map { Field($0.key, $0.value) }), model)
+    }
+}
+
+/// SplitMix64, so that a printed seed replays a run.
+struct Random: RandomNumberGenerator {
+    let seed: UInt64
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        self.seed = seed
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
