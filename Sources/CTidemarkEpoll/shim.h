@@ -1,16 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Linux servers need and Swift's Glibc module lacks. Macros become static inline functions; no logic here.
+// What Linux servers need and Swift's Glibc module lacks. Macros, enums and variadic functions become static inline
+// functions; no logic here.
 #pragma once
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+// NB: _GNU_SOURCE stays undefined: Swift's Glibc module is built without it, and declarations that differ between two
+// modules are errors.
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+static inline int tidemark_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+static inline int tidemark_epoll_control(int epoll, int operation, int fd, uint32_t events, uint64_t data) {
+    struct epoll_event event = {.events = events, .data.u64 = data};
+    return epoll_ctl(epoll, operation, fd, &event);
+}
+
+static inline int tidemark_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+static inline int tidemark_socket(int family) { return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
+
+// Declared by <sys/socket.h> under _GNU_SOURCE only.
+extern int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
+static inline int tidemark_accept(int fd, struct sockaddr_storage *address, socklen_t *length) {
+    return accept4(fd, (struct sockaddr *)address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+static inline int tidemark_get_family(const struct sockaddr_storage *address) { return address->ss_family; }
+
+static inline void tidemark_set_thread_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+static inline int tidemark_lookup_numeric_service(
+    const char *host, const char *service, struct addrinfo **found) {
+    struct addrinfo hints = {.ai_flags = AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
+    return getaddrinfo(host, service, &hints, found);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTidemarkEpoll
+
+/// A place for a registration. Its index and generation are what epoll gives back with an event, so that an event of a
+/// registration that is gone, or whose place has a new one, is recognised and dropped.
+struct Slot {
+    var generation: UInt32 = 0
+    var registration: Registration?
+
+    /// What epoll gives back for the descriptor that wakes the loop; no registration has it.
+    static let wakerToken = UInt64.max
+
+    static func token(index: Int, generation: UInt32) -> UInt64 {
+        UInt64(generation) << 32 | UInt64(UInt32(truncatingIfNeeded: index))
+    }
+
+    static func index(of token: UInt64) -> Int { Int(token & 0xFFFF_FFFF) }
+
+    static func generation(of token: UInt64) -> UInt32 { UInt32(token >> 32) }
+}
+
+extension EventLoop {
+    /// Watches a descriptor, which stays the caller's, for `handler`. Loop-confined.
+    ///
+    /// - Throws: `resourcesExhausted`, or what `epoll_ctl` says of a descriptor that cannot be watched.
+    package func register(
+        _ descriptor: FileDescriptor, interest: Interest, handler: any EventHandler
+    ) throws(SocketError) -> Registration {
+        try register(descriptor.rawValue, interest: interest, handler: handler)
+    }
+
+    /// As ``register(_:interest:handler:)-(FileDescriptor,_,_)``, for descriptors that a library owns.
+    package func register(
+        _ fd: Int32, interest: Interest, handler: any EventHandler
+    ) throws(SocketError) -> Registration {
+        precondition(isCurrent)
+        if freeSlots.isEmpty {
+            freeSlots.append(slots.count)
+            slots.append(Slot())
+        }
+        let index = freeSlots[freeSlots.count - 1]
+        let token = Slot.token(index: index, generation: slots[index].generation)
+        let result = control(EPOLL_CTL_ADD, fd, events: interest.epollEvents, token: token)
+        guard result == 0 else { throw SocketError(errorNumber: Int32(-result), operation: "epoll_ctl") }
+        freeSlots.removeLast()
+        let registration = Registration(loop: self, fd: fd, token: token, interest: interest, handler: handler)
+        slots[index].registration = registration
+        return registration
+    }
+
+    func control(_ operation: Int32, _ fd: Int32, events: UInt32, token: UInt64) -> Int {
+        SystemCalls.control(epoll, operation, fd, events: events, data: token)
+    }
+
+    /// The registration with this token has been cancelled.
+    func forget(_ token: UInt64) {
+        let index = Slot.index(of: token)
+        slots[index].registration = nil
+        slots[index].generation &+= 1
+        freeSlots.append(index)
+    }
+
+    /// Calls the handlers of the first `count` events.
+    func dispatch(_ count: Int) {
+        for position in 0..<count {
+            let event = events[position]
+            let token = event.data.u64
+            guard token != Slot.wakerToken else { continue }
+            let slot = slots[Slot.index(of: token)]
+            guard slot.generation == Slot.generation(of: token), let registration = slot.registration else { continue }
+            registration.notify(Readiness(epollEvents: event.events))
+        }
+    }
+
+    func invalidateRegistrations() {
+        let ended = slots
+        slots = []
+        freeSlots = []
+        for slot in ended { slot.registration?.invalidate() }
+    }
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTidemarkEpoll
+internal import Glibc
+internal import Synchronization
+package import TidemarkScheduling
+
+/// One thread that waits for sockets and timers and runs what they bring; also a Swift executor.
+///
+/// Sockets, TLS and framing are synchronous state machines that run in its callbacks; what is above runs as tasks on the
+/// same thread (`loop.run { … }`, or an actor whose `unownedExecutor` is the loop), without a hop. A connection never
+/// changes its loop.
+///
+/// One tick: wait → handlers of ready descriptors → due timers → jobs and closures → ``TickFlushable/flush()``. Each
+/// part is bounded, so that none starves the others; the rest follows in the next tick.
+///
+/// A loop lives until ``stop()``: its thread keeps it. Sends never raise SIGPIPE (see ``Socket/send(_:)``), and no signal
+/// is blocked: a program that handles signals with a thread of its own blocks them before it starts loops.
+package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
+    package let name: String
+
+    /// 64 KiB to receive into; whoever is called by the loop may use it until it returns. Loop-confined.
+    package let receiveScratch: UnsafeMutableRawBufferPointer
+
+    let epoll: Int32
+    let waker: Int32
+    private let inbox = Mutex(Inbox())
+    /// The `pthread_self` of the thread while it runs; 0 before and after.
+    private let threadIdentity = Atomic<UInt>(0)
+    private let cancelledTimerCount = Atomic<Int>(0)
+
+    // What follows is touched by the loop's thread only.
+
+    /// Work that came from the loop itself, and what was taken from the inbox, in order.
+    private var ready: [Work] = []
+    /// The part of it that is being run; while it runs, new work goes to `ready`.
+    private var running: [Work] = []
+    private var runningNext = 0
+    private var timers = TimerQueue()
+    var flushables: [any TickFlushable] = []
+    var flushing: [any TickFlushable] = []
+    var slots: [Slot] = []
+    var freeSlots: [Int] = []
+    let events: UnsafeMutableBufferPointer<epoll_event>
+
+    private static let receiveScratchBytes = 65_536
+    /// Ready descriptors taken from the kernel in one tick; more wait for the next.
+    private static let eventsPerTickMax = 256
+    /// Jobs and closures run in one tick. At a few microseconds each, I/O waits some milliseconds at most.
+    private static let workPerTickMax = 1_024
+    private static let timersPerTickMax = 1_024
+    /// Ticks after ``stop()`` in which work that is already queued may still end.
+    private static let finalTicksMax = 64
+
+    /// Makes the loop and starts its thread.
+    ///
+    /// - Parameter name: The thread's name; the first 15 bytes are shown.
+    /// - Throws: `resourcesExhausted` when there are no more descriptors or threads.
+    package init(name: String) throws(SocketError) {
+        let epoll = FileDescriptor(owning: try SystemCalls.createEpoll())
+        let waker = FileDescriptor(owning: try SystemCalls.createEventDescriptor())
+        // Edge-triggered: each write wakes once, and nobody has to read the counter.
+        let result = SystemCalls.control(
+            epoll.rawValue, EPOLL_CTL_ADD, waker.rawValue, events: EPOLLIN.rawValue | EPOLLET.rawValue,
+            data: Slot.wakerToken)
+        guard result == 0 else { throw SocketError(errorNumber: Int32(-result), operation: "epoll_ctl") }
+        self.name = name
+        self.epoll = epoll.release()
+        self.waker = waker.release()
+        receiveScratch = .allocate(byteCount: Self.receiveScratchBytes, alignment: 64)
+        events = .allocate(capacity: Self.eventsPerTickMax)
+        let thread = try LoopThread.start(name: name) { self.runUntilStopped() }
+        inbox.withLock { $0.thread = thread }
+    }
+
+    deinit {
+        SystemCalls.close(epoll)
+        SystemCalls.close(waker)
+        receiveScratch.deallocate()
+        events.deallocate()
+    }
+
+    /// Ends the thread and waits until it has ended; called on the loop itself, it ends after this tick.
+    ///
+    /// From any thread; twice does nothing more. Work that is queued by then is still run, timers and descriptors are let
+    /// go of, and what is given to the loop later never runs.
+    package func stop() {
+        let thread = inbox.withLock { inbox in
+            defer { inbox.thread = nil }
+            inbox.isStopping = true
+            return inbox.thread
+        }
+        SystemCalls.signal(waker)
+        guard let thread else { return }
+        if isCurrent { pthread_detach(thread) } else { pthread_join(thread, nil) }
+    }
+
+    /// Whether the caller runs on this loop's thread.
+    package var isCurrent: Bool { threadIdentity.load(ordering: .relaxed) == pthread_self() }
+
+    /// Runs `work` on the loop, after what was given to it before. From any thread.
+    package func execute(_ work: @escaping @Sendable () -> Void) {
+        submit(.closure(work))
+    }
+
+    private func submit(_ work: Work) {
+        if isCurrent { return ready.append(work) }
+        let mustWake = inbox.withLock { inbox in
+            guard !inbox.hasEnded else { return false }
+            inbox.work.append(work)
+            defer { inbox.isSleeping = false }
+            return inbox.isSleeping
+        }
+        if mustWake { SystemCalls.signal(waker) }
+    }
+
+    /// Has `flushable` flushed once at the end of this tick, and keeps it alive until then. Loop-confined.
+    ///
+    /// The caller remembers that it has asked; asking twice flushes twice.
+    package func atEndOfTick(_ flushable: any TickFlushable) {
+        precondition(isCurrent)
+        flushables.append(flushable)
+    }
+}
+
+// MARK: Executor
+
+extension EventLoop {
+    package func enqueue(_ job: consuming ExecutorJob) {
+        submit(.job(UnownedJob(job)))
+    }
+
+    package func checkIsolated() {
+        precondition(isCurrent, "not on the event loop")
+    }
+
+    package func isIsolatingCurrentContext() -> Bool? { isCurrent }
+}
+
+// MARK: Clock, timers and dice
+
+extension EventLoop {
+    package var now: Duration { .nanoseconds(SystemCalls.nanoseconds(of: CLOCK_MONOTONIC)) }
+
+    package var wallClockMilliseconds: Int64 { SystemCalls.nanoseconds(of: CLOCK_REALTIME) / 1_000_000 }
+
+    package func randomBits() -> UInt64 {
+        var generator = SystemRandomNumberGenerator()
+        return generator.next()
+    }
+
+    /// Runs `work` on the loop after `delay`, which the kernel rounds up to whole milliseconds. From any thread.
+    @discardableResult
+    package func schedule(after delay: Duration, _ work: @escaping @Sendable () -> Void) -> ScheduledTimer {
+        let timer = LoopTimer(deadline: Self.deadline(after: delay), work: work)
+        if isCurrent { insert(timer) } else { execute { self.insert(timer) } }
+        return ScheduledTimer { [self] in
+            if timer.take() != nil { cancelledTimerCount.add(1, ordering: .relaxed) }
+        }
+    }
+
+    /// Saturates: a delay of centuries is one that never ends.
+    private static func deadline(after delay: Duration) -> Int64 {
+        let (seconds, attoseconds) = delay.components
+        let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflow else { return seconds < 0 ? 0 : .max }
+        let start = SystemCalls.nanoseconds(of: CLOCK_MONOTONIC) + attoseconds / 1_000_000_000
+        let (deadline, isTooFar) = start.addingReportingOverflow(nanoseconds)
+        return isTooFar ? .max : max(deadline, 0)
+    }
+
+    /// Timers that are set, with those cancelled ones that are not cleared away yet. Loop-confined; for tests.
+    var timerCount: Int { timers.count }
+
+    private func insert(_ timer: LoopTimer) {
+        timers.insert(timer)
+        if timers.compact(cancelledCount: cancelledTimerCount.load(ordering: .relaxed)) {
+            cancelledTimerCount.store(0, ordering: .relaxed)
+        }
+    }
+
+    private func fireTimers() {
+        guard timers.nextDeadline != nil else { return }
+        let now = SystemCalls.nanoseconds(of: CLOCK_MONOTONIC)
+        for _ in 0..<Self.timersPerTickMax {
+            guard let timer = timers.popDue(at: now) else { return }
+            if let work = timer.take() { work() } else { cancelledTimerCount.subtract(1, ordering: .relaxed) }
+        }
+    }
+}
+
+// MARK: The thread
+
+extension EventLoop {
+    private func runUntilStopped() {
+        threadIdentity.store(pthread_self(), ordering: .relaxed)
+        while !inbox.withLock({ $0.isStopping }) {
+            tick(timeout: millisecondsToSleep())
+        }
+        for _ in 0..<Self.finalTicksMax where hasPendingWork { tick(timeout: 0) }
+        letGo()
+    }
+
+    private func tick(timeout: Int32) {
+        dispatch(SystemCalls.wait(epoll, events, milliseconds: timeout))
+        fireTimers()
+        runReadyWork()
+        flush()
+    }
+
+    private var hasPendingWork: Bool {
+        !ready.isEmpty || runningNext < running.count || !flushables.isEmpty || inbox.withLock { !$0.work.isEmpty }
+    }
+
+    /// 0 when there is something to do, -1 when only a descriptor or another thread can bring something.
+    private func millisecondsToSleep() -> Int32 {
+        guard ready.isEmpty, runningNext == running.count, flushables.isEmpty else { return 0 }
+        // From here on, whoever puts work into the inbox wakes the loop.
+        let isIdle = inbox.withLock { inbox in
+            inbox.isSleeping = inbox.work.isEmpty && !inbox.isStopping
+            return inbox.isSleeping
+        }
+        guard isIdle else { return 0 }
+        guard let deadline = timers.nextDeadline else { return -1 }
+        let nanoseconds = deadline - SystemCalls.nanoseconds(of: CLOCK_MONOTONIC)
+        guard nanoseconds > 0 else { return 0 }
+        // Rounded up: a timer never fires early, and the loop does not spin through its last millisecond.
+        return Int32(clamping: (nanoseconds - 1) / 1_000_000 + 1)
+    }
+
+    private func runReadyWork() {
+        takeInbox()
+        let executor = asUnownedSerialExecutor()
+        let taskExecutor = asUnownedTaskExecutor()
+        var budget = Self.workPerTickMax
+        while budget > 0 {
+            if runningNext == running.count {
+                guard !ready.isEmpty else { return }
+                running.removeAll(keepingCapacity: running.count <= Self.workPerTickMax)
+                runningNext = 0
+                swap(&running, &ready)
+            }
+            let work = running[runningNext]
+            runningNext += 1
+            budget -= 1
+            switch work {
+            case .job(let job): job.runSynchronously(isolatedTo: executor, taskExecutor: taskExecutor)
+            case .closure(let closure): closure()
+            }
+        }
+    }
+
+    private func takeInbox() {
+        inbox.withLock { inbox in
+            inbox.isSleeping = false
+            guard !inbox.work.isEmpty else { return }
+            if ready.isEmpty { swap(&ready, &inbox.work) } else { ready.append(contentsOf: inbox.work) }
+            inbox.work.removeAll(keepingCapacity: inbox.work.count <= Self.workPerTickMax)
+        }
+    }
+
+    private func flush() {
+        guard !flushables.isEmpty else { return }
+        // What asks again while it is being flushed is flushed in the next tick.
+        swap(&flushing, &flushables)
+        for flushable in flushing { flushable.flush() }
+        flushing.removeAll(keepingCapacity: true)
+    }
+
+    /// Lets go of everything that might hold the loop, so that the last one to leave frees it.
+    private func letGo() {
+        invalidateRegistrations()
+        let unclaimed = inbox.withLock { inbox in
+            defer { inbox.work = [] }
+            inbox.hasEnded = true
+            return inbox.work
+        }
+        // From here on the loop takes no work, not even from the deinitializers of what it lets go of.
+        threadIdentity.store(0, ordering: .relaxed)
+        let dropped = (unclaimed, ready, running, timers, flushables)
+        (ready, running, runningNext, timers, flushables) = ([], [], 0, TimerQueue(), [])
+        withExtendedLifetime(dropped) {}
+    }
+}
+
+/// One thing to do on a loop.
+private enum Work {
+    case job(UnownedJob)
+    case closure(@Sendable () -> Void)
+}
+
+/// What other threads leave for the loop.
+private struct Inbox {
+    var work: [Work] = []
+    /// The loop waits, or is about to, without knowing of any work; whoever brings some wakes it.
+    var isSleeping = false
+    var isStopping = false
+    var hasEnded = false
+    /// To be joined or detached by whoever stops the loop first.
+    var thread: pthread_t?
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTidemarkEpoll
+internal import Glibc
+internal import TidemarkScheduling
+
+/// Accepts connections on one loop. Several listeners, one a loop, may share an address: the kernel spreads connections.
+///
+/// When the process or the machine runs out of descriptors (EMFILE, ENFILE), a listener pauses for a moment, so that
+/// waiting connections are served when some become free. If none has, it uses the one it keeps in reserve to accept and
+/// close a batch of them, so that clients learn it at once and try elsewhere or later. It neither spins nor ends.
+///
+/// Loop-confined; Sendable only so that work on the loop can capture it.
+package final class Listener: EventHandler, @unchecked Sendable {
+    package struct Options: Sendable {
+        /// Lets further listeners share the address (SO_REUSEPORT). Off, a second one gets `addressInUse`.
+        package var sharesAddress: Bool
+        /// Whether a listener on `[::]` takes IPv4 connections too.
+        package var acceptsIPv4OnIPv6: Bool
+        /// Connections that the kernel completes before they are accepted; `net.core.somaxconn` bounds it as well.
+        package var backlog: Int
+
+        package init(sharesAddress: Bool = true, acceptsIPv4OnIPv6: Bool = true, backlog: Int = 4_096) {
+            self.sharesAddress = sharesAddress
+            self.acceptsIPv4OnIPv6 = acceptsIPv4OnIPv6
+            self.backlog = backlog
+        }
+    }
+
+    /// Where it listens, with the port that the kernel chose if 0 was asked for.
+    package let localAddress: SocketAddress
+
+    private let loop: EventLoop
+    private let descriptor: FileDescriptor
+    private let onAccept: (FileDescriptor, SocketAddress) -> Void
+    private var registration: Registration?
+    private var reserve: FileDescriptor?
+    private var pauseTimer: ScheduledTimer?
+    /// The last attempt found no descriptor either, so that waiting connections are to be turned away.
+    private var isExhausted = false
+    private var isPausedByCaller = false
+    /// Connections accepted and closed at once because there was no descriptor for them.
+    package private(set) var refusedCount = 0
+
+    /// Connections accepted in one tick; a flood of them leaves time for those that are there.
+    private static let acceptsPerTickMax = 64
+    private static let pauseAfterExhaustion = Duration.milliseconds(100)
+
+    /// Listens at once.
+    ///
+    /// - Parameter onAccept: Gets each connection's descriptor, non-blocking, and the peer's address. It may close the
+    ///   listener.
+    /// - Throws: `addressInUse`, `addressInvalid`, `permissionDenied` (ports below 1024).
+    package init(
+        loop: EventLoop, address: SocketAddress, options: Options = Options(),
+        onAccept: @escaping (FileDescriptor, SocketAddress) -> Void
+    ) throws(SocketError) {
+        precondition(loop.isCurrent)
+        let descriptor = FileDescriptor(owning: try SystemCalls.createSocket(family: address.addressFamily))
+        let fd = descriptor.rawValue
+        if address.family != .unix {
+            try SystemCalls.setOption(fd, SOL_SOCKET, SO_REUSEADDR, 1)
+            if options.sharesAddress { try SystemCalls.setOption(fd, SOL_SOCKET, SO_REUSEPORT, 1) }
+        }
+        if address.family == .ipv6 {
+            try SystemCalls.setOption(fd, Int32(IPPROTO_IPV6), IPV6_V6ONLY, options.acceptsIPv4OnIPv6 ? 0 : 1)
+        }
+        try address.withKernelForm { (raw, length) throws(SocketError) in try SystemCalls.bind(fd, raw, length) }
+        try SystemCalls.listen(fd, backlog: Int32(clamping: options.backlog))
+        localAddress = SocketAddress(try SystemCalls.localAddress(fd)) ?? address
+        self.loop = loop
+        self.descriptor = descriptor
+        self.onAccept = onAccept
+        reserve = try? FileDescriptor(owning: SystemCalls.openNull())
+        registration = try loop.register(descriptor, interest: .readable, handler: self)
+    }
+
+    /// Accepts no more until ``resume()``; connections wait in the kernel's queue.
+    package func pause() {
+        isPausedByCaller = true
+        updateInterest()
+    }
+
+    package func resume() {
+        isPausedByCaller = false
+        updateInterest()
+    }
+
+    /// Accepts no more; connections that the kernel has queued are reset.
+    package func close() {
+        registration?.cancel()
+        registration = nil
+        pauseTimer?.cancel()
+        pauseTimer = nil
+        reserve = nil
+        descriptor.close()
+    }
+
+    package func ready(_ readiness: Readiness) {
+        for _ in 0..<Self.acceptsPerTickMax {
+            guard registration != nil, pauseTimer == nil, !isPausedByCaller else { return }
+            guard acceptOne() else { return }
+        }
+    }
+
+    /// False when there is nothing more to accept now.
+    private func acceptOne() -> Bool {
+        var storage = sockaddr_storage()
+        let result = SystemCalls.accept(descriptor.rawValue, &storage)
+        if result >= 0 {
+            isExhausted = false
+            let accepted = FileDescriptor(owning: Int32(result))
+            if let peer = SocketAddress(storage) { onAccept(accepted, peer) }
+            return true
+        }
+        switch Int32(-result) {
+        case EAGAIN, EWOULDBLOCK:
+            return false
+        case ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH,
+            EPERM:
+            // accept(2): errors of the one connection that would have been accepted; the next may be fine.
+            return true
+        default:
+            if isExhausted { refuseWaiting() }
+            isExhausted = true
+            pauseForAMoment()
+            return false
+        }
+    }
+
+    /// Accepts and closes with the help of the descriptor kept in reserve.
+    private func refuseWaiting() {
+        for _ in 0..<Self.acceptsPerTickMax {
+            guard reserve != nil else { break }
+            reserve = nil
+            var storage = sockaddr_storage()
+            let result = SystemCalls.accept(descriptor.rawValue, &storage)
+            if result >= 0 {
+                SystemCalls.close(Int32(result))
+                refusedCount += 1
+            }
+            reserve = try? FileDescriptor(owning: SystemCalls.openNull())
+            if result < 0 { break }
+        }
+        if reserve == nil { reserve = try? FileDescriptor(owning: SystemCalls.openNull()) }
+    }
+
+    private func pauseForAMoment() {
+        pauseTimer = loop.schedule(after: Self.pauseAfterExhaustion) { [weak self] in
+            self?.pauseTimer = nil
+            self?.updateInterest()
+        }
+        updateInterest()
+    }
+
+    private func updateInterest() {
+        registration?.update(pauseTimer == nil && !isPausedByCaller ? .readable : [])
+    }
+}

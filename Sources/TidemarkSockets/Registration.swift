@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTidemarkEpoll
+internal import Glibc
+
+/// What a handler wants to hear of. Hang-ups are told always; with no interest at all, once.
+package struct Interest: OptionSet, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let readable = Interest(rawValue: 1)
+    package static let writable = Interest(rawValue: 2)
+
+    /// Level-triggered: what was not read now is told again in the next tick.
+    ///
+    /// Without any interest, hang-ups would be told again and again to a handler that does not want to act; edge-triggered
+    /// they are told once.
+    var epollEvents: UInt32 {
+        var events: UInt32 = isEmpty ? EPOLLET.rawValue : 0
+        if contains(.readable) { events |= EPOLLIN.rawValue }
+        if contains(.writable) { events |= EPOLLOUT.rawValue }
+        return events
+    }
+}
+
+/// What a descriptor is ready for.
+package struct Readiness: OptionSet, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let readable = Readiness(rawValue: 1)
+    package static let writable = Readiness(rawValue: 2)
+    /// Both directions have ended or an error is pending; receiving, sending or ``Socket/finishConnecting()`` says which.
+    package static let hangup = Readiness(rawValue: 4)
+
+    @inline(__always)
+    init(epollEvents: UInt32) {
+        var rawValue: UInt8 = 0
+        if epollEvents & EPOLLIN.rawValue != 0 { rawValue |= 1 }
+        if epollEvents & EPOLLOUT.rawValue != 0 { rawValue |= 2 }
+        if epollEvents & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { rawValue |= 4 }
+        self.rawValue = rawValue
+    }
+}
+
+/// Whoever waits for a descriptor. Called on its loop only.
+package protocol EventHandler: AnyObject {
+    /// Does a bounded piece of work; what is left is told again in the next tick.
+    func ready(_ readiness: Readiness)
+}
+
+/// Whoever collects output during a tick of the loop, to send it in one piece at its end.
+package protocol TickFlushable: AnyObject {
+    func flush()
+}
+
+/// A descriptor that a loop watches for a handler. Loop-confined.
+///
+/// The loop keeps the handler alive until ``cancel()``, or until the loop ends.
+package final class Registration {
+    package let loop: EventLoop
+    private let fd: Int32
+    private var handler: (any EventHandler)?
+    private let token: UInt64
+    package private(set) var interest: Interest
+
+    init(loop: EventLoop, fd: Int32, token: UInt64, interest: Interest, handler: any EventHandler) {
+        self.loop = loop
+        self.fd = fd
+        self.token = token
+        self.interest = interest
+        self.handler = handler
+    }
+
+    package var isCancelled: Bool { handler == nil }
+
+    /// Changes what the handler hears of; free when nothing changes, and nothing once cancelled.
+    package func update(_ interest: Interest) {
+        guard interest != self.interest, !isCancelled else { return }
+        precondition(loop.isCurrent)
+        self.interest = interest
+        var result = loop.control(EPOLL_CTL_MOD, fd, events: interest.epollEvents, token: token)
+        if result == -Int(ENOENT) {
+            // NB: libpq closes its socket and opens another, often with the same number, when it tries the next host.
+            result = loop.control(EPOLL_CTL_ADD, fd, events: interest.epollEvents, token: token)
+        }
+        precondition(result == 0, "cancel a registration before its descriptor is closed")
+    }
+
+    /// Ends it: the handler is not called again, not even for events that the loop has already fetched.
+    ///
+    /// Twice, or after the loop has ended, it does nothing.
+    package func cancel() {
+        guard !isCancelled else { return }
+        precondition(loop.isCurrent)
+        handler = nil
+        // Fails harmlessly if a library has already closed the descriptor, which takes it out of epoll.
+        _ = loop.control(EPOLL_CTL_DEL, fd, events: 0, token: token)
+        loop.forget(token)
+    }
+
+    /// The loop has ended; nothing is left to take the descriptor out of.
+    func invalidate() {
+        handler = nil
+    }
+
+    @inline(__always)
+    func notify(_ readiness: Readiness) {
+        handler?.ready(readiness)
+    }
+}

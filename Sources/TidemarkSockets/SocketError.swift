@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Why something on a socket, a listener or an event loop failed.
+package struct SocketError: Error, Sendable, Equatable, CustomStringConvertible {
+    package enum Code: String, Sendable, CaseIterable {
+        /// The text is no address, or the address cannot be used for this.
+        case addressInvalid
+        case addressInUse
+        /// The host has no address.
+        case nameNotFound
+        /// No name server answered; trying later may help.
+        case nameLookupFailed
+        case connectionRefused
+        /// The peer, or something between, ended the connection without a goodbye.
+        case connectionReset
+        case timedOut
+        case unreachable
+        case permissionDenied
+        /// Out of file descriptors or kernel memory; passes by itself.
+        case resourcesExhausted
+        /// Anything else; ``SocketError/errorNumber`` says what.
+        case systemCallFailed
+    }
+
+    package let code: Code
+    /// The system call or step that failed, for logs.
+    package let operation: StaticString
+    /// The `errno` of the system call; 0 if there was none.
+    package let errorNumber: Int32
+
+    package init(_ code: Code, operation: StaticString, errorNumber: Int32 = 0) {
+        self.code = code
+        self.operation = operation
+        self.errorNumber = errorNumber
+    }
+
+    /// The error that a system call's `errno` stands for.
+    package init(errorNumber: Int32, operation: StaticString) {
+        self.init(Self.code(of: errorNumber), operation: operation, errorNumber: errorNumber)
+    }
+
+    package var description: String {
+        errorNumber == 0
+            ? "\(code.rawValue) (\(operation))"
+            : "\(code.rawValue) (\(operation): \(String(cString: strerror(errorNumber))))"
+    }
+
+    package static func == (left: Self, right: Self) -> Bool {
+        left.code == right.code && left.errorNumber == right.errorNumber
+    }
+
+    private static func code(of errorNumber: Int32) -> Code {
+        switch errorNumber {
+        case EADDRINUSE: .addressInUse
+        case EAFNOSUPPORT, EADDRNOTAVAIL, EINVAL, ENOENT, ENAMETOOLONG: .addressInvalid
+        case ECONNREFUSED: .connectionRefused
+        case ECONNRESET, EPIPE, ECONNABORTED, ENOTCONN: .connectionReset
+        case ETIMEDOUT: .timedOut
+        case EHOSTUNREACH, ENETUNREACH, EHOSTDOWN, ENETDOWN: .unreachable
+        case EACCES, EPERM: .permissionDenied
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: .resourcesExhausted
+        default: .systemCallFailed
+        }
+    }
+}
