@@ -159,7 +159,8 @@ let package = Package(
         .target(
             name: "TidemarkTestSupport",
             dependencies: [
-                "TidemarkBytes", "TidemarkCrypto", "TidemarkLocalPostgres", "TidemarkScheduling", "TidemarkSockets",
+                "TidemarkBytes", "TidemarkCrypto", "TidemarkLocalPostgres", "TidemarkPostgres", "TidemarkScheduling",
+                "TidemarkSockets", deque,
             ],
             path: "Tests/TidemarkTestSupport", swiftSettings: settings),
         tests("TidemarkBytesTests", ["TidemarkBytes"]),

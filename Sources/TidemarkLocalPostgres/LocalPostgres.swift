@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+
+/// A private PostgreSQL: made on first use, reachable through a Unix socket that only its owner can open, started again
+/// when it dies, and ended with this process, however this process ends.
+///
+/// `tidemark dev` keeps its data in one, and so do the tests. Its superuser needs no password. When this process is
+/// root, PostgreSQL runs as the user `postgres`. All methods block for a time (a first start about 0.6 s): call them off
+/// the event loops.
+package final class LocalPostgres: Sendable {
+    package enum Durability: Sendable {
+        /// What is committed survives a crash of the machine.
+        case durable
+        /// Survives no crash of the machine, and is fast: for tests.
+        case fast
+    }
+
+    /// What happens to the server, told on a thread of its own.
+    package enum Event: Sendable {
+        case started(processID: Int32)
+        /// It ended, by itself or by a signal; it is started again unless ``LocalPostgres/stop()`` was called.
+        case ended(status: Int32, signal: Int32)
+        case startFailed(LocalPostgresError)
+    }
+
+    /// The only role of a new server.
+    package static let superuser = "postgres"
+
+    private let directory: DataDirectory
+    private let socket: SocketDirectory
+    private let keeper: PostgresKeeper
+    private let isStopped = Mutex(false)
+
+    /// A start after a crash replays the log, which takes its time.
+    private static let readySeconds = 120.0
+    /// So many ends before it was ready, and the start has failed: more than one, because processes of a server that was
+    /// killed may hold its shared memory for another moment.
+    private static let startFailureCountMax = 6
+    private static let stopSeconds = 30.0
+
+    private init(directory: DataDirectory, socket: SocketDirectory, keeper: PostgresKeeper) {
+        self.directory = directory
+        self.socket = socket
+        self.keeper = keeper
+    }
+
+    /// Starts a server and waits until it accepts connections.
+    ///
+    /// - Parameters:
+    ///   - dataDirectory: keeps everything that should outlast the process; is created if it is missing. Any place will
+    ///     do, also one that the user `postgres` could not reach by its path.
+    ///   - binaries: the directory of `initdb` and `postgres`; by default they are looked for.
+    package static func start(
+        dataDirectory: String, durability: Durability, binaries: String? = nil,
+        onEvent: @escaping @Sendable (Event) -> Void = { _ in }
+    ) throws(LocalPostgresError) -> LocalPostgres {
+        let binaries = try PostgresBinaries.find(explicit: binaries)
+        let directory = try DataDirectory.open(home: dataDirectory)
+        do throws(LocalPostgresError) {
+            try Orphans(directory: directory).clear()
+            directory.rotateLog()
+            try directory.initializeIfNeeded(binaries, durability: durability)
+            let socket = try SocketDirectory.prepare(home: directory.home, user: directory.user)
+            let arguments = serverArguments(socket: socket, durability: durability)
+            let keeper = try PostgresKeeper(
+                launch: { () throws(LocalPostgresError) in
+                    try launch(binaries, arguments: arguments, in: directory)
+                }, onEvent: onEvent)
+            let server = LocalPostgres(directory: directory, socket: socket, keeper: keeper)
+            try server.waitUntilReady()
+            return server
+        } catch {
+            directory.unlock()
+            throw error
+        }
+    }
+
+    /// The connection string of the database `name` for libpq.
+    package func databaseURL(_ name: String) -> String {
+        "postgresql:///\(percentEncoded(name))?host=\(percentEncoded(socket.path))&port=5432&user=\(Self.superuser)"
+    }
+
+    /// The process id of the server's first process, 0 while none runs.
+    package var processID: Int32 { keeper.processID }
+
+    /// Where the server's log is.
+    package var logPath: String { directory.log }
+
+    /// Ends the server: open transactions are rolled back, connections cut. The data remains. A second call does nothing.
+    package func stop() {
+        let isFirst = isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return !isStopped
+        }
+        guard isFirst else { return }
+        keeper.stop(seconds: Self.stopSeconds)
+        socket.remove()
+        directory.unlock()
+    }
+
+    private func waitUntilReady() throws(LocalPostgresError) {
+        let deadline = MonotonicTime.seconds + Self.readySeconds
+        while MonotonicTime.seconds < deadline, keeper.failureCount < Self.startFailureCountMax {
+            let file = PostmasterFile.read(directory.processIDFile)
+            if let file, file.isReady, file.processID == keeper.processID { return keeper.markReady() }
+            usleep(2000)
+        }
+        keeper.stop(seconds: Self.stopSeconds)
+        socket.remove()
+        throw LocalPostgresError(
+            .startFailed, "PostgreSQL did not start in \(directory.home). Its log is \(directory.log).",
+            detail: Directory.tail(of: directory.log, count: 2000))
+    }
+
+    private static func launch(
+        _ binaries: PostgresBinaries, arguments: [String], in directory: DataDirectory
+    ) throws(LocalPostgresError) -> ChildProcess {
+        let started = try directory.withLogAndData(at: directory.data) { log, data in
+            Result { () throws(ChildProcess.SpawnError) in
+                try ChildProcess.start(
+                    binaries.postgres, arguments: arguments, user: directory.user, log: log, directory: data,
+                    deathSignal: SIGINT)
+            }
+        }
+        switch started {
+        case .success(let process): return process
+        case .failure(let error):
+            throw LocalPostgresError(
+                .startFailed, "\(binaries.postgres) could not be started.",
+                detail: String(cString: strerror(error.errorNumber)))
+        }
+    }
+
+    private static func serverArguments(socket: SocketDirectory, durability: Durability) -> [String] {
+        var settings = [
+            "listen_addresses=", "port=5432", "unix_socket_directories=\(socket.path)", "unix_socket_permissions=0700",
+            "max_connections=200", "logging_collector=off", "jit=off",
+        ]
+        if durability == .fast {
+            settings += [
+                "fsync=off", "synchronous_commit=off", "full_page_writes=off", "shared_buffers=64MB",
+                "max_wal_size=256MB",
+            ]
+        }
+        return ["-D", DataDirectory.descriptorPath] + settings.flatMap { ["-c", $0] }
+    }
+}
+
+/// Escapes what is not a letter, digit or one of `-._~` for a URL (RFC 3986 §2.1).
+private func percentEncoded(_ text: String) -> String {
+    var result = ""
+    for byte in text.utf8 {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            result.unicodeScalars.append(Unicode.Scalar(byte))
+        default:
+            let digits = String(byte, radix: 16, uppercase: true)
+            result += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+        }
+    }
+    return result
+}

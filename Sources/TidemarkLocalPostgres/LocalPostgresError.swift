@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a private PostgreSQL could not be started.
+package struct LocalPostgresError: Error, CustomStringConvertible, CustomDebugStringConvertible {
+    package enum Code: Sendable, Equatable {
+        /// No directory has both `initdb` and `postgres` in it.
+        case binariesNotFound
+        /// Running as root, and the user that PostgreSQL should run as does not exist.
+        case userNotFound
+        /// Another process runs a PostgreSQL in the directory.
+        case directoryInUse
+        /// The directory belongs to another user, or cannot be created, opened or written.
+        case directoryNotUsable
+        /// `initdb` failed.
+        case initializationFailed
+        /// PostgreSQL ended again and again before it accepted connections, or did not accept them in time.
+        case startFailed
+    }
+
+    package let code: Code
+    /// What is wrong and what to do about it; safe to show.
+    package let description: String
+    /// The end of the log or the name of the system's error, if there is one.
+    package let detail: String
+
+    init(_ code: Code, _ description: String, detail: String = "") {
+        self.code = code
+        self.description = description
+        self.detail = detail
+    }
+
+    package var debugDescription: String { detail.isEmpty ? description : "\(description)\n\(detail)" }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// What an earlier PostgreSQL may have left behind in a data directory whose lock we hold: processes that are still
+/// about to end (their parent was killed a moment ago), or a `postmaster.pid` of a process that is gone.
+struct Orphans {
+    let directory: DataDirectory
+
+    /// A fast shutdown writes a checkpoint first; what is not gone after this time is made to go.
+    static let shutdownSeconds = 20.0
+
+    /// Waits until no process works in the data directory, and removes a stale `postmaster.pid`.
+    func clear() throws(LocalPostgresError) {
+        guard let data = Directory.resolved(directory.data), access(directory.processIDFile, F_OK) == 0 else { return }
+        if !processes(in: data).isEmpty {
+            stopPostmaster(in: data, SIGINT)
+            if !waitUntilGone(data, seconds: Self.shutdownSeconds) {
+                stopPostmaster(in: data, SIGQUIT)
+                guard waitUntilGone(data, seconds: Self.shutdownSeconds) else {
+                    throw LocalPostgresError(
+                        .directoryInUse, "Processes of an earlier PostgreSQL in \(directory.home) do not end.")
+                }
+            }
+        }
+        // PostgreSQL itself would take the file for another server's if its number now is another process's of the
+        // same user, as is usual after the restart of a container.
+        unlink(directory.processIDFile)
+    }
+
+    private func stopPostmaster(in data: String, _ signal: Int32) {
+        guard let id = PostmasterFile.read(directory.processIDFile)?.processID, processes(in: data).contains(id) else {
+            return
+        }
+        kill(id, signal)
+    }
+
+    private func waitUntilGone(_ data: String, seconds: Double) -> Bool {
+        let deadline = MonotonicTime.seconds + seconds
+        while MonotonicTime.seconds < deadline {
+            if processes(in: data).isEmpty { return true }
+            usleep(5000)
+        }
+        return false
+    }
+
+    /// PostgreSQL's processes are those that have its data directory as their working directory.
+    private func processes(in data: String) -> [Int32] {
+        Directory.names(in: "/proc").compactMap(Int32.init).filter { id in
+            Directory.target(ofLink: "/proc/\(id)/cwd") == data
+        }
+    }
+}
+
+/// What PostgreSQL says about itself in `postmaster.pid` (miscadmin.h, LOCK_FILE_LINE_…).
+struct PostmasterFile {
+    let processID: Int32
+    /// It accepts connections.
+    let isReady: Bool
+
+    static func read(_ path: String) -> PostmasterFile? {
+        let lines = Directory.beginning(of: path).split(separator: "\n", omittingEmptySubsequences: false)
+        guard let id = lines.first.flatMap({ Int32($0) }) else { return nil }
+        return PostmasterFile(processID: id, isReady: lines.count > 7 && lines[7].hasPrefix("ready"))
+    }
+}
+
+/// Seconds since an arbitrary start.
+enum MonotonicTime {
+    static var seconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}

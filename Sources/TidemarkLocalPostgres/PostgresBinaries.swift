@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// The directory with PostgreSQL's server programs.
+struct PostgresBinaries {
+    /// The variable that names the directory when no flag does.
+    static let environmentVariable = "TIDEMARK_POSTGRES_BINARIES"
+
+    let directory: String
+
+    var initdb: String { directory + "/initdb" }
+    var postgres: String { directory + "/postgres" }
+
+    /// Finds the programs: what the caller or the environment names (and then nothing else), what `pg_config` names,
+    /// the newest of Debian's directories, and at last `PATH`, where Debian does not put them.
+    static func find(explicit: String?) throws(LocalPostgresError) -> PostgresBinaries {
+        if let named = explicit ?? Environment.value(environmentVariable), !named.isEmpty {
+            if isComplete(named) { return PostgresBinaries(directory: named) }
+            throw LocalPostgresError(.binariesNotFound, "There is no initdb and postgres in \(named).")
+        }
+        let searchPath = (Environment.value("PATH") ?? "/usr/bin:/bin").split(separator: ":").map(String.init)
+        let candidates = [configured(searchPath)].compactMap { $0 } + versioned() + searchPath
+        guard let found = candidates.first(where: isComplete) else {
+            throw LocalPostgresError(
+                .binariesNotFound,
+                "PostgreSQL's server programs were not found. Run deploy/setup, or install the package postgresql, or "
+                    + "name their directory in \(environmentVariable).")
+        }
+        return PostgresBinaries(directory: found)
+    }
+
+    private static func isComplete(_ directory: String) -> Bool {
+        access(directory + "/initdb", X_OK) == 0 && access(directory + "/postgres", X_OK) == 0
+    }
+
+    private static func configured(_ searchPath: [String]) -> String? {
+        let programs = searchPath.map { $0 + "/pg_config" }
+        guard let program = programs.first(where: { access($0, X_OK) == 0 }),
+            let output = try? ChildProcess.output(of: program, arguments: ["--bindir"])
+        else { return nil }
+        return output.split(separator: "\n").first.map(String.init)
+    }
+
+    /// Debian's `/usr/lib/postgresql/VERSION/bin`, the highest version first.
+    private static func versioned() -> [String] {
+        let root = "/usr/lib/postgresql"
+        return Directory.names(in: root).compactMap(Int.init).sorted(by: >).map { "\(root)/\($0)/bin" }
+    }
+}
+
+/// The process's own environment.
+enum Environment {
+    static func value(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+
+/// The thread that starts PostgreSQL, waits for its end, and starts it again until it is told to stop.
+///
+/// It lives as long as PostgreSQL does, because the kernel ends PostgreSQL when the *thread* that forked it ends.
+final class PostgresKeeper: Sendable {
+    struct State {
+        /// The process that runs, or has ended but is not yet reaped, so that its id is not another's.
+        var process: ChildProcess?
+        /// How often it ended since it was last ready or ran for long.
+        var failureCount = 0
+        var isStopping = false
+    }
+
+    /// Starts the program; called on the keeper's thread.
+    private let launch: @Sendable () throws(LocalPostgresError) -> ChildProcess
+    private let onEvent: @Sendable (LocalPostgres.Event) -> Void
+    private let state = Mutex(State())
+    /// Written to by `stop`, so that a wait between two starts ends at once.
+    private let wakeUp: Pipe
+    /// Its writing end is closed when the thread ends.
+    private let finished: Pipe
+
+    /// Back-off between two starts: doubled from the first to the second, in milliseconds.
+    private static let backOffMilliseconds: (first: Int32, last: Int32) = (50, 5000)
+    /// Who ran for this long is not considered as failing at its start.
+    private static let stableSeconds = 10.0
+
+    init(
+        launch: @escaping @Sendable () throws(LocalPostgresError) -> ChildProcess,
+        onEvent: @escaping @Sendable (LocalPostgres.Event) -> Void
+    ) throws(LocalPostgresError) {
+        self.launch = launch
+        self.onEvent = onEvent
+        guard let wakeUp = Pipe(), let finished = Pipe() else {
+            throw LocalPostgresError(.startFailed, "A pipe cannot be made.", detail: systemErrorText())
+        }
+        self.wakeUp = wakeUp
+        self.finished = finished
+        try startThread()
+    }
+
+    /// 0 while none runs.
+    var processID: Int32 { state.withLock { $0.process?.id ?? 0 } }
+
+    var failureCount: Int { state.withLock { $0.failureCount } }
+
+    /// The server accepts connections: what ends from now on is started again without complaint.
+    func markReady() {
+        state.withLock { $0.failureCount = 0 }
+    }
+
+    /// Ends PostgreSQL by a fast shutdown, or by force if that takes longer than `seconds`, and the thread with it.
+    func stop(seconds: Double) {
+        state.withLock { $0.isStopping = true }
+        wakeUp.writeByte()
+        for (signal, patience) in [(SIGINT, seconds), (SIGQUIT, 5), (SIGKILL, 5)] {
+            state.withLock { state in
+                if let process = state.process { _ = kill(process.id, signal) }
+            }
+            if finished.waitForEnd(milliseconds: Int32(patience * 1000)) { return }
+        }
+    }
+
+    private func startThread() throws(LocalPostgresError) {
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(self)
+        let result = pthread_create(
+            &thread, nil,
+            { context in
+                guard let context else { return nil }
+                let keeper = Unmanaged<PostgresKeeper>.fromOpaque(context).takeRetainedValue()
+                keeper.run()
+                return nil
+            }, context.toOpaque())
+        guard result == 0 else {
+            context.release()
+            throw LocalPostgresError(.startFailed, "A thread cannot be started.")
+        }
+        pthread_detach(thread)
+    }
+
+    private func run() {
+        defer { finished.closeWritingEnd() }
+        while !state.withLock({ $0.isStopping }) {
+            runOnce()
+            let pause: Int32 = state.withLock { state in
+                state.isStopping ? 0 : Self.backOff(failureCount: state.failureCount)
+            }
+            if pause > 0 { wakeUp.waitForByte(milliseconds: pause) }
+        }
+    }
+
+    private func runOnce() {
+        let startTime = MonotonicTime.seconds
+        do throws(LocalPostgresError) {
+            let process = try launch()
+            let isStopping = state.withLock { state in
+                state.process = process
+                return state.isStopping
+            }
+            if isStopping { kill(process.id, SIGINT) }
+            onEvent(.started(processID: process.id))
+            process.waitForEnd()
+            let exit = state.withLock { state in
+                state.process = nil
+                if MonotonicTime.seconds - startTime > Self.stableSeconds { state.failureCount = 0 }
+                state.failureCount += 1
+                return process.reap()
+            }
+            onEvent(.ended(status: exit.status, signal: exit.signal))
+        } catch {
+            state.withLock { $0.failureCount += 1 }
+            onEvent(.startFailed(error))
+        }
+    }
+
+    private static func backOff(failureCount: Int) -> Int32 {
+        min(backOffMilliseconds.first << Int32(min(max(failureCount - 1, 0), 10)), backOffMilliseconds.last)
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The five characters by which PostgreSQL names an error (appendix *PostgreSQL Error Codes* of its manual).
+package struct SQLState: Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ code: String) {
+        description = code
+    }
+
+    package static let uniqueViolation = SQLState("23505")
+    package static let foreignKeyViolation = SQLState("23503")
+    package static let checkViolation = SQLState("23514")
+    package static let inFailedTransaction = SQLState("25P02")
+    package static let idleInTransactionTimeout = SQLState("25P03")
+    package static let serializationFailure = SQLState("40001")
+    package static let deadlockDetected = SQLState("40P01")
+    package static let undefinedTable = SQLState("42P01")
+    package static let duplicateDatabase = SQLState("42P04")
+    package static let tooManyConnections = SQLState("53300")
+    package static let objectInUse = SQLState("55006")
+    package static let lockNotAvailable = SQLState("55P03")
+    package static let queryCancelled = SQLState("57014")
+    package static let adminShutdown = SQLState("57P01")
+    package static let crashShutdown = SQLState("57P02")
+    package static let cannotConnectNow = SQLState("57P03")
+
+    /// The server ends the connection after it: class 57P (operator intervention) and the idle transaction's time-out.
+    var endsConnection: Bool {
+        [.adminShutdown, .crashShutdown, .cannotConnectNow, .idleInTransactionTimeout].contains(self)
+    }
+}
