@@ -1,0 +1,48 @@
+.DEFAULT_GOAL := help
+SEEDS ?= 10000
+
+help: ## What there is to make
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install what is missing (libssl-dev, libpq-dev, zlib1g-dev, PostgreSQL) with apt-get
+	deploy/setup
+
+build: setup ## Compile everything, for debugging
+	swift build --build-tests
+
+test: setup ## The whole test suite, on a private PostgreSQL that it starts by itself
+	swift test
+
+test-threads: setup ## Transport, engine and service under the thread sanitizer
+	swift test --sanitize=thread --scratch-path .build-tsan --filter 'TidemarkSockets|TidemarkTransport|TidemarkService|SyncEngine'
+
+lint: ## Formatting and style, as CI sees it
+	swift format lint --strict --recursive --parallel Sources Tests Package.swift
+
+format: ## Format in place
+	swift format format --in-place --recursive --parallel Sources Tests Package.swift
+
+rules: ## Rules of Tests/RULES.md that no test names
+	@grep -oE '^- R-[0-9]{3}|^\| R-[0-9]{3}' Tests/RULES.md | grep -oE 'R-[0-9]{3}' | sort -u > .rules-all; \
+	grep -rhoE 'R-[0-9]{3}' Tests --include='*.swift' | sort -u > .rules-named; \
+	comm -23 .rules-all .rules-named | column -c 100; \
+	echo "$$(comm -12 .rules-all .rules-named | wc -l) of $$(wc -l < .rules-all) rules are named by a test"; \
+	rm -f .rules-all .rules-named
+
+simulate: ## Search for failing seeds: make simulate SEEDS=10000
+	TIDEMARK_SEEDS=$(SEEDS) swift test -c release -Xswiftc -enable-testing --filter SimulationTests
+
+bench: ## All measurements, each beside its reference, as a table
+	swift build -c release --product tidemark-bench --product tidemark-echo --product tidemark
+	.build/release/tidemark-bench
+
+fuzz: ## Every fuzzer for ten minutes (FUZZ_SECONDS=600)
+	Sources/tidemark-fuzz/run
+
+autobahn: ## The Autobahn suite in both roles (needs Python 2.7)
+	Tests/Autobahn/run
+
+protocol: ## Regenerate Sources/TidemarkWire/Generated from the .proto files
+	Sources/TidemarkWire/generate
+
+.PHONY: help setup build test test-threads lint format rules simulate bench fuzz autobahn protocol

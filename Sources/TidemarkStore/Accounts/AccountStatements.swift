@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkPostgres
+
+/// The SQL of accounts, credentials, containers and users.
+enum AccountStatements {
+    static let incarnation = Statement("incarnation", "SELECT incarnation FROM store", [])
+
+    /// 1 hash, 2 container, 3 environment, 4 now. No row: no such credential. Nulls: not made yet.
+    static let identity = Statement(
+        "identity",
+        """
+        SELECT c.account_id, c.id, c.expires_at, k.id, u.id, u.record_name, d.id
+          FROM credential c
+          LEFT JOIN container k ON k.identifier = $2 AND k.environment = $3
+          LEFT JOIN container_user u ON u.container_id = k.id AND u.account_id = c.account_id
+          LEFT JOIN database d ON d.user_id = u.id AND d.scope = 2
+         WHERE c.hash = $1 AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > $4)
+        """, [.bytea, .text, .int2, .timestamptz])
+
+    /// 1 container, 2 environment.
+    static let createContainer = Statement(
+        "create_container",
+        "INSERT INTO container (identifier, environment) VALUES ($1, $2) ON CONFLICT DO NOTHING", [.text, .int2])
+
+    /// 1 container, 2 environment, 3 account.
+    static let createUser = Statement(
+        "create_user",
+        """
+        INSERT INTO container_user (container_id, account_id)
+        SELECT id, $3 FROM container WHERE identifier = $1 AND environment = $2
+            ON CONFLICT (container_id, account_id) DO NOTHING
+        """, [.text, .int2, .int8])
+
+    static let createPrivateDatabase = Statement(
+        "create_private_database",
+        """
+        INSERT INTO database (container_id, scope, user_id)
+        SELECT k.id, 2, u.id
+          FROM container k JOIN container_user u ON u.container_id = k.id AND u.account_id = $3
+         WHERE k.identifier = $1 AND k.environment = $2
+            ON CONFLICT DO NOTHING
+        """, [.text, .int2, .int8])
+
+    /// The default zone always exists and needs no save (R-022). 4 now.
+    static let createDefaultZone = Statement(
+        "create_default_zone",
+        """
+        INSERT INTO zone (database_id, name, created_at)
+        SELECT d.id, '_defaultZone', $4
+          FROM container k
+          JOIN container_user u ON u.container_id = k.id AND u.account_id = $3
+          JOIN database d ON d.user_id = u.id AND d.scope = 2
+         WHERE k.identifier = $1 AND k.environment = $2
+            ON CONFLICT DO NOTHING
+        """, [.text, .int2, .int8, .timestamptz])
+
+    /// 1 account, 2 device, 3 name, 4 now.
+    static let noteDevice = Statement(
+        "note_device",
+        """
+        INSERT INTO device (account_id, id, name, first_seen_at, last_seen_at) VALUES ($1, $2, $3, $4, $4)
+            ON CONFLICT (account_id, id) DO UPDATE SET name = excluded.name, last_seen_at = excluded.last_seen_at
+        """, [.int8, .uuid, .text, .timestamptz])
+
+    // MARK: For operators
+
+    static let createAccount = Statement(
+        "create_account", "INSERT INTO account (name) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id", [.text])
+
+    static let listAccounts = Statement(
+        "list_accounts",
+        """
+        SELECT a.id, a.name, a.created_at,
+               (SELECT count(*) FROM credential c WHERE c.account_id = a.id AND c.revoked_at IS NULL
+                                                    AND (c.expires_at IS NULL OR c.expires_at > now())),
+               (SELECT count(*) FROM device d WHERE d.account_id = a.id)
+          FROM account a ORDER BY a.name
+        """, [])
+
+    static let findAccount = Statement("find_account", "SELECT id FROM account WHERE name = $1", [.text])
+
+    /// 1 account, 2 hash, 3 label, 4 expiry.
+    static let issueCredential = Statement(
+        "issue_credential",
+        "INSERT INTO credential (account_id, hash, label, expires_at) VALUES ($1, $2, $3, $4) RETURNING id",
+        [.int8, .bytea, .text, .timestamptz])
+
+    static let revokeCredential = Statement(
+        "revoke_credential",
+        "UPDATE credential SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL RETURNING id", [.int8])
+
+    static let listCredentials = Statement(
+        "list_credentials",
+        "SELECT id, label, created_at, expires_at, revoked_at FROM credential WHERE account_id = $1 ORDER BY id",
+        [.int8])
+
+    static let listDevices = Statement(
+        "list_devices",
+        "SELECT id, name, first_seen_at, last_seen_at FROM device WHERE account_id = $1 ORDER BY last_seen_at DESC",
+        [.int8])
+
+    static let renewIncarnation = Statement(
+        "renew_incarnation",
+        """
+        UPDATE store SET incarnation = ('x' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 16))::bit(64)::bigint
+        """, [])
+
+    /// Credentials among the list that must not be in use any more. 1 ids, 2 now.
+    static let voidCredentials = Statement(
+        "void_credentials",
+        """
+        SELECT id FROM credential
+         WHERE id = ANY ($1) AND (revoked_at IS NOT NULL OR expires_at <= $2)
+        """, [.int8Array, .timestamptz])
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkPostgres
+
+/// The SQL of the two change feeds. Each page is one statement, so that expiry check, entries and token come from one
+/// snapshot.
+enum ChangeStatements {
+    /// 1 database, 2 zone name, 3 change number of the token, 4 records at most, 5 bytes at most.
+    static let zonePage = zonePage("zone_page", filter: "", parameters: [.int8, .text, .int8, .int8, .int8])
+
+    /// The same from the beginning: living records, and tombstones of those that the device 6 created (R-211).
+    static let firstZonePage = zonePage(
+        "first_zone_page", filter: "AND (NOT c.is_deleted OR c.created_by_device = $6)",
+        parameters: [.int8, .text, .int8, .int8, .int8, .uuid])
+
+    /// The first row is the zone itself (its name column is null); the records follow, oldest change first. A record is in
+    /// if those before it are within the bytes, so that there is always one.
+    private static func zonePage(_ name: String, filter: String, parameters: [PostgresType]) -> Statement {
+        Statement(
+            name,
+            """
+            WITH z AS MATERIALIZED (
+                SELECT id, change_number, oldest_token_number, created_at FROM zone
+                 WHERE database_id = $1 AND name = $2 AND removal IS NULL)
+            SELECT NULL AS name, NULL AS type, NULL::bytea AS fields, z.change_number, NULL::boolean AS is_deleted,
+                   NULL AS parent, z.created_at, z.id AS created_by, NULL::uuid AS created_by_device,
+                   NULL::timestamptz AS modified_at, z.oldest_token_number AS modified_by, NULL::bigint AS batch_end
+              FROM z
+             UNION ALL
+            (SELECT r.name, r.type, r.fields, r.change_number, r.is_deleted, r.parent, r.created_at, r.created_by,
+                    r.created_by_device, r.modified_at, r.modified_by, r.batch_end
+               FROM (SELECT c.*, sum(c.byte_count) OVER (ORDER BY c.change_number) - c.byte_count AS bytes_before
+                       FROM (SELECT * FROM record c
+                              WHERE c.database_id = $1 AND c.zone_id = (SELECT id FROM z) AND c.change_number > $3
+                                    \(filter)
+                              ORDER BY c.change_number LIMIT $4) AS c) AS r
+              WHERE r.bytes_before < $5
+              ORDER BY r.change_number)
+            """, parameters)
+    }
+
+    /// Zones of a viewer that the feed has not seen in their present state.
+    private static let unseenZones = """
+        zone z LEFT JOIN feed_entry e ON e.database_id = z.database_id AND e.zone_id = z.id
+         WHERE z.database_id = $1 AND z.name <> '_defaultZone'
+           AND (e.zone_id IS NULL OR e.zone_change_number < z.change_number
+                OR (z.removal IS NOT NULL AND e.removal IS NULL))
+        """
+
+    /// 1 viewer, 2 number of the token (-1: from the beginning, living zones only, R-204), 3 entries at most. The first
+    /// row is the feed itself (its zone is null).
+    static let databaseFeed = Statement(
+        "database_feed",
+        """
+        SELECT NULL::bigint AS zone_id, coalesce((SELECT head FROM feed WHERE database_id = $1), 0) AS number,
+               coalesce((SELECT oldest_token FROM feed WHERE database_id = $1), 0) AS owner_database_id,
+               NULL AS name, NULL::smallint AS removal, EXISTS (SELECT FROM \(unseenZones)) AS is_behind
+         UNION ALL
+        (SELECT e.zone_id, e.number, e.owner_database_id, z.name, e.removal, NULL
+           FROM feed_entry e JOIN zone z ON z.database_id = e.owner_database_id AND z.id = e.zone_id
+          WHERE e.database_id = $1 AND e.number > $2 AND ($2 >= 0 OR e.removal IS NULL)
+          ORDER BY e.number LIMIT $3)
+        """, [.int8, .int8, .int8])
+
+    static let createFeed = Statement(
+        "create_feed", "INSERT INTO feed (database_id) VALUES ($1) ON CONFLICT DO NOTHING", [.int8])
+
+    static let lockFeed = Statement("lock_feed", "SELECT head FROM feed WHERE database_id = $1 FOR UPDATE", [.int8])
+
+    static let numberZones = Statement(
+        "number_zones",
+        """
+        INSERT INTO feed_entry (database_id, zone_id, owner_database_id, number, zone_change_number, removal)
+        SELECT z.database_id, z.id, z.database_id,
+               (SELECT head FROM feed WHERE database_id = $1)
+                   + row_number() OVER (PARTITION BY z.database_id ORDER BY z.id),
+               z.change_number, z.removal
+          FROM \(unseenZones)
+            ON CONFLICT (database_id, zone_id) DO UPDATE
+           SET number = excluded.number, zone_change_number = excluded.zone_change_number, removal = excluded.removal
+        """, [.int8])
+
+    static let moveFeed = Statement(
+        "move_feed",
+        """
+        UPDATE feed SET head = greatest(head,
+               (SELECT number FROM feed_entry WHERE database_id = $1 ORDER BY number DESC LIMIT 1))
+         WHERE database_id = $1
+        """, [.int8])
+
+    /// 1 databases.
+    static let changeMarks = Statement(
+        "change_marks",
+        """
+        SELECT k.database_id, m.mark
+          FROM unnest($1::bigint[]) AS k (database_id)
+         CROSS JOIN LATERAL (
+               SELECT coalesce(sum(z.change_number + 1 + (z.removal IS NOT NULL)::integer), 0)::bigint AS mark
+                 FROM zone z WHERE z.database_id = k.database_id) AS m
+        """, [.int8Array])
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkPostgres
+
+/// The SQL of the write path. Nothing here depends on table statistics: keys are joined by index from lists
+/// (`PostgresStorage.sessionSettings` forbids the other plans), so that a freshly filled table is as fast as an old one.
+enum RecordStatements {
+    static let begin = Statement("begin", "BEGIN", [])
+    static let commit = Statement("commit", "COMMIT", [])
+    static let rollback = Statement("rollback", "ROLLBACK", [])
+
+    /// Locks the living zones of the list, in the order of their ids, so that two groups never wait for each other in a
+    /// circle. 1 databases, 2 names.
+    static let lockZones = Statement(
+        "lock_zones",
+        """
+        SELECT z.database_id, z.name, z.id, z.change_number, z.oldest_token_number, z.created_at
+          FROM unnest($1::bigint[], $2::text[]) AS k (database_id, name)
+          JOIN zone z ON z.database_id = k.database_id AND z.name = k.name AND z.removal IS NULL
+         ORDER BY z.id
+           FOR UPDATE OF z
+        """, [.int8Array, .textArray])
+
+    static let columns = """
+        r.name, r.type, r.fields, r.change_number, r.is_deleted, r.parent, r.created_at, r.created_by, \
+        r.created_by_device, r.modified_at, r.modified_by, r.batch_end
+        """
+
+    /// Records by name. 1 databases, 2 zone names, 3 record names; the answer begins with the index in the list.
+    static let readRecords = Statement(
+        "read_records",
+        """
+        SELECT k.ordinal, \(columns)
+          FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY
+               AS k (database_id, zone_name, record_name, ordinal)
+          JOIN zone z ON z.database_id = k.database_id AND z.name = k.zone_name AND z.removal IS NULL
+          JOIN record r ON r.database_id = z.database_id AND r.zone_id = z.id AND r.name = k.record_name
+        """, [.int8Array, .textArray, .textArray])
+
+    /// Living children. 1 databases, 2 zone names, 3 names of parents.
+    static let readChildren = Statement(
+        "read_children",
+        """
+        SELECT k.ordinal, r.name
+          FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY
+               AS k (database_id, zone_name, parent_name, ordinal)
+          JOIN zone z ON z.database_id = k.database_id AND z.name = k.zone_name AND z.removal IS NULL
+          JOIN record r ON r.database_id = z.database_id AND r.zone_id = z.id AND r.parent = k.parent_name
+           AND r.parent IS NOT NULL AND NOT r.is_deleted
+        """, [.int8Array, .textArray, .textArray])
+
+    /// Remembered requests. 1 databases, 2 zone names, 3 devices.
+    static let readMemories = Statement(
+        "read_memories",
+        """
+        SELECT k.ordinal, m.memory
+          FROM unnest($1::bigint[], $2::text[], $3::uuid[]) WITH ORDINALITY
+               AS k (database_id, zone_name, device_id, ordinal)
+          JOIN zone z ON z.database_id = k.database_id AND z.name = k.zone_name AND z.removal IS NULL
+          JOIN request_memory m ON m.database_id = z.database_id AND m.zone_id = z.id AND m.device_id = k.device_id
+        """, [.int8Array, .textArray, .uuidArray])
+
+    /// The newest ended incarnation of each zone of the list. 1 databases, 2 names.
+    static let readRemovals = Statement(
+        "read_removals",
+        """
+        SELECT k.database_id, k.name, z.removal
+          FROM unnest($1::bigint[], $2::text[]) AS k (database_id, name)
+         CROSS JOIN LATERAL (
+               SELECT removal FROM zone
+                WHERE database_id = k.database_id AND name = k.name AND removal IS NOT NULL
+                ORDER BY id DESC LIMIT 1) AS z
+        """, [.int8Array, .textArray])
+
+    /// Inserts and replaces records: one row a record, which moves to its new change number.
+    static let writeRecords = Statement(
+        "write_records",
+        """
+        INSERT INTO record (database_id, zone_id, change_number, batch_end, created_at, created_by, modified_at,
+                            modified_by, created_by_device, byte_count, is_deleted, name, type, parent, fields)
+        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::bigint[],
+                             $7::timestamptz[], $8::bigint[], $9::uuid[], $10::integer[], $11::boolean[], $12::text[],
+                             $13::text[], $14::text[], $15::bytea[])
+            ON CONFLICT (database_id, zone_id, name) DO UPDATE
+           SET change_number = excluded.change_number, batch_end = excluded.batch_end,
+               created_at = excluded.created_at, created_by = excluded.created_by,
+               modified_at = excluded.modified_at, modified_by = excluded.modified_by,
+               created_by_device = excluded.created_by_device, byte_count = excluded.byte_count,
+               is_deleted = excluded.is_deleted, type = excluded.type, parent = excluded.parent,
+               fields = excluded.fields
+        """,
+        [
+            .int8Array, .int8Array, .int8Array, .int8Array, .timestamptzArray, .int8Array, .timestamptzArray,
+            .int8Array, .uuidArray, .int4Array, .boolArray, .textArray, .textArray, .textArray, .byteaArray,
+        ])
+
+    /// 1 databases, 2 zones, 3 change numbers.
+    static let moveZones = Statement(
+        "move_zones",
+        """
+        UPDATE zone SET change_number = k.change_number
+          FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS k (database_id, id, change_number)
+         WHERE zone.database_id = k.database_id AND zone.id = k.id
+        """, [.int8Array, .int8Array, .int8Array])
+
+    /// 1 databases, 2 zones, 3 devices, 4 memories, 5 now.
+    static let writeMemories = Statement(
+        "write_memories",
+        """
+        INSERT INTO request_memory (database_id, zone_id, device_id, memory, updated_at)
+        SELECT k.*, $5 FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::bytea[]) AS k
+            ON CONFLICT (database_id, zone_id, device_id) DO UPDATE
+           SET memory = excluded.memory, updated_at = excluded.updated_at
+        """, [.int8Array, .int8Array, .uuidArray, .byteaArray, .timestamptz])
+}
