@@ -33,6 +33,11 @@ package protocol Storage: AnyObject, Sendable {
     /// Notes that a device of the account was here (for operators; at most once a session).
     func noteDevice(_ device: DeviceID, of account: AccountID, name: String, now: Timestamp) async throws(StorageError)
 
+    /// Those of the credentials that are revoked, or expired at `now`: their connections are to be cut.
+    func voidCredentials(
+        among credentials: [CredentialID], now: Timestamp
+    ) async throws(StorageError) -> [CredentialID]
+
     // MARK: Records
 
     /// Opens a transaction: locks the zones that exist, in the order of their ids, then reads what is asked for.
@@ -79,8 +84,8 @@ package protocol Storage: AnyObject, Sendable {
 
     // MARK: Between servers
 
-    /// Tells every server (this one too, if it listens) that zones have moved. A hint: may be lost (I-4).
-    func post(_ notices: [ZoneNotice]) async throws(StorageError)
+    /// Tells every server (this one too, if it listens). A hint: may be lost (I-4).
+    func post(_ notices: [ServerNotice]) async throws(StorageError)
 
     /// The newest change of each of these databases, for the sweep that repairs lost hints: the sum of its zones' change
     /// numbers and zone creations and ends. It differs from the last answer if anything changed.
@@ -123,4 +128,10 @@ package struct ZoneNotice: Sendable, Hashable {
         self.device = device
         self.zoneName = zoneName
     }
+}
+
+/// What servers that share a store tell each other. A hint: may be lost (I-4).
+package enum ServerNotice: Sendable, Hashable {
+    case zone(ZoneNotice)
+    case credentialRevoked(CredentialID)
 }
