@@ -3,7 +3,7 @@
 /// Every way in which the rules refuse something. Raw values are stored in remembered outcomes: never reuse one.
 ///
 /// When several apply to one item, the one that stands first in `RecordsRules` wins; the order is written there.
-package enum FailureReason: Int16, Sendable, CaseIterable {
+package enum FailureReason: Int16, Error, CaseIterable {
     /// the zone does not exist.
     case zoneNotFound = 1
     /// the zone was purged by its user.

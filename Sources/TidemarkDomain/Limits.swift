@@ -20,8 +20,15 @@ package struct Limits: Sendable, Equatable {
     package var zonesMax = 10_000
     /// Milliseconds for which the outcome of a request is remembered. Older requests are refused.
     package var requestMemoryMilliseconds: Int64 = 86_400_000
+    /// Bytes of outcomes that one zone or database remembers for one device; so many requests may be unanswered at once
+    /// in it. Past it the oldest are forgotten, and a repeat of those is refused.
+    package var requestMemoryBytesMax = 262_144
     /// Unanswered requests of one device; more are answered with `requestRateLimited`.
     package var requestsInFlightMax = 256
+
+    /// Bytes of a subscription's notification info; a push that carries it stays small. More:
+    /// `invalidArguments`.
+    package var notificationInfoBytesMax = 4_096
 
     package init() {}
 }

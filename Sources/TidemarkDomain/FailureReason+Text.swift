@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension FailureReason {
+    /// One sentence or two for a developer: what is wrong, and what to do about it.
+    ///
+    /// Fixed text: nothing of anybody's data is in it (I-5), and it can be counted and searched. Where CloudKit's own
+    /// words are known, they come first, because people search for them.
+    package var text: String {
+        switch self {
+        case .zoneNotFound:
+            "Zone not found. Save the zone first, or drop what you keep of it."
+        case .zonePurged:
+            "The user purged this zone's data. Ask before you upload it again."
+        case .zoneKeysReset:
+            "Zone not found: its encrypted data was reset. Create the zone again and upload what you have."
+        case .recordExists:
+            "record to insert already exists. Merge with the server's record, which has the tag, and save that."
+        case .recordChanged:
+            "client oplock error updating record. Merge with the server's record and save that."
+        case .recordMissing:
+            "recordChangeTag specified, but record not found. It was deleted: save a new record, or drop yours."
+        case .recordUnknown:
+            "Record not found. It was deleted or never saved."
+        case .recordTypeChanged:
+            "The record exists with another type. A record's type never changes: use another record name."
+        case .itemRepeated:
+            "You can't save or delete the same item twice in one request. Send the second change in another request."
+        case .recordNameInvalid:
+            "Invalid record name. Use 1 to 255 printable ASCII characters, the first of them not an underscore."
+        case .recordTypeInvalid:
+            "Invalid record type. Use a letter followed by letters, digits and underscores, and no built-in type."
+        case .fieldsInvalid:
+            "Invalid fields. Check keys (a letter, then letters, digits and underscores) and the types of the values."
+        case .recordTooLarge:
+            "record too large. Keep large data out of the record's fields."
+        case .parentMissing:
+            "The parent record does not exist. Save it before its children or in the same request."
+        case .parentCycle:
+            "A record cannot be its own ancestor. Choose another parent."
+        case .stillParent:
+            "The record is the parent of others. Delete or move them first, or in the same request."
+        default: requestText
+        }
+    }
+
+    /// The reasons that are not about one record.
+    private var requestText: String {
+        switch self {
+        case .batchFailed:
+            "Atomic failure. Another item of this zone's batch failed; mend that one and send all of them again."
+        case .zoneNameInvalid:
+            "Invalid zone name. Use 1 to 255 printable ASCII characters, the first of them not an underscore."
+        case .zoneIsDefault:
+            "The default zone cannot be deleted. Delete its records instead."
+        case .tooManyItems:
+            "Your request contains more than the maximum number of items in a single request. Split it in half."
+        case .requestTooLarge:
+            "Your request's records are too large together. Split it in half."
+        case .tooManyZones:
+            "The database has as many zones as it can have. Delete zones that are no longer needed."
+        case .requestTooOld:
+            "The request is too old to tell whether it was carried out. Fetch changes, then send what is still needed."
+        case .tokenExpired:
+            "client knowledge differs from server knowledge. Discard the change token and fetch from the beginning."
+        case .tokenInvalid:
+            "The change token is not one of this feed. Keep a token for each zone and database, as it was given."
+        case .feedUnavailable:
+            "This zone or database has no change feed. Use a custom zone of the private database."
+        case .wrongDatabase:
+            "The database does not support this request. Custom zones are created in the private database."
+        default: serverText
+        }
+    }
+
+    /// The reasons that are about who asks, and the state of the server.
+    private var serverText: String {
+        switch self {
+        case .notAuthenticated:
+            "This request needs an account. Sign in with a valid credential."
+        case .notPermitted:
+            "Operation not permitted. Ask the owner of the data for access."
+        case .subscriptionUnknown:
+            "Subscription not found. It was deleted or never saved."
+        case .subscriptionInvalid:
+            "This database cannot have such a subscription. Save a database subscription in the private database."
+        case .zoneBusy:
+            "The zone is busy. Try again after the delay."
+        case .storeUnavailable:
+            "The store cannot be reached. Try again after the delay."
+        case .tooManyRequests:
+            "Too many requests are under way. Wait for answers before you send more."
+        case .requestInvalid:
+            "The request is malformed, or this server does not know it. Update the client or the server."
+        case .containerUnknown:
+            "Unknown container. Check its identifier, and that the server was told of it."
+        default:
+            "Internal error. The server's log has the details."
+        }
+    }
+}
