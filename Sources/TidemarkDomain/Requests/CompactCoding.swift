@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Writes numbers in as few bytes as they need: seven bits a byte, lowest first, as protobuf's varints.
+struct CompactWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func write(_ number: UInt64) {
+        var rest = number
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    mutating func write(_ count: Int) { write(UInt64(count)) }
+
+    /// Small numbers of either sign are short (zigzag).
+    mutating func write(signed number: Int64) {
+        write(UInt64(bitPattern: number << 1 ^ number >> 63))
+    }
+
+    mutating func write(_ content: [UInt8]) {
+        write(content.count)
+        bytes += content
+    }
+}
+
+/// Reads what ``CompactWriter`` wrote. Every read answers nil when the bytes are not that; none traps.
+struct CompactReader {
+    private let bytes: [UInt8]
+    private var offset = 0
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    var isAtEnd: Bool { offset == bytes.count }
+
+    mutating func readByte() -> UInt8? {
+        guard offset < bytes.count else { return nil }
+        defer { offset += 1 }
+        return bytes[offset]
+    }
+
+    mutating func readNumber() -> UInt64? {
+        var number: UInt64 = 0
+        for shift in stride(from: UInt64(0), to: 64, by: 7) {
+            guard let byte = readByte() else { return nil }
+            // The tenth byte has room for one bit only.
+            if shift == 63, byte > 1 { return nil }
+            number |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return number }
+        }
+        return nil
+    }
+
+    mutating func readSigned() -> Int64? {
+        readNumber().map { Int64(bitPattern: $0 >> 1) ^ -Int64(bitPattern: $0 & 1) }
+    }
+
+    /// A count of things that take at least one byte each: never more than bytes are left, so that it is safe to
+    /// reserve memory for.
+    mutating func readCount() -> Int? {
+        guard let number = readNumber(), number <= UInt64(bytes.count - offset) else { return nil }
+        return Int(number)
+    }
+
+    mutating func readContent() -> [UInt8]? {
+        guard let count = readCount() else { return nil }
+        defer { offset += count }
+        return Array(bytes[offset..<offset + count])
+    }
+}

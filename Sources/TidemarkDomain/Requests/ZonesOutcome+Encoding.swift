@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ZonesOutcome {
+    /// The outcome as a request memory keeps it.
+    package var encoded: [UInt8] {
+        var writer = CompactWriter()
+        writer.write(MemoryFormat.zonesOutcome)
+        writer.write(saves.count)
+        writer.write(deletes.count)
+        for item in saves + deletes {
+            switch item {
+            case .done: writer.write(0)
+            case .failed(let reason): writer.write(Int(reason.rawValue))
+            }
+        }
+        return writer.bytes
+    }
+
+    /// Nil for bytes that ``encoded`` does not give.
+    package init?(decoding bytes: [UInt8]) {
+        var reader = CompactReader(bytes)
+        guard reader.readNumber() == MemoryFormat.zonesOutcome, let saveCount = reader.readCount(),
+            let deleteCount = reader.readCount()
+        else { return nil }
+        var items: [ZoneItemOutcome] = []
+        for _ in 0..<saveCount + deleteCount {
+            guard let code = reader.readNumber() else { return nil }
+            if code == 0 {
+                items.append(.done)
+            } else {
+                guard let reason = FailureReason(code: code) else { return nil }
+                items.append(.failed(reason))
+            }
+        }
+        guard reader.isAtEnd else { return nil }
+        self.init(saves: Array(items.prefix(saveCount)), deletes: Array(items.dropFirst(saveCount)))
+    }
+}
