@@ -38,13 +38,20 @@ package struct RecordSave: Sendable {
     /// The keys that the policy sends (R-090 ff.), those set to nil as `removed`.
     package let fields: FieldMap
     package let parent: ParentChange
+    /// What was found wrong with the fields when they were read: the item fails with it, and alone. The
+    /// size of a record is not among it, that is for the rules to judge.
+    package let fieldsFailure: FailureReason?
 
-    package init(name: String, type: String, tag: ChangeTag?, fields: FieldMap, parent: ParentChange) {
+    package init(
+        name: String, type: String, tag: ChangeTag?, fields: FieldMap, parent: ParentChange,
+        fieldsFailure: FailureReason? = nil
+    ) {
         self.name = name
         self.type = type
         self.tag = tag
         self.fields = fields
         self.parent = parent
+        self.fieldsFailure = fieldsFailure
     }
 }
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkFields
+
+// The order in which failures win, for a request that saves and deletes records. The first that applies is the answer.
+//
+// For the request as a whole, from the request alone (`RecordsRequest.refusal(within:)`):
+//  1. requestInvalid    a stamp that no device can have made: counter 0, or one that it no longer waits for
+//  2. tooManyItems      R-155
+//  3. requestTooLarge   R-155
+//  4. itemRepeated      R-116
+//  5. zoneNameInvalid   R-020
+// then from what the zone remembers (`RequestMemory`): a remembered request gets its outcome again, or
+//  6. requestTooOld     R-157: its outcome may have been forgotten
+// For one save (`SaveRules`, then `RecordsPlan`):
+//  7. zoneNotFound, zonePurged, zoneKeysReset    
+//  8. recordNameInvalid R-040, of the record or its new parent
+//  9. recordTypeInvalid R-041
+// 10. fieldsInvalid     … R-062, or what else was found wrong when the fields were read
+// 11. recordTypeChanged R-108: whatever the policy and the tag
+// 12. recordExists, recordChanged, recordMissing , R-095 (never two of them)
+// 13. recordTooLarge    R-082, of the record as it would be
+// 14. parentMissing     R-080, on the end state of the request
+// 15. parentCycle       R-081, on the end state of the request
+// For one delete: 7 and 8, then
+// 16. stillParent       R-136, on the end state of the request
+// Last, for every item of an atomic request that has no failure of its own:
+// 17. batchFailed       R-151
+
+extension RecordsRequest {
+    /// What is wrong with the request whatever is stored, nil if nothing is. Ask before anything is read: names that
+    /// could not have been stored must not reach the store.
+    package func refusal(within limits: Limits) -> FailureReason? {
+        Self.refusal(of: [self], within: limits)
+    }
+
+    /// The same for the parts of one client request, a part a zone: its limits count over all of them.
+    package static func refusal(of parts: [RecordsRequest], within limits: Limits) -> FailureReason? {
+        if parts.contains(where: { !$0.id.isPlausible }) { return .requestInvalid }
+        if parts.reduce(0, { $0 + $1.saves.count + $1.deletes.count }) > limits.itemsMax { return .tooManyItems }
+        let bytes = parts.reduce(0) { $0 + $1.saves.reduce(0) { $0 + $1.fields.byteCount } }
+        if bytes > limits.requestBytesMax { return .requestTooLarge }
+        if parts.contains(where: \.namesRecordTwice) || Set(parts.map(\.zoneName)).count < parts.count {
+            return .itemRepeated
+        }
+        if parts.contains(where: { !ZoneName.isValid($0.zoneName, limits: limits) }) { return .zoneNameInvalid }
+        return nil
+    }
+
+    private var namesRecordTwice: Bool {
+        Set(saves.map(\.name) + deletes).count < saves.count + deletes.count
+    }
+
+    /// What must be read to decide the request: the records that it names, and the new parents (R-080; their own
+    /// parents are in their rows, which is as far as R-081 looks). Names that cannot exist are left out.
+    package func read(in database: DatabaseID) -> ZoneRead {
+        var names = deletes
+        for save in saves {
+            names.append(save.name)
+            if case .set(let parent) = save.parent { names.append(parent) }
+        }
+        return ZoneRead(
+            key: ZoneKey(database: database, name: zoneName),
+            recordNames: Set(names).filter { RecordName.isValid($0) }.sorted(),
+            parentNames: Set(deletes).filter { RecordName.isValid($0) }.sorted(),
+            devices: [id.device])
+    }
+}
+
+extension ZoneRead {
+    /// What must be read for several requests to one zone, each thing once.
+    ///
+    /// - Precondition: there is at least one, and all are of the same zone.
+    package static func merging(_ reads: [ZoneRead]) -> ZoneRead {
+        guard let first = reads.first else { preconditionFailure("nothing to merge") }
+        precondition(reads.allSatisfy { $0.key == first.key })
+        if reads.count == 1 { return first }
+        return ZoneRead(
+            key: first.key,
+            recordNames: Set(reads.flatMap(\.recordNames)).sorted(),
+            parentNames: Set(reads.flatMap(\.parentNames)).sorted(),
+            devices: Set(reads.flatMap(\.devices)).sorted())
+    }
+}
+
+extension ZoneSnapshot {
+    /// Why there is nothing to read or write here (R-029, R-105 … ); nil if the zone lives.
+    package var refusal: FailureReason? {
+        zone == nil ? .missingZone(lastRemoval) : nil
+    }
+}
+
+extension FailureReason {
+    /// What a zone that does not live is said to be, by why its last incarnation ended.
+    static func missingZone(_ lastRemoval: ZoneRemovalReason?) -> FailureReason {
+        switch lastRemoval {
+        case nil, .deleted: .zoneNotFound
+        case .purged: .zonePurged
+        case .encryptedDataReset: .zoneKeysReset
+        }
+    }
+}

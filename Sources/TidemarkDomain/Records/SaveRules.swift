@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkFields
+
+/// What becomes of one save, as long as only the record itself is looked at.
+enum PlannedSave: Sendable {
+    /// A new version; its change number is given out when the whole request is decided.
+    case write(RecordState)
+    /// nothing changed, so the current version stays.
+    case keep(RecordState)
+    case refuse(ItemFailure)
+
+    /// The record as it would be afterwards; nil if the save is refused.
+    var record: RecordState? {
+        switch self {
+        case .write(let record), .keep(let record): record
+        case .refuse: nil
+        }
+    }
+}
+
+/// The rules of one save (section 5), in the order of `RecordsRules`.
+struct SaveRules {
+    let request: RecordsRequest
+    let table: ZoneTable
+    let limits: Limits
+    let now: Timestamp
+
+    func plan(_ save: RecordSave) -> PlannedSave {
+        if let reason = refusal(of: save) { return .refuse(ItemFailure(reason)) }
+        let current = table.living(save.name)
+        if let current, current.type != save.type { return .refuse(ItemFailure(.recordTypeChanged)) }
+        switch request.policy.verdict(tag: save.tag, current: current.map(table.tag(of:))) {
+        case .refuse(let reason):
+            return .refuse(ItemFailure(reason, serverRecord: current, serverZone: current.map { _ in table.zone }))
+        case .create:
+            return limitingSize(create(save, over: table[save.name]))
+        case .update:
+            guard let current else { preconditionFailure("an update without a record") }
+            return limitingSize(update(current, by: save))
+        }
+    }
+
+    private func refusal(of save: RecordSave) -> FailureReason? {
+        guard RecordName.isValid(save.name, limits: limits) else { return .recordNameInvalid }
+        if case .set(let parent) = save.parent, !RecordName.isValid(parent, limits: limits) {
+            return .recordNameInvalid
+        }
+        guard RecordType.isValid(save.type, limits: limits) else { return .recordTypeInvalid }
+        return save.fieldsFailure
+    }
+
+    private func create(_ save: RecordSave, over tombstone: RecordState?) -> PlannedSave {
+        let moment = date(after: tombstone)
+        return .write(
+            RecordState(
+                name: save.name, type: save.type, fields: .init().merging(save.fields), changeNumber: 0,
+                isDeleted: false, parent: save.parent.applied(to: nil), createdAt: moment, createdBy: request.user,
+                createdByDevice: request.id.device, modifiedAt: moment, modifiedBy: request.user, batchEnd: 0))
+    }
+
+    private func update(_ current: RecordState, by save: RecordSave) -> PlannedSave {
+        var record = current
+        record.fields = current.fields.merging(save.fields)
+        record.parent = save.parent.applied(to: current.parent)
+        if record == current { return .keep(current) }
+        record.modifiedAt = date(after: current)
+        record.modifiedBy = request.user
+        return .write(record)
+    }
+
+    private func limitingSize(_ plan: PlannedSave) -> PlannedSave {
+        guard case .write(let record) = plan, record.fields.byteCount > limits.recordBytesMax else { return plan }
+        return .refuse(ItemFailure(.recordTooLarge))
+    }
+
+    /// The tombstone that the record leaves; nil if there is no living record, which is a success too.
+    func tombstone(of name: String) -> RecordState? {
+        guard let current = table.living(name) else { return nil }
+        var record = current
+        record.fields = .init()
+        record.parent = nil
+        record.isDeleted = true
+        record.modifiedAt = date(after: current)
+        record.modifiedBy = request.user
+        return record
+    }
+
+    /// later than every earlier version's, even when the clock stood still or went back.
+    private func date(after previous: RecordState?) -> Timestamp {
+        guard let previous, previous.modifiedAt >= now else { return now }
+        return Timestamp(milliseconds: previous.modifiedAt.milliseconds + 1)
+    }
+}
+
+extension ParentChange {
+    func applied(to parent: String?) -> String? {
+        switch self {
+        case .unchanged: parent
+        case .set(let name): name
+        case .removed: nil
+        }
+    }
+}

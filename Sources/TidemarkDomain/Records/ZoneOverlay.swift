@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides the requests of a group, one after another, on what was read of their zone and what the earlier ones changed.
+///
+/// Only final states are written in the end, each row once, so that a group costs one statement however many requests
+/// are in it. Deciding a group in one overlay gives each request the outcome that it would have had alone, in that order.
+package struct ZoneOverlay: Sendable {
+    private let key: ZoneKey
+    private let missing: FailureReason
+    private let limits: Limits
+    /// Nil if the zone does not live.
+    private var table: ZoneTable?
+    private var memories: [DeviceID: RequestMemory]
+    private var decidedFor: Set<DeviceID> = []
+    /// The devices whose requests changed records: the zone is pushed to all others. Empty: no push is due.
+    package private(set) var movedBy: Set<DeviceID> = []
+
+    package init(snapshot: ZoneSnapshot, store: StoreIncarnation, limits: Limits) {
+        key = snapshot.key
+        missing = .missingZone(snapshot.lastRemoval)
+        self.limits = limits
+        memories = snapshot.memories
+        table = snapshot.zone.map {
+            ZoneTable(zone: $0, store: store, records: snapshot.records, children: snapshot.children)
+        }
+    }
+
+    /// Decides one request and remembers its outcome; a request that is remembered gets that outcome again.
+    ///
+    /// - Parameter now: the server's clock.
+    /// - Returns: one entry an item, or why the request as a whole is refused. Refused requests leave no trace, and
+    ///   neither do those to a zone that does not exist: it has no place to remember them.
+    package mutating func apply(_ request: RecordsRequest, now: Timestamp) -> Result<RecordsOutcome, FailureReason> {
+        precondition(request.zoneName == key.name)
+        if let reason = request.refusal(within: limits) { return .failure(reason) }
+        let memory = memories[request.id.device] ?? RequestMemory()
+        switch memory.recall(request.id, now: now, limits: limits) {
+        case .remembered(let bytes): return remembered(bytes, of: request)
+        case .tooOld: return .failure(.requestTooOld)
+        case .unseen: break
+        }
+        // Taken out, so that it is changed where it is: the records of a group are not copied for each request.
+        guard var table = self.table.take() else { return .success(request.failing(missing)) }
+        defer { self.table = table }
+        let changeNumber = table.changeNumber
+        let outcome = Self.decide(request, on: &table, limits: limits, now: now)
+        if table.changeNumber > changeNumber { movedBy.insert(request.id.device) }
+        memories[request.id.device] = memory.remembering(outcome.encoded, of: request.id, limits: limits)
+        decidedFor.insert(request.id.device)
+        return .success(outcome)
+    }
+
+    /// What the transaction has to write; nil if there is nothing.
+    package var changes: ZoneChanges? {
+        guard let table, !decidedFor.isEmpty else { return nil }
+        return ZoneChanges(
+            database: key.database, zone: table.zone, changeNumber: table.changeNumber, records: table.changedRecords,
+            memories: memories.filter { decidedFor.contains($0.key) })
+    }
+
+    private static func decide(
+        _ request: RecordsRequest, on table: inout ZoneTable, limits: Limits, now: Timestamp
+    ) -> RecordsOutcome {
+        // the default zone has no atomic batches; each record is on its own there.
+        let isAtomic = request.isAtomic && request.zoneName != ZoneName.default
+        var plan = RecordsPlan(request, on: table, limits: limits, now: now)
+        if isAtomic, plan.isRefusedInPart { plan.refuseWhole() }
+        return plan.carryOut(on: &table, asBatch: isAtomic)
+    }
+
+    private func remembered(_ bytes: [UInt8], of request: RecordsRequest) -> Result<RecordsOutcome, FailureReason> {
+        guard var outcome = RecordsOutcome(decoding: bytes) else { return .failure(.serverFault) }
+        // A device that gives two requests the same counter gets no answer that fits neither.
+        guard outcome.saves.count == request.saves.count, outcome.deletes.count == request.deletes.count else {
+            return .failure(.requestInvalid)
+        }
+        for (index, save) in request.saves.enumerated() {
+            guard case .failed(let failure) = outcome.saves[index], failure.reason.isConflict else { continue }
+            // what is in the way now, which is what the client has to merge with.
+            guard let table, let current = table.living(save.name) else { continue }
+            outcome.saves[index] = .failed(
+                ItemFailure(failure.reason, serverRecord: current, serverZone: table.zone))
+        }
+        return .success(outcome)
+    }
+}
+
+extension FailureReason {
+    /// Whether the record that is in the way comes with the failure.
+    package var isConflict: Bool { self == .recordExists || self == .recordChanged }
+}
+
+extension RecordsRequest {
+    /// The outcome in which every item fails for the same reason (R-105 … ).
+    package func failing(_ reason: FailureReason) -> RecordsOutcome {
+        RecordsOutcome(
+            saves: saves.map { _ in .failed(ItemFailure(reason)) },
+            deletes: deletes.map { _ in .failed(ItemFailure(reason)) })
+    }
+}
+
+extension RecordsPlan {
+    /// Writes what was not refused, saves before deletes, and tells the outcome of each item.
+    func carryOut(on table: inout ZoneTable, asBatch: Bool) -> RecordsOutcome {
+        var versions: [RecordState] = []
+        for case .write(let record) in saves { versions.append(record) }
+        for case .write(let tombstone) in deletes { versions.append(tombstone) }
+        var written = table.write(versions, asBatch: asBatch)[...]
+        let zone = table.zone
+        return RecordsOutcome(
+            saves: saves.map { save in
+                switch save {
+                case .write(let record): .saved(RecordMetadata(of: written.popFirst() ?? record, in: zone))
+                case .keep(let record): .saved(RecordMetadata(of: record, in: zone))
+                case .refuse(let failure): .failed(failure)
+                }
+            },
+            deletes: deletes.map { delete in
+                switch delete {
+                case .write, .skip: .deleted
+                case .refuse(let reason): .failed(ItemFailure(reason))
+                }
+            })
+    }
+}
+
+extension RecordMetadata {
+    /// What the server knows of a version beyond what the client sent.
+    package init(of record: RecordState, in zone: ZoneID) {
+        self.init(
+            zone: zone, changeNumber: record.changeNumber, createdAt: record.createdAt, createdBy: record.createdBy,
+            modifiedAt: record.modifiedAt, modifiedBy: record.modifiedBy)
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkFields
+
+extension ZoneSnapshot {
+    /// Records by name for a fetch: for each name, in order, the living record, or why there is none.
+    ///
+    /// - Parameter bytesMax: names are left out at the end once the fields before them are this many bytes, so that an
+    ///   answer stays bounded; at least one is answered. The client asks for the rest.
+    package func lookUp(_ names: [String], bytesMax: Int) -> [Result<RecordState, FailureReason>] {
+        var byteCount = 0
+        var results: [Result<RecordState, FailureReason>] = []
+        for name in names {
+            let result = lookUp(name)
+            if case .success(let record) = result { byteCount += record.fields.byteCount }
+            if byteCount > bytesMax, !results.isEmpty { return results }
+            results.append(result)
+        }
+        return results
+    }
+
+    private func lookUp(_ name: String) -> Result<RecordState, FailureReason> {
+        if let refusal { return .failure(refusal) }
+        guard RecordName.isValid(name) else { return .failure(.recordNameInvalid) }
+        guard let record = records[name], !record.isDeleted else { return .failure(.recordUnknown) }
+        return .success(record)
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The records of one zone as far as a transaction has read them, with what its requests have changed so far.
+struct ZoneTable: Sendable {
+    let zone: ZoneID
+    let store: StoreIncarnation
+    /// The newest change number that has been given out.
+    private(set) var changeNumber: ChangeNumber
+    /// Names of records that differ from what was read.
+    private(set) var changedNames: Set<String> = []
+    private var records: [String: RecordState]
+    /// Complete for the parents that were asked for, which are the records that a request of the group deletes.
+    private var children: [String: Set<String>]
+
+    init(zone: ZoneState, store: StoreIncarnation, records: [String: RecordState], children: [String: [String]]) {
+        self.zone = zone.id
+        self.store = store
+        changeNumber = zone.changeNumber
+        self.records = records
+        self.children = children.mapValues(Set.init)
+    }
+
+    /// The record of that name, or its tombstone.
+    subscript(name: String) -> RecordState? { records[name] }
+
+    func living(_ name: String) -> RecordState? {
+        guard let record = records[name], !record.isDeleted else { return nil }
+        return record
+    }
+
+    func tag(of record: RecordState) -> ChangeTag {
+        .version(store: store, zone: zone, number: record.changeNumber)
+    }
+
+    /// Names of the living records whose parent this is.
+    func children(of name: String) -> Set<String> { children[name] ?? [] }
+
+    /// Everything that changed, by growing change number.
+    var changedRecords: [RecordState] {
+        changedNames.compactMap { records[$0] }.sorted { $0.changeNumber < $1.changeNumber }
+    }
+
+    /// Gives each of these versions the next change number and makes it the current one.
+    ///
+    /// - Parameter asBatch: whether they belong together, so that a page of the feed should not end between them (I-3).
+    /// - Returns: the versions with their numbers.
+    mutating func write(_ versions: [RecordState], asBatch: Bool) -> [RecordState] {
+        let batchEnd = changeNumber + ChangeNumber(versions.count)
+        return versions.map { version in
+            var version = version
+            changeNumber += 1
+            version.changeNumber = changeNumber
+            version.batchEnd = asBatch ? batchEnd : changeNumber
+            replace(with: version)
+            return version
+        }
+    }
+
+    private mutating func replace(with record: RecordState) {
+        if let parent = records[record.name]?.parent { children[parent]?.remove(record.name) }
+        if let parent = record.parent { children[parent, default: []].insert(record.name) }
+        records[record.name] = record
+        changedNames.insert(record.name)
+    }
+}
