@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ChangeTag {
+    private static let version: UInt8 = 1
+
+    /// What clients keep and send back: opaque to them. Empty for a foreign tag, which nobody is ever given.
+    package var bytes: [UInt8] {
+        guard case .version(let store, let zone, let number) = self else { return [] }
+        var writer = CompactWriter()
+        writer.write(UInt64(Self.version))
+        writer.write(store.rawValue)
+        writer.write(UInt64(bitPattern: zone.rawValue))
+        writer.write(UInt64(bitPattern: number))
+        return Checksum.sealing(writer.bytes)
+    }
+
+    /// Reads a tag that a client sent, if it is one. Anything else is ``foreign``: it matches no version, and the client
+    /// is told of a conflict rather than of a malformed request, which it can do something about.
+    package init(bytes: [UInt8]) {
+        self = Self.decode(bytes) ?? .foreign
+    }
+
+    private static func decode(_ bytes: [UInt8]) -> ChangeTag? {
+        guard let content = Checksum.opening(bytes) else { return nil }
+        var reader = CompactReader(content)
+        guard reader.readNumber() == UInt64(version), let store = reader.readNumber(), let zone = reader.readNumber(),
+            let number = reader.readNumber(), reader.isAtEnd
+        else { return nil }
+        return .version(
+            store: StoreIncarnation(store), zone: ZoneID(Int64(bitPattern: zone)), number: Int64(bitPattern: number))
+    }
+}
+
+/// Four bytes at the end of tags and tokens that show when they were cut or garbled on their way. No secret is in it:
+/// who makes up a token of their own reaches only what they may read anyway.
+enum Checksum {
+    static func sealing(_ content: [UInt8]) -> [UInt8] {
+        let sum = of(content[...])
+        return content + (0..<4).map { UInt8(truncatingIfNeeded: sum >> UInt32(24 - 8 * $0)) }
+    }
+
+    static func opening(_ bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.count > 4 else { return nil }
+        let sum = bytes.suffix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        return of(bytes.dropLast(4)) == sum ? Array(bytes.dropLast(4)) : nil
+    }
+
+    /// FNV-1a: each step is one-to-one, so that one wrong byte always shows.
+    private static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+        bytes.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
+    }
+}

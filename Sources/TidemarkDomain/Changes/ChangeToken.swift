@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How far somebody has read in a change feed: opaque to clients, who store it and send it back.
+///
+/// It says which feed it belongs to, so that one that is given to another feed is noticed.
+package enum ChangeToken: Sendable, Equatable {
+    /// A place in the feed of one zone. `zoneName` is the ``nameMark(of:)``.
+    case zone(store: StoreIncarnation, database: DatabaseID, zoneName: UInt64, zone: ZoneID, number: ChangeNumber)
+    /// A place in the feed of a database, as the viewer sees it who owns `viewer`.
+    case database(store: StoreIncarnation, viewer: DatabaseID, number: ChangeNumber)
+
+    /// A place in the feed of the zone's living incarnation.
+    package static func zone(_ zone: ZoneState, store: StoreIncarnation, number: ChangeNumber) -> ChangeToken {
+        .zone(
+            store: store, database: zone.key.database, zoneName: nameMark(of: zone.key.name), zone: zone.id,
+            number: number)
+    }
+
+    /// Stands for a zone's name in a token, in few bytes: tells a token of another zone (a mistake, R-200) from one of an
+    /// earlier incarnation of this one (expired, R-220). Two names with one mark only confuse these two answers.
+    package static func nameMark(of name: String) -> UInt64 {
+        name.utf8.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+    }
+
+    // MARK: Bytes
+
+    private static let version: UInt64 = 1
+    private static let zoneKind: UInt64 = 1
+    private static let databaseKind: UInt64 = 2
+
+    package var bytes: [UInt8] {
+        var writer = CompactWriter()
+        writer.write(Self.version)
+        switch self {
+        case .zone(let store, let database, let zoneName, let zone, let number):
+            writer.write(Self.zoneKind)
+            writer.write(store.rawValue)
+            writer.write(UInt64(bitPattern: database.rawValue))
+            writer.write(zoneName)
+            writer.write(UInt64(bitPattern: zone.rawValue))
+            writer.write(UInt64(bitPattern: number))
+        case .database(let store, let viewer, let number):
+            writer.write(Self.databaseKind)
+            writer.write(store.rawValue)
+            writer.write(UInt64(bitPattern: viewer.rawValue))
+            writer.write(UInt64(bitPattern: number))
+        }
+        return Checksum.sealing(writer.bytes)
+    }
+
+    /// Nil for bytes that are no token of any version that this server knows.
+    package init?(bytes: [UInt8]) {
+        guard let content = Checksum.opening(bytes) else { return nil }
+        var reader = CompactReader(content)
+        guard reader.readNumber() == Self.version, let kind = reader.readNumber(), let store = reader.readNumber(),
+            let database = reader.readNumber()
+        else { return nil }
+        let incarnation = StoreIncarnation(store)
+        let owner = DatabaseID(Int64(bitPattern: database))
+        switch kind {
+        case Self.zoneKind:
+            guard let mark = reader.readNumber(), let zone = reader.readNumber() else { return nil }
+            guard let number = reader.readNumber().flatMap(ChangeNumber.init(exactly:)) else { return nil }
+            self = .zone(
+                store: incarnation, database: owner, zoneName: mark, zone: ZoneID(Int64(bitPattern: zone)),
+                number: number)
+        case Self.databaseKind:
+            guard let number = reader.readNumber().flatMap(ChangeNumber.init(exactly:)) else { return nil }
+            self = .database(store: incarnation, viewer: owner, number: number)
+        default: return nil
+        }
+        guard reader.isAtEnd else { return nil }
+    }
+
+    // MARK: Checking what a client sent
+
+    /// Where a client's token points in the feed of a zone; nil if it has none (empty bytes).
+    ///
+    /// `tokenInvalid` for what belongs to another feed, `tokenExpired` for another life of the store:
+    /// there the numbers of databases may have changed, so that is looked at first. What depends on the zone as it is
+    /// now, ``ZonePage`` checks.
+    package static func position(
+        in key: ZoneKey, from bytes: [UInt8], store: StoreIncarnation
+    ) -> Result<ZonePageQuery.Position?, FailureReason> {
+        if bytes.isEmpty { return .success(nil) }
+        guard case .zone(let tokenStore, let database, let mark, let zone, let number)? = ChangeToken(bytes: bytes),
+            mark == nameMark(of: key.name)
+        else { return .failure(.tokenInvalid) }
+        guard tokenStore == store else { return .failure(.tokenExpired) }
+        guard database == key.database else { return .failure(.tokenInvalid) }
+        return .success(ZonePageQuery.Position(zone: zone, number: number))
+    }
+
+    /// Where a client's token points in the database feed of a viewer; nil if it has none (empty bytes). Errors as for
+    /// zones; what depends on the feed as it is now, ``DatabasePage`` checks.
+    package static func number(
+        inDatabaseFeedOf viewer: DatabaseID, from bytes: [UInt8], store: StoreIncarnation
+    ) -> Result<ChangeNumber?, FailureReason> {
+        if bytes.isEmpty { return .success(nil) }
+        guard case .database(let tokenStore, let tokenViewer, let number)? = ChangeToken(bytes: bytes) else {
+            return .failure(.tokenInvalid)
+        }
+        guard tokenStore == store else { return .failure(.tokenExpired) }
+        return tokenViewer == viewer ? .success(number) : .failure(.tokenInvalid)
+    }
+}

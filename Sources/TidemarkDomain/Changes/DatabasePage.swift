@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One page of a viewer's database feed.
+package struct DatabasePage: Sendable, Equatable {
+    /// Zones that are gone, with the reason; to be handled before ``changed``, where a zone of the same name may be that
+    /// was created since. Each name once: of several ends the last.
+    package let ended: [DatabaseFeedEntry]
+    /// Zones that were created, or in which something changed, oldest change first.
+    package let changed: [DatabaseFeedEntry]
+    /// Where the next fetch goes on.
+    package let token: ChangeToken
+    /// Whether there is more already.
+    package let moreComing: Bool
+
+    /// Makes a page of what was read, or says why there is none: `tokenExpired` if the token is ahead of the feed or
+    /// older than the ends that it still knows.
+    ///
+    /// Numbers must have been given to the zones that moved before the fetch began (``DatabaseFeedRead/isBehind``); those
+    /// that have moved since come with the next fetch.
+    ///
+    /// - Parameters:
+    ///   - after: from the client's token; nil for a first fetch, which gets no ends.
+    ///   - entriesMax: how many entries were asked for.
+    package static func make(
+        of read: DatabaseFeedRead, viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int, store: StoreIncarnation
+    ) -> Result<DatabasePage, FailureReason> {
+        if let after {
+            let numbers = read.oldestToken...max(read.oldestToken, read.head)
+            guard numbers.contains(after) else { return .failure(.tokenExpired) }
+        }
+        if read.entries.isEmpty, read.hasMore { return .failure(.serverFault) }
+        let entries = read.entries.prefix(max(1, entriesMax))
+        let isLast = entries.count == read.entries.count && !read.hasMore
+        let number = isLast ? read.head : entries.last?.number ?? read.head
+        // the default zone is in no feed.
+        let shown = entries.filter { $0.key.name != ZoneName.default && (after != nil || $0.removal == nil) }
+        return .success(
+            DatabasePage(
+                ended: lastEnds(in: shown), changed: shown.filter { $0.removal == nil },
+                token: .database(store: store, viewer: viewer, number: number), moreComing: !isLast))
+    }
+
+    private static func lastEnds(in entries: [DatabaseFeedEntry]) -> [DatabaseFeedEntry] {
+        var last: [ZoneKey: ZoneID] = [:]
+        let ends = entries.filter { $0.removal != nil }
+        for end in ends { last[end.key] = max(last[end.key] ?? end.zone, end.zone) }
+        return ends.filter { last[$0.key] == $0.zone }
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkFields
+
+/// One page of a zone's change feed.
+package struct ZonePage: Sendable, Equatable {
+    /// Latest versions and tombstones, oldest change first (R-208 … R-210). A tombstone is a deletion with its type.
+    package let entries: [RecordState]
+    /// The incarnation that the entries are of.
+    package let zone: ZoneID
+    /// Where the next fetch goes on. It is never past anything that this page leaves out (I-2).
+    package let token: ChangeToken
+    /// Whether there is more already.
+    package let moreComing: Bool
+
+    /// Cuts what was read to a page, or says why there is none.
+    ///
+    /// Failures, the first wins: `feedUnavailable`, then the zone is missing, then
+    /// `tokenExpired`: the token is of an earlier incarnation, ahead of the zone, or older than the tombstones
+    /// that are kept.
+    package static func make(
+        of read: ZonePageRead, for query: ZonePageQuery, store: StoreIncarnation
+    ) -> Result<ZonePage, FailureReason> {
+        if query.key.name == ZoneName.default { return .failure(.feedUnavailable) }
+        guard let zone = read.zone else { return .failure(.missingZone(read.lastRemoval)) }
+        if let position = query.after {
+            let numbers = zone.oldestTokenNumber...max(zone.oldestTokenNumber, zone.changeNumber)
+            guard position.zone == zone.id, numbers.contains(position.number) else { return .failure(.tokenExpired) }
+        }
+        // A store that says there is more and shows nothing would have the client ask for ever.
+        if read.records.isEmpty, read.hasMore { return .failure(.serverFault) }
+        let end = query.end(of: read)
+        let isLast = end == read.records.count && !read.hasMore
+        let number = isLast ? zone.changeNumber : read.records[end - 1].changeNumber
+        return .success(
+            ZonePage(
+                entries: read.records[..<end].filter(query.wants), zone: zone.id,
+                token: .zone(zone, store: store, number: number), moreComing: !isLast))
+    }
+}
+
+extension ZonePageQuery {
+    /// A client's question.
+    ///
+    /// - Parameters:
+    ///   - token: as the client sent it; empty for a first fetch.
+    ///   - limit: at most so many records; 0: as many as the server likes.
+    package static func make(
+        key: ZoneKey, token: [UInt8], limit: Int, device: DeviceID, store: StoreIncarnation, limits: Limits
+    ) -> Result<ZonePageQuery, FailureReason> {
+        if key.name == ZoneName.default { return .failure(.feedUnavailable) }
+        guard ZoneName.isValid(key.name, limits: limits) else { return .failure(.zoneNameInvalid) }
+        return ChangeToken.position(in: key, from: token, store: store).map { position in
+            ZonePageQuery(
+                key: key, after: position, recordsMax: limits.pageCount(requested: limit),
+                bytesMax: limits.answerBytesMax, device: device)
+        }
+    }
+
+    /// a first fetch gets no deletions but of records that the same device created.
+    func wants(_ record: RecordState) -> Bool {
+        after != nil || !record.isDeleted || record.createdByDevice == device
+    }
+
+    /// How many of the records that were read make up the page, those that it leaves out included.
+    func end(of read: ZonePageRead) -> Int {
+        let end = longestEnd(of: read.records)
+        if end == read.records.count, !read.hasMore { return end }
+        // I-3: back to where an atomic batch ends. If there is no such place, the batch is longer than a page.
+        return (1...end).last { read.mayEnd(after: $0) } ?? end
+    }
+
+    private func longestEnd(of records: [RecordState]) -> Int {
+        var count = 0
+        var byteCount = 0
+        for (index, record) in records.enumerated() where wants(record) {
+            count += 1
+            byteCount += record.fields.byteCount
+            if count > max(1, recordsMax) || (count > 1 && byteCount > bytesMax) { return index }
+        }
+        return records.count
+    }
+}
+
+extension ZonePageRead {
+    /// Whether no atomic batch goes on past the first `count` records, as far as it shows.
+    fileprivate func mayEnd(after count: Int) -> Bool {
+        let batchEnd = records[count - 1].batchEnd
+        return batchEnd < (count < records.count ? records[count].changeNumber : records[count - 1].changeNumber + 1)
+    }
+}
+
+extension Limits {
+    /// How many entries a page holds at most when a client asks for so many; 0 or less: it leaves that to us.
+    package func pageCount(requested: Int) -> Int {
+        requested <= 0 ? pageRecordsDefault : min(requested, pageRecordsMax)
+    }
+}

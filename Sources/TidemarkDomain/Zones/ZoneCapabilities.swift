@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What can be done with a zone. Bits are CloudKit's.
+package struct ZoneCapabilities: OptionSet, Sendable {
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    package static let fetchChanges = ZoneCapabilities(rawValue: 1)
+    package static let atomic = ZoneCapabilities(rawValue: 2)
+    package static let sharing = ZoneCapabilities(rawValue: 4)
+    package static let zoneWideSharing = ZoneCapabilities(rawValue: 8)
+
+    ///
+    package static func of(zoneNamed name: String, in scope: DatabaseScope) -> ZoneCapabilities {
+        if name == ZoneName.default { return [] }
+        return switch scope {
+        case .public: []
+        case .private: [.fetchChanges, .atomic, .sharing, .zoneWideSharing]
+        case .shared: [.fetchChanges, .atomic]
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The order in which failures win, for a request that creates and deletes zones. For the request as a whole:
+//  1. requestInvalid   a stamp that no device can have made
+//  2. tooManyItems     R-155
+//  3. itemRepeated     as R-116: a zone twice, be it once to create and once to delete
+// then from the database's memory: a remembered request gets its outcome again, or
+//  4. requestTooOld
+// For one zone, the others unaffected:
+//  5. zoneIsDefault    R-032, deletes only; to create it is to find it there
+//  6. zoneNameInvalid  R-020
+//  7. tooManyZones     zones that the same request deletes still count
+
+extension ZonesRequest {
+    /// What is wrong with the request whatever is stored, nil if nothing is. Ask before anything is read.
+    package func refusal(within limits: Limits) -> FailureReason? {
+        if !id.isPlausible { return .requestInvalid }
+        if saves.count + deletes.count > limits.itemsMax { return .tooManyItems }
+        if Set(saves + deletes).count < saves.count + deletes.count { return .itemRepeated }
+        return nil
+    }
+
+    /// The names to lock and read: those that a zone can have but the default zone's, which is neither made nor ended.
+    package var namesToRead: [String] {
+        Set(saves + deletes).filter { $0 != ZoneName.default && ZoneName.isValid($0) }.sorted()
+    }
+
+    /// Decides the request.
+    ///
+    /// - Returns: one entry an item, or why the request as a whole is refused; and what has to be written, nil if
+    ///   nothing: the request is refused, or remembered.
+    package func decide(
+        on snapshot: ZonesSnapshot, limits: Limits, now: Timestamp
+    ) -> (outcome: Result<ZonesOutcome, FailureReason>, changes: ZonesChanges?) {
+        if let reason = refusal(within: limits) { return (.failure(reason), nil) }
+        let memory = snapshot.memory ?? RequestMemory()
+        switch memory.recall(id, now: now, limits: limits) {
+        case .remembered(let bytes): return (remembered(bytes), nil)
+        case .tooOld: return (.failure(.requestTooOld), nil)
+        case .unseen: break
+        }
+        let (outcome, created) = decideItems(on: snapshot, limits: limits)
+        let removed = deletes.filter { $0 != ZoneName.default }.compactMap { snapshot.zones[$0]?.id }
+        let changes = ZonesChanges(
+            created: created, removed: removed.sorted(), device: id.device,
+            memory: memory.remembering(outcome.encoded, of: id, limits: limits))
+        return (.success(outcome), changes)
+    }
+
+    private func decideItems(on snapshot: ZonesSnapshot, limits: Limits) -> (ZonesOutcome, created: [String]) {
+        var created: [String] = []
+        let saved = saves.map { name -> ZoneItemOutcome in
+            guard ZoneName.isValid(name, limits: limits) else { return .failed(.zoneNameInvalid) }
+            // a zone that exists stays as it is. R-022: the default zone always does.
+            if name == ZoneName.default || snapshot.zones[name] != nil { return .done }
+            guard snapshot.zoneCount + created.count < limits.zonesMax else { return .failed(.tooManyZones) }
+            created.append(name)
+            return .done
+        }
+        let deleted = deletes.map { name -> ZoneItemOutcome in
+            if name == ZoneName.default { return .failed(.zoneIsDefault) }
+            // one that does not exist is deleted already.
+            return ZoneName.isValid(name, limits: limits) ? .done : .failed(.zoneNameInvalid)
+        }
+        return (ZonesOutcome(saves: saved, deletes: deleted), created)
+    }
+
+    private func remembered(_ bytes: [UInt8]) -> Result<ZonesOutcome, FailureReason> {
+        guard let outcome = ZonesOutcome(decoding: bytes) else { return .failure(.serverFault) }
+        guard outcome.saves.count == saves.count, outcome.deletes.count == deletes.count else {
+            return .failure(.requestInvalid)
+        }
+        return .success(outcome)
+    }
+}
