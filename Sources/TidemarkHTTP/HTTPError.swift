@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why bytes are not a head: a closed code, and the status that a server answers with before it closes.
+package struct HTTPError: Error, Equatable, Sendable {
+    package enum Code: String, Sendable, CaseIterable {
+        /// A line break that is not CR LF, or a CR that no LF follows (RFC 9112 §2.2).
+        case bareLineBreak
+        /// A control character, or anything else that no grammar allows at this place.
+        case badCharacter
+        /// The first line is not `method SP target SP HTTP/digit.digit` (RFC 9112 §3).
+        case malformedRequestLine
+        /// The first line is not `HTTP/digit.digit SP status SP [reason]` (RFC 9112 §4).
+        case malformedStatusLine
+        /// The request target has none of the four forms, or not the form its method wants (RFC 9112 §3.2).
+        case invalidTarget
+        /// The request line exceeds ``HeadLimits/startLineBytesMax``.
+        case targetTooLong
+        /// A major version other than 1.
+        case unsupportedVersion
+        /// No colon, an empty or invalid name, white space before the colon (RFC 9112 §5).
+        case malformedField
+        /// A line that begins with white space: obs-fold is refused (RFC 9112 §5.2).
+        case foldedField
+        /// More lines than ``HeadLimits/fieldCountMax``.
+        case tooManyFields
+        /// More bytes than ``HeadLimits/headBytesMax``.
+        case headTooLarge
+        /// HTTP/1.1 without Host (RFC 9112 §3.2).
+        case missingHost
+        /// Host twice, empty, or not `host[:port]` (RFC 9112 §3.2).
+        case invalidHost
+        /// Content-Length and Transfer-Encoding that contradict each other or themselves: how requests are smuggled
+        /// (RFC 9112 §6.1, §6.3).
+        case ambiguousBody
+        /// A transfer coding other than `chunked` (RFC 9112 §6.1).
+        case unsupportedTransferCoding
+    }
+
+    package let code: Code
+
+    package init(_ code: Code) {
+        self.code = code
+    }
+
+    /// What a server answers.
+    package var status: HTTPStatus {
+        switch code {
+        case .targetTooLong: .targetTooLong
+        case .tooManyFields, .headTooLarge: .fieldsTooLarge
+        case .unsupportedVersion: .versionNotSupported
+        case .unsupportedTransferCoding: .notImplemented
+        case .bareLineBreak, .badCharacter, .malformedRequestLine, .malformedStatusLine, .invalidTarget,
+            .malformedField, .foldedField, .missingHost, .invalidHost, .ambiguousBody:
+            .badRequest
+        }
+    }
+}
+
+extension HTTPError: CustomStringConvertible {
+    package var description: String { "HTTP head refused: \(code.rawValue)" }
+}
