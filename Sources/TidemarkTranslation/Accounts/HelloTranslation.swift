@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+package import TidemarkWire
+
+/// A `Hello` as the server understands it.
+package struct Greeting: Sendable, Equatable {
+    package let container: String
+    package let environment: ContainerEnvironment
+    /// The credential's text in UTF-8; nil: nobody.
+    package let credential: [UInt8]?
+    package let device: DeviceID
+    package let clientName: String
+    package let deviceName: String
+
+    /// What operators see of the device: its name, and the program in parentheses.
+    package var shownName: String {
+        if deviceName.isEmpty { return clientName }
+        return clientName.isEmpty ? deviceName : "\(deviceName) (\(clientName))"
+    }
+
+    /// Characters of a container's identifier and of the names of client and device at the most; what is longer is
+    /// refused, or cut for names that only people read.
+    private static let textMax = 255
+    /// Bytes of a credential at the most; ours are much shorter.
+    private static let credentialBytesMax = 1_024
+
+    package init(_ hello: WireHello) throws(Refusal) {
+        let name = hello.container.utf8
+        guard !name.isEmpty, name.count <= Self.textMax, name.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw Refusal(.containerUnknown, "A container's identifier is 1 to 255 printable ASCII characters.")
+        }
+        guard let device = DeviceID(bytes: [UInt8](hello.device)) else {
+            throw Refusal(.requestInvalid, "A device's id is 16 bytes.")
+        }
+        guard hello.credential.utf8.count <= Self.credentialBytesMax else { throw Refusal(.notAuthenticated) }
+        switch hello.environment {
+        case .unspecified, .development: environment = .development
+        case .production: environment = .production
+        case .UNRECOGNIZED: throw Refusal(.requestInvalid, "There is no such environment.")
+        }
+        container = hello.container
+        credential = hello.credential.isEmpty ? nil : Array(hello.credential.utf8)
+        self.device = device
+        clientName = Self.printable(hello.clientName)
+        deviceName = Self.printable(hello.deviceName)
+    }
+
+    /// For operators' eyes and for text columns: no control characters, bounded.
+    private static func printable(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.lazy.filter { $0.value >= 0x20 && $0.value != 0x7F }.prefix(textMax)))
+    }
+}
+
+extension WireHelloAnswer {
+    package init(
+        userRecordName: String, now: Timestamp, limits: Limits, messageBytesMax: Int, serverName: String
+    ) {
+        self.init()
+        self.userRecordName = userRecordName
+        serverTime = now.milliseconds
+        self.serverName = serverName
+        self.limits.itemsMax = UInt32(clamping: limits.itemsMax)
+        self.limits.requestBytesMax = UInt32(clamping: limits.requestBytesMax)
+        self.limits.recordBytesMax = UInt32(clamping: limits.recordBytesMax)
+        self.limits.requestsInFlightMax = UInt32(clamping: limits.requestsInFlightMax)
+        self.limits.messageBytesMax = UInt32(clamping: messageBytesMax)
+    }
+}

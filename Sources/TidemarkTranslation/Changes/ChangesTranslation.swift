@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+package import TidemarkFields
+package import TidemarkWire
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A `FetchZoneChanges` as the server understands it.
+package struct ZoneChangesQuery: Sendable {
+    /// Nil: a zone of somebody else.
+    package let zoneName: String?
+    /// Empty: from the beginning.
+    package let token: [UInt8]
+    /// 0: as many as the server likes.
+    package let limit: Int
+    package let selection: FieldSelection?
+
+    /// - Throws: ``Refusal`` with `requestInvalid`.
+    package init(_ request: WireFetchZoneChanges, by viewpoint: Viewpoint) throws(Refusal) {
+        zoneName = ZoneNames.read(request.zone, by: viewpoint)
+        token = [UInt8](request.token)
+        limit = Int(request.limit)
+        selection = request.hasDesiredKeys ? try FieldSelection(request.desiredKeys) : nil
+    }
+}
+
+/// A `FetchDatabaseChanges` as the server understands it.
+package struct DatabaseChangesQuery: Sendable {
+    /// Empty: from the beginning.
+    package let token: [UInt8]
+    /// 0: as many as the server likes.
+    package let limit: Int
+
+    package init(_ request: WireFetchDatabaseChanges) {
+        token = [UInt8](request.token)
+        limit = Int(request.limit)
+    }
+}
+
+extension WireFetchDatabaseChangesAnswer {
+    package init(_ page: DatabasePage) {
+        self.init()
+        ended = page.ended.map { entry in
+            var end = WireZoneEnd()
+            end.zone.name = entry.key.name
+            end.reason = WireZoneEndReason(entry.removal ?? .deleted)
+            return end
+        }
+        changed = page.changed.map { entry in
+            var zone = WireZoneID()
+            zone.name = entry.key.name
+            return zone
+        }
+        token = Data(page.token.bytes)
+        moreComing = page.moreComing
+    }
+}
+
+extension WireZoneEndReason {
+    fileprivate init(_ reason: ZoneRemovalReason) {
+        switch reason {
+        case .deleted: self = .deleted
+        case .purged: self = .purged
+        case .encryptedDataReset: self = .encryptedDataReset
+        }
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SwiftProtobuf
+internal import TidemarkDomain
+package import TidemarkWire
+
+/// One message from a client, read but not yet understood.
+package struct ClientMessage: Sendable {
+    /// Never 0.
+    package let id: UInt64
+    /// Nil: a request that this version does not know.
+    package let request: WireClientEnvelope.OneOf_Request?
+
+    /// - Throws: ``Refusal`` with `requestInvalid` if the bytes are no envelope or the id is 0: nothing that could be
+    ///   answered.
+    package init(_ bytes: [UInt8]) throws(Refusal) {
+        let envelope: WireClientEnvelope
+        do {
+            envelope = try WireClientEnvelope(serializedBytes: bytes)
+        } catch {
+            throw Refusal(.requestInvalid, "The message is no ClientEnvelope.")
+        }
+        guard envelope.id != 0 else { throw Refusal(.requestInvalid, "A request's id is not 0.") }
+        id = envelope.id
+        request = envelope.request
+    }
+}

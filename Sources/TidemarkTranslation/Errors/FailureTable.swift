@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+package import TidemarkWire
+
+/// What the protocol says for one ``FailureReason``, beside its text: CloudKit's code, and when to try again.
+struct FailureLine {
+    let code: WireErrorCode
+    /// Seconds; 0: not said. R-372: always with zoneBusy, requestRateLimited and serviceUnavailable.
+    let retryAfter: Double
+    let isKeyReset: Bool
+
+    init(_ code: WireErrorCode, retryAfter: Double = 0, isKeyReset: Bool = false) {
+        self.code = code
+        self.retryAfter = retryAfter
+        self.isKeyReset = isKeyReset
+    }
+}
+
+extension FailureReason {
+    /// The one place where the rules' reasons become codes of the wire (section 13 of the rules).
+    var line: FailureLine {
+        switch self {
+        case .serverFault: FailureLine(.internalError)
+        case .containerUnknown: FailureLine(.badContainer)
+        case .storeUnavailable: FailureLine(.serviceUnavailable, retryAfter: 2)
+        case .tooManyRequests: FailureLine(.requestRateLimited, retryAfter: 1)
+        case .notAuthenticated: FailureLine(.notAuthenticated)
+        case .notPermitted: FailureLine(.permissionFailure)
+        case .recordMissing, .recordUnknown, .subscriptionUnknown: FailureLine(.unknownItem)
+        case .recordTypeChanged, .itemRepeated, .recordNameInvalid, .recordTypeInvalid, .fieldsInvalid, .parentCycle,
+            .zoneNameInvalid, .zoneIsDefault, .tokenInvalid, .feedUnavailable, .subscriptionInvalid, .requestInvalid:
+            FailureLine(.invalidArguments)
+        case .recordExists, .recordChanged: FailureLine(.serverRecordChanged)
+        case .requestTooOld: FailureLine(.serverRejectedRequest)
+        case .tokenExpired: FailureLine(.changeTokenExpired)
+        case .batchFailed: FailureLine(.batchRequestFailed)
+        case .zoneBusy: FailureLine(.zoneBusy, retryAfter: 1)
+        case .wrongDatabase: FailureLine(.badDatabase)
+        case .zoneNotFound: FailureLine(.zoneNotFound)
+        case .zoneKeysReset: FailureLine(.zoneNotFound, isKeyReset: true)
+        case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooManyZones: FailureLine(.limitExceeded)
+        case .zonePurged: FailureLine(.userDeletedZone)
+        case .parentMissing, .stillParent: FailureLine(.referenceViolation)
+        }
+    }
+
+    /// The failure as the protocol carries it.
+    ///
+    /// - Parameter detail: takes the place of the reason's own text, if given.
+    package func wire(detail: String? = nil) -> WireFailure {
+        let line = line
+        var failure = WireFailure()
+        failure.code = line.code
+        failure.message = detail ?? text
+        failure.retryAfterSeconds = line.retryAfter
+        failure.userDidResetEncryptedDataKey = line.isKeyReset
+        return failure
+    }
+}

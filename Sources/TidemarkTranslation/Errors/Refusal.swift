@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+
+/// A message that cannot be made a value of the rules: refused as a whole, before anything is read.
+package struct Refusal: Error, Equatable, CustomStringConvertible {
+    package let code: FailureReason
+    /// What is wrong, for the developer of the client; nil: the reason's own text says it.
+    package let detail: String?
+
+    package init(_ code: FailureReason, _ detail: String? = nil) {
+        self.code = code
+        self.detail = detail
+    }
+
+    package var description: String { detail ?? code.text }
+}

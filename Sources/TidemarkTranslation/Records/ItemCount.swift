@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+
+/// how many items one request may have.
+enum ItemCount {
+    static func check(_ count: Int, _ limits: Limits) throws(Refusal) {
+        guard count > limits.itemsMax else { return }
+        throw Refusal(
+            .tooManyItems,
+            "Your request contains \(count) items which is more than the maximum number of items in a single request"
+                + " (\(limits.itemsMax))")
+    }
+}

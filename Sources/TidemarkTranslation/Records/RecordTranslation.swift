@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkWire
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension WireRecord {
+    init(_ record: RecordState, in zone: ZoneID, seenFrom viewpoint: Viewpoint) {
+        self.init()
+        name = record.name
+        type = record.type
+        fields = Data(record.fields.bytes)
+        tag = Data(viewpoint.tag(zone: zone, number: record.changeNumber))
+        createdAt = record.createdAt.milliseconds
+        modifiedAt = record.modifiedAt.milliseconds
+        parent = record.parent ?? ""
+        // every record of a private database was made by its owner, the caller: R-047's stand-in is left out.
+    }
+}
+
+extension WireSavedRecord {
+    init(_ metadata: RecordMetadata, seenFrom viewpoint: Viewpoint) {
+        self.init()
+        tag = Data(viewpoint.tag(zone: metadata.zone, number: metadata.changeNumber))
+        createdAt = metadata.createdAt.milliseconds
+        modifiedAt = metadata.modifiedAt.milliseconds
+    }
+}
+
+extension Viewpoint {
+    func tag(zone: ZoneID, number: ChangeNumber) -> [UInt8] {
+        ChangeTag.version(store: store, zone: zone, number: number).bytes
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SwiftProtobuf
+package import TidemarkDomain
+package import TidemarkWire
+
+extension Subscription {
+    /// A subscription that a client wants to save; whether its database can have it is for the rules to judge.
+    ///
+    /// - Throws: ``Refusal`` with `subscriptionInvalid` for an unknown kind, and for desired keys.
+    package init(_ subscription: WireSubscription, scope: DatabaseScope) throws(Refusal) {
+        guard let kind = Kind(subscription.kind) else {
+            throw Refusal(.subscriptionInvalid, "There is no such kind of subscription.")
+        }
+        guard kind == .query || subscription.notificationInfo.desiredKeys.isEmpty else {
+            throw Refusal(.subscriptionInvalid, "cannot add additionalFields to this subscription type")
+        }
+        let info: [UInt8]
+        do {
+            info = try subscription.notificationInfo.serializedBytes()
+        } catch {
+            throw Refusal(.subscriptionInvalid, "The notification info cannot be read.")
+        }
+        self.init(
+            id: subscription.id, scope: scope, kind: kind,
+            recordType: subscription.recordType.isEmpty ? nil : subscription.recordType, notificationInfo: info)
+    }
+}
+
+extension Subscription.Kind {
+    fileprivate init?(_ kind: WireSubscriptionKind) {
+        switch kind {
+        case .query: self = .query
+        case .recordZone: self = .recordZone
+        case .database: self = .database
+        case .unspecified, .UNRECOGNIZED: return nil
+        }
+    }
+}
+
+extension WireSubscriptionKind {
+    fileprivate init(_ kind: Subscription.Kind) {
+        switch kind {
+        case .query: self = .query
+        case .recordZone: self = .recordZone
+        case .database: self = .database
+        }
+    }
+}
+
+extension WireSubscription {
+    init(_ subscription: Subscription) {
+        self.init()
+        id = subscription.id
+        kind = WireSubscriptionKind(subscription.kind)
+        recordType = subscription.recordType ?? ""
+        // What is stored was written by the initialiser above. If it cannot be read, the subscription is silent.
+        if !subscription.notificationInfo.isEmpty,
+            let info = try? WireNotificationInfo(serializedBytes: subscription.notificationInfo)
+        {
+            notificationInfo = info
+        }
+    }
+}
+
+extension WireModifySubscriptionsAnswer {
+    /// - Parameters:
+    ///   - wishes: what the client asked to save, those that were refused when they were read among them.
+    ///   - saves: what became of the others, in order.
+    package init(
+        _ wishes: [Result<Subscription, Refusal>], saves: [Result<Subscription, FailureReason>],
+        deletes: [Result<Void, FailureReason>]
+    ) {
+        self.init()
+        var rest = saves[...]
+        self.saves = wishes.map { wish in
+            switch wish {
+            case .success: WireSubscriptionResult(rest.popFirst() ?? .failure(.serverFault))
+            case .failure(let refusal): WireSubscriptionResult(refusal)
+            }
+        }
+        self.deletes = deletes.map { result in
+            switch result {
+            case .success: .success
+            case .failure(let reason): WireSubscriptionResult(Refusal(reason))
+            }
+        }
+    }
+}
+
+extension WireFetchSubscriptionsAnswer {
+    package init(_ results: [Result<Subscription, FailureReason>]) {
+        self.init()
+        subscriptions = results.map { WireSubscriptionResult($0) }
+    }
+}
+
+extension WireSubscriptionResult {
+    fileprivate static var success: Self {
+        var result = Self()
+        result.done = WireDone()
+        return result
+    }
+
+    fileprivate init(_ result: Result<Subscription, FailureReason>) {
+        switch result {
+        case .success(let subscription):
+            self.init()
+            self.subscription = WireSubscription(subscription)
+        case .failure(let reason): self.init(Refusal(reason))
+        }
+    }
+
+    fileprivate init(_ refusal: Refusal) {
+        self.init()
+        failure = refusal.code.wire(detail: refusal.detail)
+    }
+}
+
+extension WirePush {
+    /// The push of a database subscription.
+    ///
+    /// - Parameter zoneNames: the zones that moved; empty: not known.
+    package init(_ subscription: Subscription, zoneNames: [String]) {
+        self.init()
+        subscriptionID = subscription.id
+        database = WireDatabaseScope(subscription.scope)
+        kind = WireSubscriptionKind(subscription.kind)
+        zones = zoneNames.map { name in
+            var zone = WireZoneID()
+            zone.name = name
+            return zone
+        }
+    }
+}

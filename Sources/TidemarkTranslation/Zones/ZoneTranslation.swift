@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+package import TidemarkWire
+
+extension ZonesRequest {
+    /// A request to create and delete zones of the caller's private database.
+    ///
+    /// - Throws: ``Refusal``: `tooManyItems`, `notPermitted` for a zone of somebody else, `requestInvalid`.
+    package init(_ request: WireModifyZones, by viewpoint: Viewpoint, limits: Limits) throws(Refusal) {
+        try ItemCount.check(request.saves.count + request.deletes.count, limits)
+        for zone in request.saves + request.deletes where !viewpoint.isCaller(zone.owner) {
+            throw Refusal(.notPermitted, "Only a zone's owner creates and deletes it.")
+        }
+        self.init(
+            id: try RequestID(request.stamp, device: viewpoint.device), saves: request.saves.map(\.name),
+            deletes: request.deletes.map(\.name))
+    }
+}
+
+extension WireModifyZonesAnswer {
+    /// - Parameter request: what was asked, for the names of the zones.
+    package init(_ outcome: ZonesOutcome, to request: ZonesRequest) {
+        self.init()
+        saves = zip(request.saves, outcome.saves).map { name, outcome in
+            switch outcome {
+            case .done: WireZoneResult(zoneNamed: name)
+            case .failed(let reason): WireZoneResult(reason)
+            }
+        }
+        deletes = outcome.deletes.map { outcome in
+            switch outcome {
+            case .done: .success
+            case .failed(let reason): WireZoneResult(reason)
+            }
+        }
+    }
+}
+
+extension WireFetchZonesAnswer {
+    /// - Parameter results: names of zones that exist, and why the others do not.
+    package init(_ results: [Result<String, FailureReason>]) {
+        self.init()
+        zones = results.map { result in
+            switch result {
+            case .success(let name): WireZoneResult(zoneNamed: name)
+            case .failure(let reason): WireZoneResult(reason)
+            }
+        }
+    }
+}
+
+extension WireZoneResult {
+    fileprivate static var success: Self {
+        var result = Self()
+        result.done = WireDone()
+        return result
+    }
+
+    init(zoneNamed name: String) {
+        self.init()
+        zone.id.name = name
+        zone.capabilities = ZoneCapabilities.inPrivateDatabase(zoneName: name)
+    }
+
+    init(_ reason: FailureReason) {
+        self.init()
+        failure = reason.wire()
+    }
+}
+
+/// what a zone can do, as CloudKit's bits.
+enum ZoneCapabilities {
+    private static let fetchChanges: UInt32 = 1
+    private static let atomic: UInt32 = 2
+    private static let sharing: UInt32 = 4
+    private static let zoneWideSharing: UInt32 = 8
+
+    static func inPrivateDatabase(zoneName: String) -> UInt32 {
+        zoneName == ZoneName.default ? 0 : fetchChanges | atomic | sharing | zoneWideSharing
+    }
+}
+
+/// The names in a list of zones that a request asks for.
+package enum ZoneNames {
+    /// Nil for a zone of another owner, which the caller's private database does not have.
+    ///
+    /// - Throws: ``Refusal`` with `tooManyItems`.
+    package static func read(
+        _ zones: [WireZoneID], by viewpoint: Viewpoint, limits: Limits
+    ) throws(Refusal) -> [String?] {
+        try ItemCount.check(zones.count, limits)
+        return zones.map { read($0, by: viewpoint) }
+    }
+
+    static func read(_ zone: WireZoneID, by viewpoint: Viewpoint) -> String? {
+        viewpoint.isCaller(zone.owner) ? zone.name : nil
+    }
+}
