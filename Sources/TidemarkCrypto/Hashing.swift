@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTidemarkOpenSSL
+
+/// SHA-1 (FIPS 180-4). Broken as a promise that two contents are the same; here only because RFC 6455 §4.2.2 asks for it.
+package enum SHA1 {
+    package static let byteCount = 20
+
+    package static func hash(_ bytes: [UInt8]) -> [UInt8] {
+        digest(bytes, byteCount: byteCount, EVP_sha1())
+    }
+}
+
+/// SHA-256 (FIPS 180-4), of content that is at hand or that comes in pieces.
+///
+/// ```swift
+/// var hash = SHA256()
+/// hash.update(first)
+/// hash.update(second)
+/// let digest = hash.finish()
+/// ```
+package struct SHA256: ~Copyable {
+    package static let byteCount = 32
+
+    private let context: OpaquePointer
+
+    package init() {
+        guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
+            preconditionFailure("libcrypto has SHA-256 and memory for it")
+        }
+        self.context = context
+    }
+
+    deinit { EVP_MD_CTX_free(context) }
+
+    package mutating func update(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { update($0) }
+    }
+
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        let status = EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
+        precondition(status == 1)
+    }
+
+    /// The digest of everything so far, 32 bytes.
+    package consuming func finish() -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, count in
+            let status = EVP_DigestFinal_ex(context, buffer.baseAddress, nil)
+            precondition(status == 1)
+            count = Self.byteCount
+        }
+    }
+
+    package static func hash(_ bytes: [UInt8]) -> [UInt8] {
+        digest(bytes, byteCount: byteCount, EVP_sha256())
+    }
+}
+
+/// HMAC with SHA-256 (RFC 2104): proves that whoever made the code knows the key.
+package enum HMACSHA256 {
+    package static let byteCount = 32
+
+    /// Compare codes by ``ConstantTime/areEqual(_:_:)`` only.
+    package static func authenticate(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
+            // NB: libcrypto takes a null key for "the key of the last time", also when its length is 0.
+            let code = (key.isEmpty ? [0] : key).withUnsafeBytes { keyBytes in
+                HMAC(
+                    EVP_sha256(), keyBytes.baseAddress, Int32(key.count), message, message.count, buffer.baseAddress,
+                    nil)
+            }
+            precondition(code != nil)
+            count = byteCount
+        }
+    }
+}
+
+private func digest(_ bytes: [UInt8], byteCount: Int, _ algorithm: OpaquePointer?) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
+        let status = EVP_Digest(bytes, bytes.count, buffer.baseAddress, nil, algorithm, nil)
+        precondition(status == 1)
+        count = byteCount
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkBytes
+import TidemarkCrypto
+
+@Suite struct CryptoTests {
+    /// FIPS 180-4 examples, and the key of RFC 6455 §1.3.
+    @Test(arguments: [
+        ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
+        ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        ("dGhlIHNhbXBsZSBub25jZQ==258EAFA5-E914-47DA-95CA-C5AB0DC85B11", "b37a4f2cc0624f1690f64606cf385945b2bec4ea"),
+    ])
+    func `SHA-1 gives the published digests`(text: String, digest: String) {
+        #expect(Hex.encode(SHA1.hash(Array(text.utf8))) == digest)
+    }
+
+    @Test(arguments: [
+        ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (
+            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+        ),
+    ])
+    func `SHA-256 gives the published digests, in one piece and in any two`(text: String, digest: String) {
+        let bytes = Array(text.utf8)
+        #expect(Hex.encode(SHA256.hash(bytes)) == digest)
+        for split in 0...bytes.count {
+            var hash = SHA256()
+            hash.update(Array(bytes[..<split]))
+            hash.update(Array(bytes[split...]))
+            #expect(Hex.encode(hash.finish()) == digest)
+        }
+    }
+
+    /// RFC 4231, test cases 1, 2, 6, and an empty key and message.
+    @Test(arguments: [
+        (
+            [UInt8](repeating: 0x0B, count: 20), "Hi There",
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+        ),
+        (
+            Array("Jefe".utf8), "what do ya want for nothing?",
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        ),
+        (
+            [UInt8](repeating: 0xAA, count: 131), "Test Using Larger Than Block-Size Key - Hash Key First",
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+        ),
+        ([UInt8](), "", "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"),
+    ])
+    func `HMAC-SHA-256 gives the published codes`(key: [UInt8], message: String, code: String) {
+        #expect(Hex.encode(HMACSHA256.authenticate(Array(message.utf8), key: key)) == code)
+    }
+
+    @Test func `random bytes have the length asked for and do not repeat`() {
+        #expect(SecureRandom.bytes(0).isEmpty)
+        let drawn = (0..<100).map { _ in SecureRandom.bytes(16) }
+        #expect(drawn.allSatisfy { $0.count == 16 })
+        #expect(Set(drawn).count == 100)
+    }
+
+    @Test(arguments: [
+        ([UInt8](), [UInt8](), true), ([1], [1], true), ([1, 2, 3], [1, 2, 3], true),
+        ([1], [], false), ([1, 2, 3], [1, 2], false), ([1, 2, 3], [1, 2, 4], false), ([0, 2, 3], [1, 2, 3], false),
+    ])
+    func `comparison in constant time is comparison`(left: [UInt8], right: [UInt8], isEqual: Bool) {
+        #expect(ConstantTime.areEqual(left, right) == isEqual)
+    }
+}
