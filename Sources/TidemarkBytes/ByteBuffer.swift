@@ -37,6 +37,14 @@ package struct ByteBuffer: Sendable {
 
     // MARK: At the end
 
+    /// Makes room for `count` more bytes, so that appending them moves what is there at most once.
+    @inlinable
+    package mutating func reserve(_ count: Int) {
+        let needed = storage.count + count
+        // Doubling, as appending does: many small reservations must not copy everything each time.
+        if needed > storage.capacity { storage.reserveCapacity(max(needed, 2 * storage.count)) }
+    }
+
     @inlinable
     package mutating func append(_ byte: UInt8) {
         storage.append(byte)

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTidemarkOpenSSL
+internal import Synchronization
+
+/// What sessions have in common: certificate or trusted roots, versions, ciphers, resumption. From any thread.
+///
+/// TLS 1.2 and 1.3, forward secret and authenticated ciphers only, no renegotiation, no compression, no early data:
+/// Mozilla's *intermediate* configuration without its finite-field key exchange.
+package final class TLSContext: Sendable {
+    package struct ServerConfiguration: Sendable {
+        /// PEM: the server's certificate, then the intermediate ones.
+        package var certificateFile: String
+        /// PEM, without a passphrase.
+        package var privateKeyFile: String
+        /// ALPN (RFC 7301), best first. A client that offers others only is refused; one that offers none is served.
+        package var applicationProtocols: [String]
+
+        package init(
+            certificateFile: String, privateKeyFile: String, applicationProtocols: [String] = ["http/1.1"]
+        ) {
+            self.certificateFile = certificateFile
+            self.privateKeyFile = privateKeyFile
+            self.applicationProtocols = applicationProtocols
+        }
+    }
+
+    package struct ClientConfiguration: Sendable {
+        /// PEM: authorities that are trusted besides the system's.
+        package var additionalRootsFile: String?
+        /// Whether the system's authorities are trusted.
+        package var trustsSystemRoots: Bool
+        /// ALPN, offered best first.
+        package var applicationProtocols: [String]
+
+        package init(
+            additionalRootsFile: String? = nil, trustsSystemRoots: Bool = true,
+            applicationProtocols: [String] = ["http/1.1"]
+        ) {
+            self.additionalRootsFile = additionalRootsFile
+            self.trustsSystemRoots = trustsSystemRoots
+            self.applicationProtocols = applicationProtocols
+        }
+    }
+
+    enum Role: Sendable {
+        case server(ServerConfiguration)
+        case client(ClientConfiguration)
+    }
+
+    /// ECDHE with AEAD; for TLS 1.3 the cheapest strong cipher first.
+    static let cipherListTLS12 = """
+        ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:\
+        ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305
+        """
+    static let cipherSuitesTLS13 = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+    static let groups = "X25519:P-256:P-384"
+    /// How long a ticket is good for: a client that comes back within two hours is spared half of the handshake.
+    private static let ticketSeconds = 7_200
+    /// Hosts whose last session a client keeps; more are not reached by one app.
+    private static let savedSessionsMax = 64
+
+    let role: Role
+    let protocols: ApplicationProtocols
+    private let current: Mutex<LibraryContext>
+    private let savedSessions = Mutex<[String: SavedSession]>([:])
+
+    /// - Throws: `configurationInvalid` if a file cannot be used.
+    package init(server configuration: ServerConfiguration) throws(TLSError) {
+        role = .server(configuration)
+        protocols = try ApplicationProtocols(configuration.applicationProtocols)
+        current = Mutex(try Self.makeServerContext(configuration, protocols))
+    }
+
+    /// - Throws: `configurationInvalid` if a file cannot be used.
+    package init(client configuration: ClientConfiguration = ClientConfiguration()) throws(TLSError) {
+        role = .client(configuration)
+        protocols = try ApplicationProtocols(configuration.applicationProtocols)
+        current = Mutex(try Self.makeClientContext(configuration, protocols))
+    }
+
+    /// Reads the files again, for sessions that begin from now on; those that run are not touched, and tickets given out
+    /// before stay good.
+    ///
+    /// - Throws: `configurationInvalid`; then everything stays as it was.
+    package func reload() throws(TLSError) {
+        switch role {
+        case .server(let configuration):
+            let context = try Self.makeServerContext(configuration, protocols)
+            current.withLock {
+                context.copyTicketKeys(from: $0)
+                $0 = context
+            }
+        case .client(let configuration):
+            let context = try Self.makeClientContext(configuration, protocols)
+            current.withLock { $0 = context }
+            savedSessions.withLock { $0 = [:] }
+        }
+    }
+
+    /// A new `SSL`, which keeps its `SSL_CTX` alive.
+    func makeSSL() -> OpaquePointer? {
+        current.withLock { SSL_new($0.pointer) }
+    }
+
+    func savedSession(host: String) -> SavedSession? {
+        savedSessions.withLock { $0[host] }
+    }
+
+    func save(_ session: SavedSession, host: String) {
+        savedSessions.withLock { sessions in
+            if sessions.count >= Self.savedSessionsMax, sessions[host] == nil { sessions = [:] }
+            sessions[host] = session
+        }
+    }
+
+    // MARK: Making libssl's part
+
+    private static func makeServerContext(
+        _ configuration: ServerConfiguration, _ protocols: ApplicationProtocols
+    ) throws(TLSError) -> LibraryContext {
+        let context = try LibraryContext(TLS_server_method())
+        let pointer = context.pointer
+        try applyCommonSettings(pointer)
+        SSL_CTX_set_options(
+            pointer, tidemark_ssl_op_cipher_server_preference() | tidemark_ssl_op_prioritize_chacha())
+        // Tickets hold all that resumption needs; a cache would only cost memory.
+        tidemark_ssl_ctx_set_cache_off(pointer)
+        SSL_CTX_set_num_tickets(pointer, 1)
+        SSL_CTX_set_timeout(pointer, ticketSeconds)
+        let identity = Array("tidemark".utf8)
+        SSL_CTX_set_session_id_context(pointer, identity, UInt32(identity.count))
+        protocols.serve(pointer)
+
+        // Without this, a key with a passphrase would make libssl ask for it on the terminal.
+        SSL_CTX_set_default_passwd_cb(pointer) { _, _, _, _ in 0 }
+        ERR_clear_error()
+        guard SSL_CTX_use_certificate_chain_file(pointer, configuration.certificateFile) == 1 else {
+            throw .configuration(configuration.certificateFile)
+        }
+        guard SSL_CTX_use_PrivateKey_file(pointer, configuration.privateKeyFile, SSL_FILETYPE_PEM) == 1,
+            SSL_CTX_check_private_key(pointer) == 1
+        else { throw .configuration(configuration.privateKeyFile) }
+        return context
+    }
+
+    private static func makeClientContext(
+        _ configuration: ClientConfiguration, _ protocols: ApplicationProtocols
+    ) throws(TLSError) -> LibraryContext {
+        let context = try LibraryContext(TLS_client_method())
+        let pointer = context.pointer
+        try applyCommonSettings(pointer)
+        SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
+        ERR_clear_error()
+        if configuration.trustsSystemRoots, SSL_CTX_set_default_verify_paths(pointer) != 1 {
+            throw .configuration("system roots")
+        }
+        if let file = configuration.additionalRootsFile, SSL_CTX_load_verify_file(pointer, file) != 1 {
+            throw .configuration(file)
+        }
+        guard protocols.offer(pointer) else { throw .configuration("application protocols") }
+        tidemark_ssl_ctx_set_cache_client_callback_only(pointer)
+        SSL_CTX_sess_set_new_cb(pointer) { ssl, session in TLSSession.sessionIsNew(ssl, session) }
+        return context
+    }
+
+    private static func applyCommonSettings(_ pointer: OpaquePointer) throws(TLSError) {
+        ERR_clear_error()
+        guard tidemark_ssl_ctx_set_minimum_tls12(pointer) == 1,
+            SSL_CTX_set_cipher_list(pointer, cipherListTLS12) == 1,
+            SSL_CTX_set_ciphersuites(pointer, cipherSuitesTLS13) == 1,
+            tidemark_ssl_ctx_set_groups(pointer, groups) == 1
+        else { throw .configuration("ciphers") }
+        SSL_CTX_set_options(pointer, tidemark_ssl_op_no_renegotiation() | tidemark_ssl_op_no_compression())
+        tidemark_ssl_ctx_set_modes(pointer)
+        tidemark_ssl_ctx_set_read_ahead(pointer)
+    }
+
+    // MARK: For tests
+
+    /// Makes sessions that begin from now on speak TLS 1.2.
+    func limitToTLS12() {
+        current.withLock { _ = tidemark_ssl_ctx_set_maximum_tls12($0.pointer) }
+    }
+}
+
+/// An `SSL_CTX`, freed with its last user.
+///
+/// Sendable: libssl counts references to it by itself and locks what changes; settings are made before it is shared.
+final class LibraryContext: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    init(_ method: OpaquePointer?) throws(TLSError) {
+        ERR_clear_error()
+        guard let pointer = SSL_CTX_new(method) else { throw .configuration("SSL_CTX_new") }
+        self.pointer = pointer
+    }
+
+    deinit { SSL_CTX_free(pointer) }
+
+    /// Tickets that `other` gave out are good here too.
+    func copyTicketKeys(from other: LibraryContext) {
+        let count = tidemark_ssl_ctx_get_ticket_keys(other.pointer, nil, 0)
+        guard count > 0 else { return }
+        var keys = [UInt8](repeating: 0, count: Int(count))
+        guard tidemark_ssl_ctx_get_ticket_keys(other.pointer, &keys, count) == 1 else { return }
+        _ = tidemark_ssl_ctx_set_ticket_keys(pointer, &keys, count)
+        OPENSSL_cleanse(&keys, keys.count)
+    }
+}
+
+/// What a client resumes from: an `SSL_SESSION`, which libssl does not change once it is made.
+final class SavedSession: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    /// Takes over one reference.
+    init(owning pointer: OpaquePointer) {
+        self.pointer = pointer
+    }
+
+    deinit { SSL_SESSION_free(pointer) }
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTidemarkOpenSSL
+internal import TidemarkBytes
+
+/// One end of a TLS connection, as a synchronous state machine without a socket: encrypted bytes go in by
+/// ``receive(_:plaintext:)`` and come out by ``withOutput(_:)``.
+///
+/// Confined to whoever owns it, usually a connection on its loop. Whenever something was called, there may be output to
+/// send; also, and above all, after an error: it is the alert that tells the peer why.
+///
+/// ```swift
+/// let session = try TLSSession(context: context, role: .client(hostName: "example.org"))
+/// try session.start()
+/// // socket readable:
+/// try session.receive(bytes) { plaintext in … }
+/// session.withOutput { send($0) }
+/// ```
+package final class TLSSession {
+    package enum Role: Sendable, Equatable {
+        case server
+        /// A DNS name or an IP address in digits, which the server's certificate must be for.
+        case client(hostName: String)
+    }
+
+    package let role: Role
+    /// The handshake is done: plaintext may be sent.
+    package private(set) var isEstablished = false
+    /// The peer has said that it sends no more. An end of the stream without it is a cut, perhaps by an attacker.
+    package private(set) var receivedCloseNotify = false
+
+    private let context: TLSContext
+    private let ssl: OpaquePointer
+    private let pipe: UnsafeMutablePointer<TLSPipe>
+    private var hasFailed = false
+    private var hasSentCloseNotify = false
+
+    /// The most that a record holds (RFC 8446 §5.1).
+    private static let recordPlaintextBytesMax = 16_384
+    /// What encryption adds to a record at most, with some reserve: header, content type, nonce and tag.
+    private static let recordOverheadBytesMax = 64
+    /// Up to this size, memory for plaintext comes from the stack.
+    private static let smallScratchBytes = 1_024
+
+    /// - Throws: `configurationInvalid` for a host name that cannot be one.
+    package init(context: TLSContext, role: Role) throws(TLSError) {
+        ERR_clear_error()
+        guard let ssl = context.makeSSL() else { throw .configuration("SSL_new") }
+        pipe = .allocate(capacity: 1)
+        pipe.initialize(to: TLSPipe())
+        self.context = context
+        self.role = role
+        self.ssl = ssl
+        guard let bio = TLSPipe.makeBIO(over: pipe) else { throw .configuration("BIO_new") }
+        SSL_set_bio(ssl, bio, bio)
+        switch (role, context.role) {
+        case (.server, .server):
+            SSL_set_accept_state(ssl)
+        case (.client(let hostName), .client):
+            SSL_set_connect_state(ssl)
+            try setUpClient(hostName)
+        default:
+            preconditionFailure("a context is for one role")
+        }
+    }
+
+    deinit {
+        // NB: libssl makes a session that ends without a shutdown not resumable, but a connection that was cut is just
+        // what resumption is for.
+        if !hasFailed { SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN) }
+        SSL_free(ssl)
+        pipe.deinitialize(count: 1)
+        pipe.deallocate()
+    }
+
+    // MARK: The handshake
+
+    /// Begins the handshake: a client's output then holds its hello. A server waits for that and need not call it.
+    package func start() throws(TLSError) {
+        _ = try advanceHandshake()
+    }
+
+    /// The protocol chosen by ALPN; nil if there was none.
+    package var negotiatedProtocol: String? {
+        var name: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(ssl, &name, &count)
+        guard let name, count > 0 else { return nil }
+        return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
+    }
+
+    /// Whether the handshake was a short one, from an earlier session's ticket.
+    package var wasResumed: Bool { SSL_session_reused(ssl) == 1 }
+
+    /// `TLSv1.2` or `TLSv1.3`, for logs.
+    package var version: String { String(cString: SSL_get_version(ssl)) }
+
+    /// For logs; nil before there is one.
+    package var cipher: String? {
+        SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) }
+    }
+
+    /// True when the handshake is done, false when it waits for the peer.
+    private func advanceHandshake() throws(TLSError) -> Bool {
+        guard !hasFailed else { throw TLSError(.sessionEnded) }
+        guard !isEstablished else { return true }
+        ERR_clear_error()
+        let result = SSL_do_handshake(ssl)
+        if result == 1 {
+            isEstablished = true
+            return true
+        }
+        let status = SSL_get_error(ssl, result)
+        guard status == SSL_ERROR_WANT_READ else { throw fail(status) }
+        return false
+    }
+
+    // MARK: Receiving
+
+    /// Takes in what the socket received, all of it; hands out what it decrypts, in pieces, each good until `plaintext`
+    /// returns.
+    ///
+    /// Drives the handshake as well. `plaintext` may call ``send(_:)`` and ``close()``, but not this.
+    ///
+    /// - Throws: Why the session has ended. Plaintext that was handed out before was genuine.
+    package func receive(
+        _ encrypted: UnsafeRawBufferPointer, plaintext: (UnsafeRawBufferPointer) -> Void
+    ) throws(TLSError) {
+        precondition(pipe.pointee.inputCount == 0, "received while receiving")
+        pipe.pointee.input = encrypted.baseAddress
+        pipe.pointee.inputCount = encrypted.count
+        defer {
+            pipe.pointee.input = nil
+            pipe.pointee.inputCount = 0
+        }
+        guard try advanceHandshake(), !receivedCloseNotify else { return }
+        let capacity = encrypted.count <= Self.smallScratchBytes ? Self.smallScratchBytes : Self.recordPlaintextBytesMax
+        let status = withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 16) { scratch in
+            read(into: scratch, plaintext)
+        }
+        switch status {
+        case SSL_ERROR_WANT_READ: break
+        case SSL_ERROR_ZERO_RETURN: receivedCloseNotify = true
+        default: throw fail(status)
+        }
+    }
+
+    /// Reads until libssl has no more, neither in the lent memory nor, because of read-ahead, in its own.
+    private func read(into scratch: UnsafeMutableRawBufferPointer, _ plaintext: (UnsafeRawBufferPointer) -> Void)
+        -> Int32
+    {
+        while true {
+            ERR_clear_error()
+            let count = SSL_read(ssl, scratch.baseAddress, Int32(scratch.count))
+            guard count > 0 else { return SSL_get_error(ssl, count) }
+            plaintext(UnsafeRawBufferPointer(rebasing: scratch[..<Int(count)]))
+            if hasFailed { return SSL_ERROR_WANT_READ }
+            if pipe.pointee.inputCount == 0, SSL_has_pending(ssl) == 0 { return SSL_ERROR_WANT_READ }
+        }
+    }
+
+    // MARK: Sending
+
+    /// Encrypts all of `plaintext`, in as few records as possible. Only once ``isEstablished``.
+    ///
+    /// - Throws: `sessionEnded` after an error or ``close()``.
+    package func send(_ plaintext: UnsafeRawBufferPointer) throws(TLSError) {
+        precondition(isEstablished, "sent before the handshake was done")
+        guard !hasFailed, !hasSentCloseNotify else { throw TLSError(.sessionEnded) }
+        let recordCount = plaintext.count / Self.recordPlaintextBytesMax + 1
+        pipe.pointee.output.reserve(plaintext.count + recordCount * Self.recordOverheadBytesMax)
+        var rest = plaintext
+        while !rest.isEmpty {
+            ERR_clear_error()
+            let count = SSL_write(ssl, rest.baseAddress, Int32(clamping: rest.count))
+            // Never "would block": our pipe takes everything.
+            guard count > 0 else { throw fail(SSL_get_error(ssl, count)) }
+            rest = UnsafeRawBufferPointer(rebasing: rest[Int(count)...])
+        }
+    }
+
+    /// Tells the peer that nothing more comes (`close_notify`). Twice, or after an error, it does nothing.
+    package func close() {
+        guard !hasFailed, !hasSentCloseNotify else { return }
+        hasSentCloseNotify = true
+        // libssl refuses in the middle of a handshake; then there is nothing worth saying.
+        guard isEstablished else { return }
+        ERR_clear_error()
+        _ = SSL_shutdown(ssl)
+        ERR_clear_error()
+    }
+
+    // MARK: Output
+
+    /// Encrypted bytes that wait to be sent to the peer.
+    package var outputCount: Int { pipe.pointee.output.readableCount }
+
+    /// Lends the output, in place, to be sent; what `body` returns as sent is dropped. The memory goes when all is sent.
+    package func withOutput(_ body: (UnsafeRawBufferPointer) -> Int) {
+        guard !pipe.pointee.output.isEmpty else { return }
+        let count = pipe.pointee.output.withReadable(body)
+        pipe.pointee.output.discard(count)
+        if pipe.pointee.output.isEmpty { pipe.pointee.output.release() }
+    }
+
+    // MARK: -
+
+    private func setUpClient(_ hostName: String) throws(TLSError) {
+        let invalid = TLSError(.configurationInvalid, detail: "host name")
+        guard !hostName.isEmpty, !hostName.utf8.contains(0), let parameters = SSL_get0_param(ssl) else { throw invalid }
+        if X509_VERIFY_PARAM_set1_ip_asc(parameters, hostName) != 1 {
+            // RFC 6066 §3: no server name for an IP address, and no dot at the end.
+            let name = hostName.hasSuffix(".") ? String(hostName.dropLast()) : hostName
+            X509_VERIFY_PARAM_set_hostflags(
+                parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
+            guard X509_VERIFY_PARAM_set1_host(parameters, name, name.utf8.count) == 1,
+                tidemark_ssl_set_server_name(ssl, name) == 1
+            else { throw invalid }
+        }
+        ERR_clear_error()
+        SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
+        if let saved = context.savedSession(host: hostName) { SSL_set_session(ssl, saved.pointer) }
+    }
+
+    /// libssl has a session that a later one can resume from. 1 if its reference was taken over.
+    static func sessionIsNew(_ ssl: OpaquePointer?, _ session: OpaquePointer?) -> Int32 {
+        guard let owner = SSL_get_ex_data(ssl, 0), let session, SSL_SESSION_is_resumable(session) == 1 else { return 0 }
+        let this = Unmanaged<TLSSession>.fromOpaque(owner).takeUnretainedValue()
+        guard case .client(let hostName) = this.role else { return 0 }
+        this.context.save(SavedSession(owning: session), host: hostName)
+        return 1
+    }
+
+    /// The error for the status that libssl gave; the session is over.
+    private func fail(_ status: Int32) -> TLSError {
+        hasFailed = true
+        let isVerifying = !isEstablished && status == SSL_ERROR_SSL
+        if isVerifying, case .client = role, let error = TLSError.verification(Int(SSL_get_verify_result(ssl))) {
+            ERR_clear_error()
+            return error
+        }
+        let number = ERR_peek_last_error()
+        let detail = TLSError.takeReason()
+        // libssl's reasons for a fatal alert that came in are the alert's number and 1000 (SSL_AD_REASON_OFFSET).
+        if ERR_GET_LIB(number) == ERR_LIB_SSL, ERR_GET_REASON(number) >= SSL_AD_REASON_OFFSET {
+            return TLSError(.alertReceived, detail: detail)
+        }
+        return TLSError(isEstablished ? .recordInvalid : .handshakeFailed, detail: detail)
+    }
+}
+
+// MARK: For tests
+
+extension TLSSession {
+    /// As a client of TLS 1.2 that misbehaves: asks for another handshake in the middle of the session.
+    func requestRenegotiation() throws(TLSError) {
+        tidemark_ssl_clear_no_renegotiation(ssl)
+        ERR_clear_error()
+        guard SSL_renegotiate(ssl) == 1 else { throw TLSError(.handshakeFailed, detail: TLSError.takeReason()) }
+        _ = SSL_do_handshake(ssl)
+        ERR_clear_error()
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import TidemarkTLS
+
+@Suite struct TLSSessionTests {
+    @Test(arguments: [(false, "TLSv1.3", "TLS_AES_128_GCM_SHA256"), (true, "TLSv1.2", "ECDHE-ECDSA-AES128-GCM-SHA256")])
+    func `client and server agree, in one piece and byte by byte`(
+        isTLS12: Bool, version: String, cipher: String
+    ) throws {
+        try withTemporaryDirectory { directory in
+            let party = try TestParty(directory)
+            let (clientContext, serverContext) = (try party.client(), try party.server())
+            if isTLS12 { clientContext.limitToTLS12() }
+            for pieceBytes in [Int.max, 1, 7] {
+                let pair = try Pair(clientContext, serverContext, host: "127.0.0.1")
+                pair.pump(pieceBytes: pieceBytes)
+                #expect(pair.isEstablished)
+                for peer in [pair.client, pair.server] {
+                    #expect(peer.error == nil)
+                    #expect(peer.session.version == version)
+                    #expect(peer.session.cipher == cipher)
+                    #expect(peer.session.negotiatedProtocol == "http/1.1")
+                }
+                try pair.client.send(Array("question".utf8))
+                try pair.server.send(Array("answer".utf8))
+                pair.pump(pieceBytes: pieceBytes)
+                #expect(pair.server.takeReceived() == Array("question".utf8))
+                #expect(pair.client.takeReceived() == Array("answer".utf8))
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a mebibyte passes both ways, in any pieces`(isTLS12: Bool) throws {
+        try withTemporaryDirectory { directory in
+            let party = try TestParty(directory)
+            let clientContext = try party.client()
+            if isTLS12 { clientContext.limitToTLS12() }
+            let payload = (0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+            for pieceBytes in [Int.max, 65_536, 1_000, 16_406] {
+                let pair = try Pair(clientContext, party.server())
+                pair.pump()
+                try pair.client.send(payload)
+                try pair.server.send(payload)
+                #expect(pair.client.session.outputCount > payload.count)
+                pair.pump(pieceBytes: pieceBytes)
+                #expect(pair.server.takeReceived() == payload)
+                #expect(pair.client.takeReceived() == payload)
+                #expect(pair.client.session.outputCount == 0)
+            }
+        }
+    }
+
+    @Test func `many small messages in one piece all come out`() throws {
+        try withTemporaryDirectory { directory in
+            let party = try TestParty(directory)
+            let pair = try Pair(party.client(), party.server())
+            pair.pump()
+            for number in 0..<1_000 { try pair.client.send([UInt8(truncatingIfNeeded: number)]) }
+            try pair.client.send([])
+            pair.pump()
+            #expect(pair.server.received == (0..<1_000).map { UInt8(truncatingIfNeeded: $0) })
+        }
+    }
+
+    @Test func `output that is not taken at once is kept, in order`() throws {
+        try withTemporaryDirectory { directory in
+            let party = try TestParty(directory)
+            let pair = try Pair(party.client(), party.server())
+            pair.pump()
+            try pair.client.send(Array("first ".utf8))
+            for _ in 0..<5 {
+                var head: [UInt8] = []
+                pair.client.session.withOutput { bytes in
+                    head = Array(bytes.prefix(3))
+                    return head.count
+                }
+                pair.server.feed(head)
+            }
+            try pair.client.send(Array("second".utf8))
+            pair.pump()
+            #expect(pair.server.received == Array("first second".utf8))
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `close_notify ends one direction, and a cut is not mistaken for it`(isTLS12: Bool) throws {
+        try withTemporaryDirectory { directory in
+            let party = try TestParty(directory)
+            let clientContext = try party.client()
+            if isTLS12 { clientContext.limitToTLS12() }
+            let pair = try Pair(clientContext, party.server())
+            pair.pump()
+            try pair.client.send([1, 2, 3])
+            pair.client.session.close()
+            pair.client.session.close()
+            #expect(!pair.server.session.receivedCloseNotify)
+            pair.pump()
+            #expect(pair.server.session.receivedCloseNotify)
+            #expect(pair.server.error == nil)
+            #expect(pair.server.received == [1, 2, 3])
+            #expect(!pair.client.session.receivedCloseNotify)
+            #expect(throws: TLSError(.sessionEnded)) { try pair.client.send([4]) }
+            // The other direction goes on.
+            try pair.server.send([5])
+            pair.server.session.close()
+            pair.pump()
+            #expect(pair.client.received == [5])
+            #expect(pair.client.session.receivedCloseNotify)
+            // Whatever comes after the end is nobody's.
+            pair.server.feed([0x17, 3, 3, 0, 1, 0])
+            #expect(pair.server.received == [1, 2, 3])
+        }
+    }
+
+    @Test func `plaintext may be answered while it is handed out`() throws {
+        try withTemporaryDirectory { directory in
+            let party = try TestParty(directory)
+            let pair = try Pair(party.client(), party.server())
+            pair.pump()
+            for number in 0..<100 { try pair.client.send([UInt8(number)]) }
+            let bytes = pair.client.takeOutput()
+            let session = pair.server.session
+            try bytes.withUnsafeBytes { raw in
+                try session.receive(raw) { plaintext in
+                    #expect(throws: Never.self) { try session.send(plaintext) }
+                }
+            }
+            pair.pump()
+            #expect(pair.client.received == Array(0..<100))
+        }
+    }
+
+    @Test(arguments: [
+        Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8), [UInt8](repeating: 0, count: 64),
+        [UInt8](repeating: 0xFF, count: 20_000), [0x16, 3, 1, 0xFF, 0xFF] + [UInt8](repeating: 1, count: 70_000),
+        [0x15, 3, 3, 0, 2, 2, 40], [0x80, 0x2E, 1, 0, 2] + [UInt8](repeating: 0, count: 64), [0x17, 3, 3, 0, 1, 0],
+    ])
+    func `what is not TLS is refused`(bytes: [UInt8]) throws {
+        try withTemporaryDirectory { directory in
+            let server = try Peer(TestParty(directory).server(), .server)
+            server.feed(bytes)
+            let error = try #require(server.error)
+            #expect([.handshakeFailed, .alertReceived].contains(error.code))
+            server.session.close()
+            #expect(throws: TLSError(.sessionEnded)) { try server.session.start() }
+        }
+    }
+
+    @Test func `renegotiation is refused`() throws {
+        try withTemporaryDirectory { directory in
+            let party = try TestParty(directory)
+            let clientContext = try party.client()
+            clientContext.limitToTLS12()
+            let pair = try Pair(clientContext, party.server())
+            pair.pump()
+            try pair.client.session.requestRenegotiation()
+            pair.server.feed(pair.client.takeOutput())
+            // In TLS 1.2 the type of an encrypted record is seen: an alert (21), and not the next handshake (22).
+            let answer = pair.server.takeOutput()
+            #expect(answer.first == 21)
+            pair.client.feed(answer)
+            #expect(pair.client.error != nil)
+        }
+    }
+}
