@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The XOR that every client's payload goes through (RFC 6455 §5.3), in place.
+package enum Masking {
+    /// Masks or unmasks `bytes`, eight at a time.
+    ///
+    /// - Parameters:
+    ///   - key: The four bytes of the frame's key, the first one lowest.
+    ///   - offset: How many of the frame's payload bytes came before these.
+    @inlinable
+    package static func apply(key: UInt32, offset: Int = 0, to bytes: UnsafeMutableRawBufferPointer) {
+        let rotation = UInt32(truncatingIfNeeded: offset & 3) * 8
+        let rotated = rotation == 0 ? key : key >> rotation | key << (32 - rotation)
+        guard rotated != 0 else { return }
+        let wide = (UInt64(rotated) << 32 | UInt64(rotated)).littleEndian
+        var position = 0
+        while position + 8 <= bytes.count {
+            let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            bytes.storeBytes(of: word ^ wide, toByteOffset: position, as: UInt64.self)
+            position += 8
+        }
+        var rest = rotated
+        while position < bytes.count {
+            bytes[position] ^= UInt8(truncatingIfNeeded: rest)
+            rest >>= 8
+            if position & 3 == 3 { rest = rotated }
+            position += 1
+        }
+    }
+}

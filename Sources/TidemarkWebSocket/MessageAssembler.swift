@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Makes messages of frames: joins fragments, inflates, checks UTF-8, all while the bytes arrive.
+///
+/// A message that comes uncompressed in one piece is lent as it lies; anything else is folded into one buffer, which is
+/// then handed over. Between messages nothing is held but the inflater, once there was something to inflate.
+struct MessageAssembler {
+    private let limits: MessageLimits
+    private let inflater: Inflater?
+    private var kind = MessageKind.binary
+    private var isCompressed = false
+    private var buffer: [UInt8] = []
+    private var utf8 = UTF8Check()
+    private var compressedCount = 0
+    private var emptyFragmentCount = 0
+    /// A control frame that came in several pieces.
+    private var control: [UInt8] = []
+
+    /// - Parameter inflater: Present if permessage-deflate was negotiated.
+    init(limits: MessageLimits, inflater: Inflater?) {
+        self.limits = limits
+        self.inflater = inflater
+    }
+
+    /// What is complete with this piece, if anything.
+    mutating func take(_ piece: FrameDecoder.Piece) throws(WebSocketError) -> MessageEvent? {
+        if piece.header.opcode.isControl { return try takeControl(piece) }
+        if piece.isFirst { try beginFrame(piece.header) }
+        if piece.isFirst, piece.isLast, piece.header.isFinal, piece.header.opcode != .continuation, !isCompressed {
+            try checkText(piece.payload)
+            try checkTextEnd()
+            return .message(kind, .lent(piece.payload))
+        }
+        try add(piece.payload, promised: piece.header.payloadCount)
+        guard piece.isLast, piece.header.isFinal else { return nil }
+        return try finish()
+    }
+
+    private mutating func beginFrame(_ header: FrameHeader) throws(WebSocketError) {
+        if header.opcode != .continuation {
+            kind = header.opcode == .text ? .text : .binary
+            isCompressed = header.isCompressed
+            (compressedCount, emptyFragmentCount, utf8) = (0, 0, UTF8Check())
+        }
+        if header.payloadCount == 0, !header.isFinal {
+            emptyFragmentCount += 1
+            guard emptyFragmentCount <= limits.emptyFragmentCountMax else { throw WebSocketError(.noProgress) }
+        }
+        // Both numbers are at most the limits, so the sum cannot overflow.
+        let before = isCompressed ? compressedCount : buffer.count
+        guard before + header.payloadCount <= (isCompressed ? compressedBytesMax : limits.messageBytesMax) else {
+            throw WebSocketError(.tooBig)
+        }
+        compressedCount += header.payloadCount
+    }
+
+    /// Compressed bytes may be a little more than what they stand for: five for each stored block of up to 64 KiB.
+    private var compressedBytesMax: Int { limits.messageBytesMax + limits.messageBytesMax / 1024 + 64 }
+
+    private mutating func add(_ payload: UnsafeRawBufferPointer, promised: Int) throws(WebSocketError) {
+        let start = buffer.count
+        if isCompressed {
+            guard let inflater else { throw WebSocketError(.reservedBit) }
+            try inflater.inflate(payload, into: &buffer, limits: limits)
+            try checkNewText(from: start)
+            return
+        }
+        try checkText(payload)
+        // Memory follows what has come, not what a header promises.
+        if start == 0 { buffer.reserveCapacity(min(promised, 65_536)) }
+        buffer.append(contentsOf: payload)
+    }
+
+    private mutating func finish() throws(WebSocketError) -> MessageEvent {
+        if isCompressed, let inflater {
+            let start = buffer.count
+            try inflater.finishMessage(into: &buffer, limits: limits)
+            try checkNewText(from: start)
+        }
+        try checkTextEnd()
+        let message = buffer
+        buffer = []
+        return .message(kind, .owned(message))
+    }
+
+    private mutating func checkText(_ bytes: UnsafeRawBufferPointer) throws(WebSocketError) {
+        guard kind == .text else { return }
+        guard utf8.take(bytes) else { throw WebSocketError(.invalidUTF8) }
+    }
+
+    private mutating func checkNewText(from start: Int) throws(WebSocketError) {
+        guard kind == .text, start < buffer.count else { return }
+        let isValid = buffer.withUnsafeBytes { utf8.take(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+        guard isValid else { throw WebSocketError(.invalidUTF8) }
+    }
+
+    private func checkTextEnd() throws(WebSocketError) {
+        guard kind == .binary || utf8.isComplete else { throw WebSocketError(.invalidUTF8) }
+    }
+
+    // MARK: Control frames
+
+    private mutating func takeControl(_ piece: FrameDecoder.Piece) throws(WebSocketError) -> MessageEvent? {
+        let payload: MessagePayload
+        if piece.isFirst, piece.isLast {
+            payload = .lent(piece.payload)
+        } else {
+            control.append(contentsOf: piece.payload)
+            guard piece.isLast else { return nil }
+            payload = .owned(control)
+            control = []
+        }
+        switch piece.header.opcode {
+        case .ping: return .ping(payload)
+        case .pong: return .pong(payload)
+        default: return try Self.close(payload.bytes)
+        }
+    }
+
+    /// RFC 6455 §5.5.1.
+    private static func close(_ payload: [UInt8]) throws(WebSocketError) -> MessageEvent {
+        guard !payload.isEmpty else { return .close(nil, reason: "") }
+        guard payload.count >= 2 else { throw WebSocketError(.invalidClose) }
+        let code = CloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
+        guard code.isValidOnWire else { throw WebSocketError(.invalidClose) }
+        var check = UTF8Check()
+        guard payload.withUnsafeBytes({ check.take(UnsafeRawBufferPointer(rebasing: $0[2...])) }), check.isComplete
+        else { throw WebSocketError(.invalidUTF8) }
+        return .close(code, reason: String(decoding: payload[2...], as: UTF8.self))
+    }
+}
