@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+
+extension CloudService {
+    /// One page of the feed that says which zones changed (R-203 … R-207).
+    ///
+    /// - Parameters:
+    ///   - viewer: the user's private database, whose feed it is.
+    ///   - token: from the page before; empty for a first fetch, which lists the zones that exist.
+    ///   - zonesMax: what the client asks for; 0 leaves it to the server.
+    package func databaseChanges(
+        of viewer: DatabaseID, token: [UInt8], zonesMax: Int
+    ) async -> Result<DatabasePage, FailureReason> {
+        await feedReader.databasePage(of: viewer, token: token, zonesMax: zonesMax)
+    }
+}

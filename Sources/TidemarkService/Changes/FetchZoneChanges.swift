@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+
+extension CloudService {
+    /// One page of a zone's change feed (R-208 … R-214).
+    ///
+    /// - Parameters:
+    ///   - token: from the page before; empty for a first fetch.
+    ///   - recordsMax: what the client asks for; 0 leaves it to the server. A page is cut at `Limits.answerBytesMax` too.
+    ///   - device: who asks.
+    package func zoneChanges(
+        in key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID
+    ) async -> Result<ZonePage, FailureReason> {
+        await feedReader.zonePage(of: key, token: token, recordsMax: recordsMax, device: device)
+    }
+}

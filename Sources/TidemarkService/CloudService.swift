@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+package import TidemarkScheduling
+
+/// Everything that a server can be asked for, over one ``Storage``: what sessions call, one file a request.
+///
+/// Holds no state that matters: any number of services, in any number of processes, may work on the same store. Every
+/// call is bounded in time, and answers with a reason instead of throwing. Callable from any thread; tasks of its own run
+/// on the scheduler that it was given.
+package final class CloudService: Sendable {
+    let storage: any Storage
+    let scheduler: any Scheduler
+    let limits: Limits
+    let writeCoordinator: WriteCoordinator
+    let zonesWriter: ZonesWriter
+    let feedReader: FeedReader
+    let retry: StorageRetry
+
+    /// - Parameter onMoved: called after each commit that changed something, once it is durable: for pushes to the
+    ///   devices that are connected here, and notices to other servers. Must not block.
+    package init(
+        storage: any Storage, scheduler: any Scheduler, limits: Limits, writeSettings: WriteSettings = WriteSettings(),
+        onMoved: @escaping @Sendable ([ZoneNotice]) -> Void
+    ) {
+        self.storage = storage
+        self.scheduler = scheduler
+        self.limits = limits
+        writeCoordinator = WriteCoordinator(
+            storage: storage, scheduler: scheduler, limits: limits, settings: writeSettings, onMoved: onMoved)
+        zonesWriter = ZonesWriter(
+            storage: storage, scheduler: scheduler, limits: limits, settings: writeSettings, onMoved: onMoved)
+        retry = StorageRetry(scheduler: scheduler, policy: writeSettings.retry)
+        feedReader = FeedReader(storage: storage, limits: limits, retry: retry)
+    }
+
+    /// Refuses requests that change data from now on, and returns when those that are being written have ended.
+    package func stop() async {
+        await writeCoordinator.stop()
+        await zonesWriter.stop()
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+
+/// Records that were asked for by name.
+package struct RecordsLookup: Sendable {
+    package let zone: ZoneState
+    /// In the order of the names; cut where the stored bytes pass `Limits.answerBytesMax`, but never empty for that
+    /// reason: the client asks for the rest.
+    package let records: [Result<RecordState, FailureReason>]
+
+    package init(zone: ZoneState, records: [Result<RecordState, FailureReason>]) {
+        self.zone = zone
+        self.records = records
+    }
+}
+
+extension CloudService {
+    /// Fetches records by name: `recordUnknown` for each that is not there or was deleted, `zoneNotFound` and its
+    /// kin for a missing zone, `tooManyItems` over the limit of R-155.
+    package func records(named names: [String], in key: ZoneKey) async -> Result<RecordsLookup, FailureReason> {
+        guard names.count <= limits.itemsMax else { return .failure(.tooManyItems) }
+        guard ZoneName.isValid(key.name, limits: limits) else { return .failure(.zoneNameInvalid) }
+        let stored = Set(names).filter { RecordName.isValid($0, limits: limits) }.sorted()
+        return await retry.run { () async throws(StorageError) in
+            let snapshot = try await storage.records(named: stored, in: key)
+            guard let zone = snapshot.zone else { return .failure(snapshot.refusal ?? .zoneNotFound) }
+            return .success(
+                RecordsLookup(zone: zone, records: snapshot.lookUp(names, bytesMax: limits.answerBytesMax)))
+        }
+    }
+}

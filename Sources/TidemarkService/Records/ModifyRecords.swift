@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+
+extension CloudService {
+    /// Saves and deletes records.
+    ///
+    /// The parts of a client's request, one a zone, are independent of each other. A part that fails as a whole
+    /// has a reason instead of an outcome; one whose items fail has an outcome that says which. All parts are queued
+    /// before this suspends: one device's requests to a zone keep the order in which they were called.
+    ///
+    /// - Returns: one a part, in order.
+    package func modifyRecords(
+        in database: DatabaseID, _ parts: [RecordsRequest]
+    ) async -> [Result<RecordsOutcome, FailureReason>] {
+        if let reason = RecordsRequest.refusal(of: parts, within: limits) { return parts.map { _ in .failure(reason) } }
+        let answers = parts.map { writeCoordinator.submit($0, in: database) }
+        var outcomes: [Result<RecordsOutcome, FailureReason>] = []
+        for answer in answers { outcomes.append(await answer.value()) }
+        return outcomes
+    }
+}

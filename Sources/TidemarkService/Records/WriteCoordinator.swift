@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkDomain
+internal import TidemarkScheduling
+
+/// Carries record requests from the queue through transactions to their outcomes: the driver of ``WriteQueue``.
+///
+/// A request's outcome is given after the commit that holds it is durable (I-1), and never guessed: when the answer to a
+/// commit is lost, the same group begins again, and the requests that it remembers are answered from memory.
+final class WriteCoordinator: Sendable {
+    typealias Outcome = Result<RecordsOutcome, FailureReason>
+
+    private struct State {
+        var queue: WriteQueue
+        var answers: [WriteQueue.Ticket: Answer<Outcome>] = [:]
+        var hasDeadlineTimer = false
+        var stopping: [Answer<Void>] = []
+    }
+
+    private let storage: any Storage
+    private let scheduler: any Scheduler
+    private let limits: Limits
+    private let onMoved: @Sendable ([ZoneNotice]) -> Void
+    private let state: Mutex<State>
+
+    init(
+        storage: any Storage, scheduler: any Scheduler, limits: Limits, settings: WriteSettings,
+        onMoved: @escaping @Sendable ([ZoneNotice]) -> Void
+    ) {
+        self.storage = storage
+        self.scheduler = scheduler
+        self.limits = limits
+        self.onMoved = onMoved
+        state = Mutex(State(queue: WriteQueue(settings: settings)))
+    }
+
+    /// Queues a request at once, before this returns: requests of one device to one zone keep the order of these calls.
+    func submit(_ request: RecordsRequest, in database: DatabaseID) -> Answer<Outcome> {
+        let now = scheduler.now
+        let (answer, startsWorker) = state.withLock { state in
+            switch state.queue.admit(request, in: database, now: now) {
+            case .queued(let ticket):
+                let answer = Answer<Outcome>()
+                state.answers[ticket] = answer
+                return (answer, state.queue.startsWorker())
+            case .joined(let ticket):
+                return (state.answers[ticket] ?? Self.answered(.serverFault), false)
+            case .refused(let reason):
+                return (Self.answered(reason), false)
+            }
+        }
+        if startsWorker { startWorker() }
+        armDeadlineTimer()
+        return answer
+    }
+
+    /// Refuses what waits and returns when the last transaction has ended.
+    func stop() async {
+        let answer = Answer<Void>()
+        let refusals = state.withLock { state in
+            state.stopping.append(answer)
+            return state.queue.stop()
+        }
+        refuse(refusals)
+        answerIfStopped()
+        await answer.value()
+    }
+
+    // MARK: Workers
+
+    private func startWorker() {
+        scheduler.run { [self] in
+            var isFirst = true
+            while let group = nextGroup(isFirst: isFirst) {
+                isFirst = false
+                await write(group)
+            }
+            answerIfStopped()
+        }
+    }
+
+    private func nextGroup(isFirst: Bool) -> [WriteQueue.Entry]? {
+        let (group, startsAnother) = state.withLock { state in
+            (state.queue.nextGroup(isFirst: isFirst), state.queue.startsWorker())
+        }
+        if startsAnother { startWorker() }
+        return group
+    }
+
+    /// Writes a group: in one transaction if all goes well, else in as many as it takes to find the culprit.
+    private func write(_ group: [WriteQueue.Entry]) async {
+        var parts = [group]
+        while let part = parts.first {
+            parts.removeFirst()
+            do {
+                let decision = try await attempt(part)
+                conclude(part, decision, ends: parts.isEmpty ? group : nil)
+            } catch {
+                guard let halves = recover(from: error.code, part: part, rest: parts, group: group) else { return }
+                parts.insert(contentsOf: halves, at: 0)
+            }
+        }
+    }
+
+    /// One transaction: lock, read, decide, write, commit.
+    private func attempt(_ part: [WriteQueue.Entry]) async throws(StorageError) -> GroupDecision {
+        let keys = WriteQueue.keys(of: part)
+        let reads = GroupDecision.reads(of: part, keys: keys)
+        let store = try await storage.incarnation()
+        let transaction = try await storage.beginWrite(reads)
+        let decision = GroupDecision(
+            part, keys: keys, snapshots: transaction.snapshots, store: store, limits: limits,
+            now: Timestamp(milliseconds: scheduler.wallClockMilliseconds))
+        if decision.changes.isEmpty {
+            await transaction.rollback()
+        } else {
+            try await transaction.commit(decision.changes)
+        }
+        return decision
+    }
+
+    private func conclude(_ part: [WriteQueue.Entry], _ decision: GroupDecision, ends group: [WriteQueue.Entry]?) {
+        let answers = state.withLock { state in
+            state.queue.leave(part)
+            if let group { state.queue.endGroup(group) }
+            return part.map { state.answers.removeValue(forKey: $0.ticket) }
+        }
+        for (answer, outcome) in zip(answers, decision.outcomes) { answer?.give(outcome) }
+        if !decision.notices.isEmpty { onMoved(decision.notices) }
+    }
+
+    /// - Returns: what to run instead; nil if the group is over for now.
+    private func recover(
+        from code: StorageError.Code, part: [WriteQueue.Entry], rest: [[WriteQueue.Entry]], group: [WriteQueue.Entry]
+    ) -> [[WriteQueue.Entry]]? {
+        let recovery = state.withLock { state in
+            let recovery = state.queue.recover(from: code, part: part, rest: rest, dice: scheduler.randomBits)
+            // NB: in the same breath, before another worker can take a lane that was put back.
+            if case .later = recovery { state.queue.endGroup(group) }
+            return recovery
+        }
+        switch recovery {
+        case .bisect(let first, let second):
+            return [first, second]
+        case .later(let refusals, let wakes):
+            refuse(refusals)
+            for wake in wakes { arm(wake) }
+            return nil
+        }
+    }
+
+    private func arm(_ wake: WriteQueue.Wake) {
+        _ = scheduler.schedule(after: wake.delay) { [self] in
+            let startsWorker = state.withLock { state in
+                state.queue.wake(wake.key)
+                return state.queue.startsWorker()
+            }
+            if startsWorker { startWorker() }
+        }
+    }
+
+    // MARK: Deadlines and refusals
+
+    private func armDeadlineTimer() {
+        let now = scheduler.now
+        let delay: Duration? = state.withLock { state in
+            guard !state.hasDeadlineTimer, let deadline = state.queue.nextDeadline else { return nil }
+            state.hasDeadlineTimer = true
+            return deadline - now
+        }
+        guard let delay else { return }
+        _ = scheduler.schedule(after: delay) { [self] in
+            let now = scheduler.now
+            let refusals = state.withLock { state in
+                state.hasDeadlineTimer = false
+                return state.queue.expire(now: now)
+            }
+            refuse(refusals)
+            answerIfStopped()
+            armDeadlineTimer()
+        }
+    }
+
+    private func refuse(_ refusals: [WriteQueue.Refusal]) {
+        for refusal in refusals {
+            let answer = state.withLock { $0.answers.removeValue(forKey: refusal.ticket) }
+            answer?.give(.failure(refusal.reason))
+        }
+    }
+
+    private func answerIfStopped() {
+        let answers = state.withLock { state -> [Answer<Void>] in
+            guard state.queue.isIdle else { return [] }
+            defer { state.stopping = [] }
+            return state.stopping
+        }
+        for answer in answers { answer.give(()) }
+    }
+
+    private static func answered(_ reason: FailureReason) -> Answer<Outcome> {
+        let answer = Answer<Outcome>()
+        answer.give(.failure(reason))
+        return answer
+    }
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DequeModule
+internal import TidemarkDomain
+internal import TidemarkFields
+
+/// Which record requests go into which transaction, and when: a pure state machine that ``WriteCoordinator`` drives.
+///
+/// Each zone is a lane. While a lane's requests are in a transaction, further ones wait in the lane and go together in
+/// the next one, so that one zone is in one transaction of this process at most, and one device's requests to a zone
+/// keep their order. Lanes that are ready at the same moment share a transaction.
+struct WriteQueue {
+    /// Names a request while it is here; grows with time.
+    typealias Ticket = UInt64
+
+    /// A request and what has become of it so far.
+    struct Entry: Sendable {
+        let ticket: Ticket
+        let key: ZoneKey
+        let request: RecordsRequest
+        let itemCount: Int
+        let byteCount: Int
+        let deadline: Duration
+        var failureCount = 0
+        /// What went wrong, told if the deadline comes.
+        var lastFailure: FailureReason?
+
+        /// NB: once nobody knows whether it was written, "busy" would be a lie: it says that nothing was.
+        mutating func note(_ code: StorageError.Code) {
+            failureCount += 1
+            if lastFailure != .storeUnavailable { lastFailure = code.reason }
+        }
+    }
+
+    enum Admission: Equatable {
+        case queued(Ticket)
+        /// The same request is here already: its outcome is this one's as well.
+        case joined(Ticket)
+        case refused(FailureReason)
+    }
+
+    struct Refusal: Equatable {
+        let ticket: Ticket
+        let reason: FailureReason
+    }
+
+    /// What to do after a transaction failed.
+    enum Recovery {
+        /// Run these, in this order, each in a transaction of its own: the culprit is in one of them.
+        case bisect([Entry], [Entry])
+        /// Everything that was not decided is back in its lane, but for these; wake the lanes then.
+        case later(refusals: [Refusal], wakes: [Wake])
+    }
+
+    struct Wake: Equatable {
+        let key: ZoneKey
+        let delay: Duration
+    }
+
+    private struct Lane {
+        enum Phase { case idle, ready, writing, resting }
+
+        var phase = Phase.idle
+        var waiting: Deque<Entry> = []
+        /// Set after the lane was in a group that found a zone busy: its next transaction holds no other zone.
+        var isAlone = false
+    }
+
+    private struct Identity: Hashable {
+        let key: ZoneKey
+        let device: DeviceID
+        let counter: UInt64
+        let user: UserID
+
+        init(key: ZoneKey, request: RecordsRequest) {
+            self.key = key
+            device = request.id.device
+            counter = request.id.counter
+            user = request.user
+        }
+    }
+
+    private let settings: WriteSettings
+    private var lanes: [ZoneKey: Lane] = [:]
+    /// Lanes whose phase is `ready`, by how long they have been.
+    private var ready: Deque<ZoneKey> = []
+    private var tickets: [Identity: Ticket] = [:]
+    private var nextTicket: Ticket = 0
+    private var requestCount = 0
+    private var byteCount = 0
+    private var workerCount = 0
+    private var hasWorkerStarting = false
+    private var isStopped = false
+
+    init(settings: WriteSettings) {
+        self.settings = settings
+    }
+
+    // MARK: Requests come
+
+    mutating func admit(_ request: RecordsRequest, in database: DatabaseID, now: Duration) -> Admission {
+        guard !isStopped else { return .refused(.storeUnavailable) }
+        let key = ZoneKey(database: database, name: request.zoneName)
+        let identity = Identity(key: key, request: request)
+        if let ticket = tickets[identity] { return .joined(ticket) }
+        let bytes = request.saves.reduce(0) { $0 + $1.fields.byteCount }
+        guard requestCount < settings.requestsMax, bytes <= settings.bytesMax - byteCount else {
+            return .refused(.tooManyRequests)
+        }
+        let entry = Entry(
+            ticket: nextTicket, key: key, request: request,
+            itemCount: max(1, request.saves.count + request.deletes.count),
+            byteCount: bytes, deadline: now + settings.waitMax)
+        nextTicket += 1
+        requestCount += 1
+        byteCount += bytes
+        tickets[identity] = entry.ticket
+        lanes[key, default: Lane()].waiting.append(entry)
+        makeReadyIfIdle(key)
+        return .queued(entry.ticket)
+    }
+
+    /// Whether the driver is to start a worker, which then calls ``nextGroup()`` until that is nil.
+    ///
+    /// At most one is starting at a time: requests of the same moment gather until it runs.
+    mutating func startsWorker() -> Bool {
+        guard !hasWorkerStarting, !ready.isEmpty, workerCount < settings.transactionsMax else { return false }
+        hasWorkerStarting = true
+        workerCount += 1
+        return true
+    }
+
+    /// A worker's next transaction, by zones; nil ends the worker.
+    ///
+    /// - Parameter isFirst: whether the worker has just started.
+    mutating func nextGroup(isFirst: Bool) -> [Entry]? {
+        if isFirst { hasWorkerStarting = false }
+        let group = gatherGroup()
+        if group.isEmpty {
+            workerCount -= 1
+            return nil
+        }
+        return group
+    }
+
+    // MARK: Transactions end
+
+    /// These requests have their outcome and leave.
+    mutating func leave(_ entries: some Sequence<Entry>) {
+        for entry in entries {
+            tickets[Identity(key: entry.key, request: entry.request)] = nil
+            requestCount -= 1
+            byteCount -= entry.byteCount
+        }
+    }
+
+    /// The transaction of `part` failed and wrote nothing, or nobody knows whether it did.
+    ///
+    /// - Parameters:
+    ///   - rest: parts of the same group that were not tried yet, in order.
+    ///   - dice: spreads the back-off.
+    mutating func recover(
+        from code: StorageError.Code, part: [Entry], rest: [[Entry]], dice: () -> UInt64
+    ) -> Recovery {
+        if code == .rejected, part.count > 1 {
+            return .bisect(Array(part[..<(part.count / 2)]), Array(part[(part.count / 2)...]))
+        }
+        var refusals: [Refusal] = []
+        var delays: [ZoneKey: Duration] = [:]
+        var returned: [Entry] = []
+        let isShared = Set(part.map(\.key)).count > 1
+        for var entry in part {
+            entry.note(code)
+            switch settings.retry.verdict(on: code, failureCount: entry.failureCount, dice: dice()) {
+            case .fail(let reason):
+                refusals.append(
+                    Refusal(ticket: entry.ticket, reason: code == .zoneBusy ? entry.lastFailure ?? reason : reason))
+                leave([entry])
+            case .retry(let delay):
+                // One zone of several was busy: each goes on at once, alone, so that only the busy one waits.
+                let delay = code == .zoneBusy && isShared ? .zero : delay
+                delays[entry.key] = max(delay, delays[entry.key] ?? .zero)
+                returned.append(entry)
+            }
+        }
+        returned += rest.joined()
+        let wakes = putBack(returned, isAlone: code == .zoneBusy, delays: delays)
+        return .later(refusals: refusals, wakes: wakes)
+    }
+
+    /// The group's transactions are over; lanes that got nothing back go on.
+    mutating func endGroup(_ group: [Entry]) {
+        for key in Self.keys(of: group) where lanes[key]?.phase == .writing {
+            lanes[key]?.phase = .idle
+            lanes[key]?.isAlone = false
+            makeReadyIfIdle(key)
+        }
+    }
+
+    /// A lane's back-off is over.
+    mutating func wake(_ key: ZoneKey) {
+        guard lanes[key]?.phase == .resting else { return }
+        lanes[key]?.phase = .idle
+        makeReadyIfIdle(key)
+    }
+
+    // MARK: Time and the end
+
+    /// The earliest deadline of those who wait; nil if nobody does.
+    var nextDeadline: Duration? {
+        lanes.values.lazy.compactMap { lane in lane.waiting.lazy.map(\.deadline).min() }.min()
+    }
+
+    /// Refuses those who have waited too long for a transaction to begin.
+    mutating func expire(now: Duration) -> [Refusal] {
+        removeWaiting { $0.deadline <= now }
+            .map { Refusal(ticket: $0.ticket, reason: $0.lastFailure ?? .zoneBusy) }
+    }
+
+    /// Refuses those who wait, and whoever comes after.
+    mutating func stop() -> [Refusal] {
+        isStopped = true
+        return removeWaiting { _ in true }.map { Refusal(ticket: $0.ticket, reason: .storeUnavailable) }
+    }
+
+    /// Whether nothing is waiting or being written.
+    var isIdle: Bool { requestCount == 0 && workerCount == 0 }
+}
+
+// MARK: - Lanes
+
+extension WriteQueue {
+    private mutating func makeReadyIfIdle(_ key: ZoneKey) {
+        guard let lane = lanes[key], lane.phase == .idle else { return }
+        if lane.waiting.isEmpty {
+            lanes[key] = nil
+        } else {
+            lanes[key]?.phase = .ready
+            ready.append(key)
+        }
+    }
+
+    /// Takes from the lanes that have been ready longest, as far as the bounds of a group go.
+    private mutating func gatherGroup() -> [Entry] {
+        var group: [Entry] = []
+        var zoneCount = 0
+        var room = Room(items: settings.groupItemsMax, bytes: settings.groupBytesMax)
+        var passedOver: Deque<ZoneKey> = []
+        while zoneCount < settings.groupZonesMax, room.isLeft, let key = ready.popFirst() {
+            guard let lane = lanes[key] else { continue }
+            guard !lane.waiting.isEmpty else {
+                lanes[key] = nil
+                continue
+            }
+            guard canJoin(lane, key, group), let first = lane.waiting.first, group.isEmpty || room.fits(first) else {
+                passedOver.append(key)
+                continue
+            }
+            lanes[key]?.phase = .writing
+            while let entry = lanes[key]?.waiting.first, group.isEmpty || room.fits(entry) {
+                lanes[key]?.waiting.removeFirst()
+                room.take(entry)
+                group.append(entry)
+            }
+            zoneCount += 1
+            if lane.isAlone { break }
+        }
+        ready.prepend(contentsOf: passedOver)
+        return group
+    }
+
+    private func canJoin(_ lane: Lane, _ key: ZoneKey, _ group: [Entry]) -> Bool {
+        guard let first = group.first else { return true }
+        return !lane.isAlone && (settings.groupSpansDatabases || first.key.database == key.database)
+    }
+
+    /// Returns undecided requests to the heads of their lanes, in order.
+    private mutating func putBack(_ entries: [Entry], isAlone: Bool, delays: [ZoneKey: Duration]) -> [Wake] {
+        let keys = Self.keys(of: entries)
+        for entry in entries.reversed() { lanes[entry.key]?.waiting.prepend(entry) }
+        var wakes: [Wake] = []
+        for key in keys {
+            lanes[key]?.isAlone = isAlone
+            let delay = delays[key] ?? .zero
+            if delay > .zero {
+                lanes[key]?.phase = .resting
+                wakes.append(Wake(key: key, delay: delay))
+            } else {
+                lanes[key]?.phase = .idle
+                makeReadyIfIdle(key)
+            }
+        }
+        return wakes
+    }
+
+    /// In the order of their tickets, so that nothing depends on hashing.
+    private mutating func removeWaiting(where isGone: (Entry) -> Bool) -> [Entry] {
+        var removed: [Entry] = []
+        for (key, lane) in lanes {
+            let gone = lane.waiting.filter(isGone)
+            guard !gone.isEmpty else { continue }
+            lanes[key]?.waiting.removeAll(where: isGone)
+            removed += gone
+        }
+        leave(removed)
+        return removed.sorted { $0.ticket < $1.ticket }
+    }
+
+    /// Each zone once, in the order of their first requests.
+    static func keys(of entries: [Entry]) -> [ZoneKey] {
+        var seen: Set<ZoneKey> = []
+        return entries.map(\.key).filter { seen.insert($0).inserted }
+    }
+}
+
+/// What a group may still take.
+private struct Room {
+    var items: Int
+    var bytes: Int
+
+    var isLeft: Bool { items > 0 && bytes > 0 }
+
+    func fits(_ entry: WriteQueue.Entry) -> Bool {
+        entry.itemCount <= items && entry.byteCount <= bytes
+    }
+
+    mutating func take(_ entry: WriteQueue.Entry) {
+        items -= entry.itemCount
+        bytes -= entry.byteCount
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a server groups writes, and how long it keeps trying.
+package struct WriteSettings: Sendable {
+    /// Write transactions of this process at one time. Four connections keep PostgreSQL's log flush busy on a small
+    /// machine; more only wait for each other. What waits meanwhile makes the next groups larger.
+    package var transactionsMax = 4
+    /// Saves and deletes of one transaction. A single request may have more: it then goes alone.
+    package var groupItemsMax = 1_000
+    /// Field bytes of one transaction, as ``groupItemsMax``.
+    package var groupBytesMax = 4_194_304
+    /// Zones of one transaction: they wait for each other's locks.
+    package var groupZonesMax = 64
+    /// Whether zones of several databases may share a transaction: not where an engine spreads databases over nodes.
+    package var groupSpansDatabases = true
+    /// Requests that wait or are being written, of all devices together (I-7). More: `tooManyRequests`.
+    package var requestsMax = 20_000
+    /// Field bytes of the same (I-7).
+    package var bytesMax = 134_217_728
+    /// How long a request may wait for its transaction to begin. Longer: `zoneBusy`, or what last went wrong.
+    package var waitMax: Duration = .seconds(10)
+    /// Attempts of one request when the store fails in a way that passes.
+    package var attemptsMax = 6
+    /// The first wait before another attempt; doubles each time.
+    package var backoffShortest: Duration = .milliseconds(20)
+    package var backoffLongest: Duration = .seconds(1)
+
+    package init() {}
+
+    var retry: RetryPolicy {
+        RetryPolicy(attemptsMax: attemptsMax, backoff: Backoff(shortest: backoffShortest, longest: backoffLongest))
+    }
+}

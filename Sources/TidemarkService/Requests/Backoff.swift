@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How long to wait before something is tried again: doubling, bounded, and spread so that servers do not march in step.
+struct Backoff: Sendable {
+    /// The wait after the first failure, before it is spread.
+    var shortest: Duration
+    var longest: Duration
+
+    /// - Parameters:
+    ///   - failureCount: 1 after the first failure.
+    ///   - dice: 64 random bits; the wait lies between a half and the whole of the doubled value.
+    func delay(failureCount: Int, dice: UInt64) -> Duration {
+        let doublings = min(max(failureCount, 1) - 1, 16)
+        let whole = min(longest, shortest * (1 << doublings))
+        let thousandths = 500 + Int(dice % 501)
+        return whole * thousandths / 1_000
+    }
+}

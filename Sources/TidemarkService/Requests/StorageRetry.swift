@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkScheduling
+
+/// Runs calls to the store that may safely be made twice, again when a failure passes.
+struct StorageRetry: Sendable {
+    let scheduler: any Scheduler
+    let policy: RetryPolicy
+
+    /// - Parameter call: whole reads, or writes that come to the same when repeated.
+    func run<Value: Sendable>(
+        _ call: () async throws(StorageError) -> Result<Value, FailureReason>
+    ) async -> Result<Value, FailureReason> {
+        var failureCount = 0
+        while true {
+            do {
+                return try await call()
+            } catch {
+                failureCount += 1
+                let dice = scheduler.randomBits()
+                switch policy.verdict(on: error.code, failureCount: failureCount, dice: dice) {
+                case .fail(let reason): return .failure(reason)
+                case .retry(let delay): try? await scheduler.sleep(for: delay)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DequeModule
+internal import Synchronization
+internal import TidemarkDomain
+internal import TidemarkScheduling
+
+/// Carries zone requests through their transactions, one at a time in each database.
+///
+/// Creating and deleting zones is rare: nothing is grouped, and a database's requests keep their order.
+final class ZonesWriter: Sendable {
+    typealias Outcome = Result<ZonesOutcome, FailureReason>
+
+    private struct Entry {
+        let identity: Identity
+        let request: ZonesRequest
+        let deadline: Duration
+        let answer: Answer<Outcome>
+    }
+
+    private struct Identity: Hashable {
+        let database: DatabaseID
+        let device: DeviceID
+        let counter: UInt64
+    }
+
+    private struct State {
+        /// The first of each is being written.
+        var lanes: [DatabaseID: Deque<Entry>] = [:]
+        var requestCount = 0
+        var isStopped = false
+        var stopping: [Answer<Void>] = []
+    }
+
+    private let storage: any Storage
+    private let scheduler: any Scheduler
+    private let limits: Limits
+    private let settings: WriteSettings
+    private let onMoved: @Sendable ([ZoneNotice]) -> Void
+    private let state = Mutex(State())
+
+    init(
+        storage: any Storage, scheduler: any Scheduler, limits: Limits, settings: WriteSettings,
+        onMoved: @escaping @Sendable ([ZoneNotice]) -> Void
+    ) {
+        self.storage = storage
+        self.scheduler = scheduler
+        self.limits = limits
+        self.settings = settings
+        self.onMoved = onMoved
+    }
+
+    /// Queues a request at once; one that is here already is joined.
+    func submit(_ request: ZonesRequest, in database: DatabaseID) -> Answer<Outcome> {
+        let identity = Identity(database: database, device: request.id.device, counter: request.id.counter)
+        let deadline = scheduler.now + settings.waitMax
+        let (answer, startsLane) = state.withLock { state -> (Answer<Outcome>, Bool) in
+            if let first = state.lanes[database]?.first(where: { $0.identity == identity }) {
+                return (first.answer, false)
+            }
+            let answer = Answer<Outcome>()
+            if let reason = refusal(state) {
+                answer.give(.failure(reason))
+                return (answer, false)
+            }
+            let entry = Entry(identity: identity, request: request, deadline: deadline, answer: answer)
+            state.lanes[database, default: []].append(entry)
+            state.requestCount += 1
+            return (answer, state.lanes[database]?.count == 1)
+        }
+        if startsLane { scheduler.run { [self] in await runLane(database) } }
+        return answer
+    }
+
+    /// Refuses whoever comes, and returns when the last request has its outcome.
+    func stop() async {
+        let answer = Answer<Void>()
+        let isIdle = state.withLock { state in
+            state.isStopped = true
+            state.stopping.append(answer)
+            return state.requestCount == 0
+        }
+        if isIdle { answer.give(()) }
+        await answer.value()
+    }
+
+    private func refusal(_ state: borrowing State) -> FailureReason? {
+        if state.isStopped { return .storeUnavailable }
+        return state.requestCount < settings.requestsMax ? nil : .tooManyRequests
+    }
+
+    private func runLane(_ database: DatabaseID) async {
+        while let entry = state.withLock({ $0.lanes[database]?.first }) {
+            let outcome = await write(entry, in: database)
+            let stopping = state.withLock { state -> [Answer<Void>] in
+                state.lanes[database]?.removeFirst()
+                if state.lanes[database]?.isEmpty == true { state.lanes[database] = nil }
+                state.requestCount -= 1
+                return state.requestCount == 0 ? state.stopping : []
+            }
+            entry.answer.give(outcome)
+            for answer in stopping { answer.give(()) }
+        }
+    }
+
+    /// Tries until it is decided, or for as long as is sensible.
+    private func write(_ entry: Entry, in database: DatabaseID) async -> Outcome {
+        var failureCount = 0
+        var isUndecided = false
+        while true {
+            if scheduler.now >= entry.deadline, failureCount == 0 { return .failure(.zoneBusy) }
+            do {
+                return try await attempt(entry.request, in: database)
+            } catch {
+                failureCount += 1
+                isUndecided = isUndecided || error.code == .commitUnknown
+                let dice = scheduler.randomBits()
+                switch settings.retry.verdict(on: error.code, failureCount: failureCount, dice: dice) {
+                case .fail(let reason): return .failure(isUndecided ? .storeUnavailable : reason)
+                case .retry(let delay): try? await scheduler.sleep(for: delay)
+                }
+            }
+        }
+    }
+
+    private func attempt(_ request: ZonesRequest, in database: DatabaseID) async throws(StorageError) -> Outcome {
+        let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
+        let transaction = try await storage.beginZonesWrite(
+            in: database, names: request.namesToRead, device: request.id.device)
+        let (outcome, changes) = request.decide(on: transaction.snapshot, limits: limits, now: now)
+        guard let changes else {
+            await transaction.rollback()
+            return outcome
+        }
+        try await transaction.commit(changes, now: now)
+        if !changes.created.isEmpty || !changes.removed.isEmpty {
+            onMoved([ZoneNotice(database: database, device: request.id.device, zoneName: "")])
+        }
+        return outcome
+    }
+}

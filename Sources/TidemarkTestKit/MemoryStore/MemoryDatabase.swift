@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+package import TidemarkDomain
+package import TidemarkScheduling
+package import TidemarkService
+
+/// One database in memory, to which any number of servers connect, each by a ``MemoryStore`` of its own.
+///
+/// It has PostgreSQL's row locks, READ COMMITTED snapshots and commits, so that whatever interleaving is possible there is
+/// possible here; every step runs on the scheduler, so that with a deterministic one it can be replayed.
+package final class MemoryDatabase: Sendable {
+    struct State {
+        var tables = MemoryTables()
+        var locks = MemoryRowLocks()
+        var lastTransaction: MemoryRowLocks.Transaction = 0
+        var listeners: [(id: Int, hear: @Sendable ([ServerNotice]) -> Void)] = []
+        var lastListener = 0
+    }
+
+    /// As the sessions of the PostgreSQL store set it.
+    static let lockTimeout: Duration = .seconds(2)
+    /// A transaction whose server does nothing for so long is rolled back, so that a frozen server frees its zones.
+    static let idleTimeout: Duration = .seconds(5)
+
+    let scheduler: any Scheduler
+    private let state = Mutex(State())
+
+    package init(scheduler: any Scheduler) {
+        self.scheduler = scheduler
+    }
+
+    // MARK: For operators
+
+    /// Creates the account if it is not there, and a credential of it with this SHA-256.
+    @discardableResult
+    package func issueCredential(
+        hash: [UInt8], account name: String, expiresAt: Timestamp? = nil
+    ) -> CredentialID {
+        withState { state in
+            if state.tables.accounts[name] == nil { state.tables.accounts[name] = AccountID(state.tables.newID()) }
+            let id = CredentialID(state.tables.newID())
+            if let account = state.tables.accounts[name] {
+                state.tables.credentials[hash] = .init(id: id, account: account, expiresAt: expiresAt)
+            }
+            return id
+        }
+    }
+
+    package func revokeCredential(_ id: CredentialID) {
+        withState { state in
+            for (hash, credential) in state.tables.credentials where credential.id == id {
+                state.tables.credentials[hash]?.isRevoked = true
+            }
+        }
+    }
+
+    /// Begins another life of the store, as after a restore from a backup: all tokens and tags are void.
+    package func renewIncarnation() {
+        withState { $0.tables.incarnation = StoreIncarnation($0.tables.incarnation.rawValue + 1) }
+    }
+
+    /// Ends a zone otherwise than by a request: purged by its user, or its keys lost. Waits for nobody.
+    package func endZone(_ key: ZoneKey, reason: ZoneRemovalReason) {
+        withState { state in
+            if let id = state.tables.livingZone(key) { state.tables.zones[id]?.end(reason) }
+        }
+    }
+
+    // MARK: Notices
+
+    /// Hears what servers tell each other until the returned id is given to ``stopListening(_:)``.
+    package func listen(_ hear: @escaping @Sendable ([ServerNotice]) -> Void) -> Int {
+        withState { state in
+            state.lastListener += 1
+            state.listeners.append((state.lastListener, hear))
+            return state.lastListener
+        }
+    }
+
+    package func stopListening(_ id: Int) {
+        withState { $0.listeners.removeAll { $0.id == id } }
+    }
+
+    // MARK: For MemoryStore
+
+    private func withState<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
+        state.withLock { body(&$0) }
+    }
+
+    /// One statement: what it reads belongs together, and what it writes takes place at once.
+    func withTables<Value: Sendable>(_ body: (inout MemoryTables) -> Value) -> Value {
+        state.withLock { body(&$0.tables) }
+    }
+
+    func listeners() -> [@Sendable ([ServerNotice]) -> Void] {
+        withState { $0.listeners.map(\.hear) }
+    }
+
+    func beginTransaction() -> MemoryRowLocks.Transaction {
+        withState {
+            $0.lastTransaction += 1
+            return $0.lastTransaction
+        }
+    }
+
+    /// Waits for the row in turn; false after ``lockTimeout``.
+    func lock(_ row: MemoryRowLocks.Row, for transaction: MemoryRowLocks.Transaction) async -> Bool {
+        if withState({ $0.locks.take(row, for: transaction) }) { return true }
+        let timer = scheduler.schedule(after: Self.lockTimeout) { [self] in
+            withState { $0.locks.giveUp(transaction, on: row) }?.resume.resume(returning: false)
+        }
+        defer { timer.cancel() }
+        return await withCheckedContinuation { continuation in
+            // NB: it may have become free since; the two steps are apart because a lock must not be held across them.
+            let isTaken = withState { state in
+                if state.locks.take(row, for: transaction) { return true }
+                state.locks.wait(.init(transaction: transaction, resume: continuation), for: row)
+                return false
+            }
+            if isTaken { continuation.resume(returning: true) }
+        }
+    }
+
+    /// Ends a transaction, its changes (if any) and its locks in one step.
+    func end(_ transaction: MemoryRowLocks.Transaction, _ change: ((inout MemoryTables) -> Void)? = nil) {
+        let waiters = withState { state in
+            change?(&state.tables)
+            return state.locks.release(transaction)
+        }
+        for waiter in waiters { waiter.resume.resume(returning: true) }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+
+/// The database feed of one viewer: a number for each zone, in the state in which it was last seen.
+struct MemoryFeed {
+    private struct Seen {
+        var number: ChangeNumber
+        var changeNumber: ChangeNumber
+        var removal: ZoneRemovalReason?
+    }
+
+    private var head: ChangeNumber = 0
+    private var seen: [ZoneID: Seen] = [:]
+
+    /// - Parameter zones: the viewer's, by id.
+    func read(_ zones: [ZoneState], after: ChangeNumber?, entriesMax: Int) -> DatabaseFeedRead {
+        let entries = zones.compactMap { zone -> DatabaseFeedEntry? in
+            guard let seen = seen[zone.id], seen.number > after ?? 0, after != nil || seen.removal == nil else {
+                return nil
+            }
+            return DatabaseFeedEntry(number: seen.number, zone: zone.id, key: zone.key, removal: seen.removal)
+        }.sorted { $0.number < $1.number }
+        return DatabaseFeedRead(
+            head: head, isBehind: zones.contains(where: isUnseen), entries: Array(entries.prefix(entriesMax)),
+            hasMore: entries.count > entriesMax)
+    }
+
+    /// Gives each zone that has moved the next number.
+    mutating func advance(_ zones: [ZoneState]) {
+        for zone in zones where isUnseen(zone) {
+            head += 1
+            seen[zone.id] = Seen(number: head, changeNumber: zone.changeNumber, removal: zone.removal)
+        }
+    }
+
+    private func isUnseen(_ zone: ZoneState) -> Bool {
+        guard let seen = seen[zone.id] else { return true }
+        return seen.changeNumber < zone.changeNumber || (zone.removal != nil && seen.removal == nil)
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DequeModule
+internal import TidemarkDomain
+
+/// Who holds which row, and who waits for it, first come first served: what `SELECT … FOR UPDATE` does.
+struct MemoryRowLocks {
+    typealias Transaction = UInt64
+
+    enum Row: Hashable {
+        case zone(ZoneID)
+        case database(DatabaseID)
+        case feed(DatabaseID)
+    }
+
+    struct Waiter {
+        let transaction: Transaction
+        /// True: the lock is held now. False: the wait is over without it.
+        let resume: CheckedContinuation<Bool, Never>
+    }
+
+    private var holders: [Row: Transaction] = [:]
+    private var waiters: [Row: Deque<Waiter>] = [:]
+    /// Rows of each transaction, in the order in which they were locked.
+    private var rows: [Transaction: [Row]] = [:]
+
+    /// Takes the row if nobody has it; a transaction may take a row twice.
+    mutating func take(_ row: Row, for transaction: Transaction) -> Bool {
+        if let holder = holders[row] { return holder == transaction }
+        holders[row] = transaction
+        rows[transaction, default: []].append(row)
+        return true
+    }
+
+    mutating func wait(_ waiter: Waiter, for row: Row) {
+        waiters[row, default: []].append(waiter)
+    }
+
+    /// Takes a waiter out of the queue; nil if it does not wait there any more.
+    mutating func giveUp(_ transaction: Transaction, on row: Row) -> Waiter? {
+        guard let index = waiters[row]?.firstIndex(where: { $0.transaction == transaction }) else { return nil }
+        return waiters[row]?.remove(at: index)
+    }
+
+    /// Ends a transaction: its rows go to those who wait longest, who are returned to be resumed.
+    mutating func release(_ transaction: Transaction) -> [Waiter] {
+        var next: [Waiter] = []
+        for row in rows.removeValue(forKey: transaction) ?? [] {
+            holders[row] = nil
+            guard let waiter = waiters[row]?.popFirst() else { continue }
+            holders[row] = waiter.transaction
+            rows[waiter.transaction, default: []].append(row)
+            next.append(waiter)
+        }
+        return next
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+package import TidemarkService
+
+extension MemoryStore {
+    package func identity(
+        credentialHash: [UInt8], container: String, environment: ContainerEnvironment, createsContainer: Bool,
+        now: Timestamp
+    ) async throws(StorageError) -> Identity? {
+        let result = try await call { tables -> Result<Identity?, StorageError> in
+            guard let credential = tables.credentials[credentialHash], !credential.isVoid(at: now) else {
+                return .success(nil)
+            }
+            let key = MemoryTables.ContainerKey(name: container, environment: environment)
+            guard createsContainer || tables.containers[key] != nil else {
+                return .failure(StorageError(.containerUnknown))
+            }
+            return .success(tables.identity(of: credential, in: key, now: now))
+        }
+        return try result.get()
+    }
+
+    package func noteDevice(
+        _ device: DeviceID, of account: AccountID, name: String, now: Timestamp
+    ) async throws(StorageError) {
+        try await reach(.callSent)
+    }
+
+    package func voidCredentials(
+        among credentials: [CredentialID], now: Timestamp
+    ) async throws(StorageError) -> [CredentialID] {
+        try await call { tables in
+            let void = Set(tables.credentials.values.filter { $0.isVoid(at: now) }.map(\.id))
+            return credentials.filter(void.contains)
+        }
+    }
+
+    package func subscriptions(of user: UserID) async throws(StorageError) -> [Subscription] {
+        try await call { tables in
+            tables.userKeys[user].flatMap { tables.users[$0] }?.subscriptions ?? []
+        }
+    }
+
+    package func saveSubscription(_ subscription: Subscription, of user: UserID) async throws(StorageError) {
+        try await call { tables in
+            guard let key = tables.userKeys[user] else { return }
+            tables.users[key]?.subscriptions.removeAll { $0.isSame(as: subscription.id, subscription.scope) }
+            tables.users[key]?.subscriptions.append(subscription)
+            tables.users[key]?.subscriptions.sort { ($0.scope.rawValue, $0.id) < ($1.scope.rawValue, $1.id) }
+        }
+    }
+
+    package func deleteSubscription(
+        _ id: String, scope: DatabaseScope, of user: UserID
+    ) async throws(StorageError) -> Bool {
+        try await call { tables in
+            guard let key = tables.userKeys[user] else { return false }
+            let countBefore = tables.users[key]?.subscriptions.count
+            tables.users[key]?.subscriptions.removeAll { $0.isSame(as: id, scope) }
+            return tables.users[key]?.subscriptions.count != countBefore
+        }
+    }
+}
+
+extension Subscription {
+    fileprivate func isSame(as id: String, _ scope: DatabaseScope) -> Bool {
+        self.id == id && self.scope == scope
+    }
+}
+
+extension MemoryTables.Credential {
+    func isVoid(at now: Timestamp) -> Bool {
+        isRevoked || expiresAt.map { $0 <= now } ?? false
+    }
+}
+
+extension MemoryTables {
+    /// The account's user in the container; both are made on first use, with the private database and its default zone,
+    /// which always exists.
+    mutating func identity(of credential: Credential, in key: ContainerKey, now: Timestamp) -> Identity {
+        let container = containers[key] ?? ContainerID(newID())
+        containers[key] = container
+        let userKey = UserKey(container: container, account: credential.account)
+        let user = users[userKey] ?? newUser(userKey, now: now)
+        return Identity(
+            account: credential.account, credential: credential.id, credentialExpiresAt: credential.expiresAt,
+            container: container, user: user.id, userRecordName: user.recordName, privateDatabase: user.database)
+    }
+
+    private mutating func newUser(_ key: UserKey, now: Timestamp) -> User {
+        let id = UserID(newID())
+        let digits = String(id.rawValue, radix: 16)
+        let recordName = "_" + String(repeating: "0", count: 32 - digits.count) + digits
+        let user = User(id: id, recordName: recordName, database: DatabaseID(newID()))
+        users[key] = user
+        userKeys[id] = key
+        createZone(ZoneKey(database: user.database, name: ZoneName.default), now: now)
+        return user
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+package import TidemarkService
+
+extension MemoryStore {
+    package func beginWrite(_ reads: [ZoneRead]) async throws(StorageError) -> any WriteTransaction {
+        try await reach(.beginSent)
+        let transaction = MemoryTransaction(self)
+        // The statement that locks sees the zones that live when it begins; one that ends while it waits is not locked in
+        // the end, and one that is created meanwhile is not seen.
+        let found = database.withTables { tables in reads.map { tables.livingZone($0.key) } }
+        try await transaction.lock(Set(found.compactMap(\.self)).sorted().map { .zone($0) })
+        try await transaction.reach(.beginLocked)
+        let snapshots = database.withTables { tables in
+            zip(reads, found).map { read, zone in tables.snapshot(read, zone: zone) }
+        }
+        transaction.beginIdling()
+        try await transaction.reach(.beginAnswered)
+        return MemoryWriteTransaction(transaction, snapshots: snapshots, rejects: faults.rejects)
+    }
+
+    package func beginZonesWrite(
+        in database: DatabaseID, names: [String], device: DeviceID
+    ) async throws(StorageError) -> any ZonesTransaction {
+        try await reach(.beginSent)
+        let transaction = MemoryTransaction(self)
+        try await transaction.lock([.database(database)])
+        let found = self.database.withTables { tables in
+            names.compactMap { tables.livingZone(ZoneKey(database: database, name: $0)) }
+        }
+        try await transaction.lock(found.sorted().map { .zone($0) })
+        try await transaction.reach(.beginLocked)
+        let snapshot = self.database.withTables { tables in
+            let zones = found.compactMap { tables.zones[$0]?.state }.filter { $0.removal == nil }
+            return ZonesSnapshot(
+                zones: Dictionary(zones.map { ($0.key.name, $0) }) { first, _ in first },
+                zoneCount: tables.livingZones(in: database).count, memory: tables.databases[database]?.memories[device])
+        }
+        transaction.beginIdling()
+        try await transaction.reach(.beginAnswered)
+        return MemoryZonesTransaction(transaction, database: database, snapshot: snapshot)
+    }
+
+    package func advanceDatabaseFeed(of viewer: DatabaseID) async throws(StorageError) {
+        try await reach(.advanceSent)
+        let transaction = MemoryTransaction(self)
+        try await transaction.lock([.feed(viewer)])
+        try await transaction.reach(.advanceLocked)
+        try await transaction.commit { tables in
+            let zones = tables.feedZones(of: viewer)
+            tables.databases[viewer, default: MemoryTables.Database()].feed.advance(zones)
+        }
+        try await reach(.advanceAnswered)
+    }
+}
+
+/// See `MemoryStore.beginWrite`.
+private final class MemoryWriteTransaction: WriteTransaction {
+    let snapshots: [ZoneSnapshot]
+    private let transaction: MemoryTransaction
+    private let rejects: @Sendable ([ZoneChanges]) -> Bool
+
+    init(
+        _ transaction: MemoryTransaction, snapshots: [ZoneSnapshot],
+        rejects: @escaping @Sendable ([ZoneChanges]) -> Bool
+    ) {
+        self.transaction = transaction
+        self.snapshots = snapshots
+        self.rejects = rejects
+    }
+
+    func commit(_ changes: [ZoneChanges]) async throws(StorageError) {
+        if rejects(changes) {
+            transaction.rollBack()
+            throw StorageError(.rejected, detail: "as planned")
+        }
+        try await transaction.commit { tables in
+            for change in changes { tables.write(change) }
+        }
+    }
+
+    func rollback() async {
+        transaction.rollBack()
+    }
+}
+
+/// See `MemoryStore.beginZonesWrite`.
+private final class MemoryZonesTransaction: ZonesTransaction {
+    let snapshot: ZonesSnapshot
+    private let database: DatabaseID
+    private let transaction: MemoryTransaction
+
+    init(_ transaction: MemoryTransaction, database: DatabaseID, snapshot: ZonesSnapshot) {
+        self.transaction = transaction
+        self.database = database
+        self.snapshot = snapshot
+    }
+
+    func commit(_ changes: ZonesChanges, now: Timestamp) async throws(StorageError) {
+        let database = database
+        try await transaction.commit { $0.write(changes, in: database, now: now) }
+    }
+
+    func rollback() async {
+        transaction.rollBack()
+    }
+}

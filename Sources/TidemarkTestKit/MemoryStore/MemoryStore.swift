@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+package import TidemarkDomain
+internal import TidemarkScheduling
+package import TidemarkService
+
+/// ``Storage`` in memory: one server's connections to a ``MemoryDatabase``.
+///
+/// Each call is steps at which others may go first, and at which a ``FaultPlan`` may break the connection, lose the answer
+/// to a commit, or let the server die.
+package final class MemoryStore: Storage {
+    let database: MemoryDatabase
+    let faults: FaultPlan
+    private let hasCrashed = Mutex(false)
+
+    package init(_ database: MemoryDatabase, faults: FaultPlan = FaultPlan()) {
+        self.database = database
+        self.faults = faults
+    }
+
+    var scheduler: any Scheduler { database.scheduler }
+
+    /// The server dies: what it has not committed is rolled back, and its calls fail from now on.
+    package func crash() {
+        hasCrashed.withLock { $0 = true }
+    }
+
+    var isCrashed: Bool { hasCrashed.withLock { $0 } }
+
+    // MARK: Steps
+
+    /// Lets others go first, and meets the fault that is planned for here. A lost connection is `unavailable`, whatever
+    /// that means to the caller.
+    func reach(_ point: FaultPoint) async throws(StorageError) {
+        if isCrashed { throw StorageError(.unavailable, detail: "the server is dead") }
+        switch faults.at(point) {
+        case .none, .commitLate: await scheduler.pass(.zero)
+        case .delay(let delay): await scheduler.pass(delay)
+        case .disconnect: throw StorageError(.unavailable, detail: "disconnected at \(point)")
+        case .reject: throw StorageError(.rejected, detail: "rejected at \(point)")
+        case .crash:
+            crash()
+            faults.onCrash()
+        }
+        if isCrashed { throw StorageError(.unavailable, detail: "the server is dead") }
+    }
+
+    /// One statement.
+    func call<Value: Sendable>(
+        _ statement: (inout MemoryTables) -> Value
+    ) async throws(StorageError) -> Value {
+        try await reach(.callSent)
+        let value = database.withTables(statement)
+        try await reach(.callAnswered)
+        return value
+    }
+
+    // MARK: Storage: one statement each
+
+    package func incarnation() async throws(StorageError) -> StoreIncarnation {
+        // As in the PostgreSQL store it is kept in memory: no step, no fault.
+        database.withTables { $0.incarnation }
+    }
+
+    package func records(named names: [String], in key: ZoneKey) async throws(StorageError) -> ZoneSnapshot {
+        let read = ZoneRead(key: key, recordNames: names, parentNames: [], devices: [])
+        return try await call { $0.snapshot(read, zone: $0.livingZone(key)) }
+    }
+
+    package func zones(in database: DatabaseID) async throws(StorageError) -> [ZoneState] {
+        try await call { $0.livingZones(in: database) }
+    }
+
+    package func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> ZonePageRead {
+        try await call { $0.zonePage(query) }
+    }
+
+    package func databaseFeed(
+        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
+    ) async throws(StorageError) -> DatabaseFeedRead {
+        try await call { tables in
+            (tables.databases[viewer]?.feed ?? MemoryFeed())
+                .read(tables.feedZones(of: viewer), after: after, entriesMax: entriesMax)
+        }
+    }
+
+    package func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64] {
+        try await call { tables in
+            Dictionary(databases.map { ($0, tables.changeMark(of: $0)) }) { first, _ in first }
+        }
+    }
+
+    package func post(_ notices: [ServerNotice]) async throws(StorageError) {
+        try await reach(.callSent)
+        for listener in database.listeners() {
+            let fault = faults.at(.notice)
+            guard fault == .none || fault.delay != nil else { continue }
+            _ = scheduler.schedule(after: fault.delay ?? .zero) { listener(notices) }
+        }
+    }
+}
+
+extension Fault {
+    var delay: Duration? {
+        if case .delay(let delay) = self { delay } else { nil }
+    }
+}
+
+extension Scheduler {
+    /// Lets others go first; does not heed cancellation, because the database would not either.
+    func pass(_ delay: Duration) async {
+        await withCheckedContinuation { continuation in
+            _ = schedule(after: delay) { continuation.resume() }
+        }
+    }
+}

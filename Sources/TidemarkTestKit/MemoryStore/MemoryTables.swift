@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkService
+
+/// What is committed: the rows that PostgreSQL would have, as values. Reading all of it at one moment is a snapshot.
+struct MemoryTables {
+    struct Credential {
+        let id: CredentialID
+        let account: AccountID
+        var expiresAt: Timestamp?
+        var isRevoked = false
+    }
+
+    struct ContainerKey: Hashable {
+        let name: String
+        let environment: ContainerEnvironment
+    }
+
+    struct UserKey: Hashable {
+        let container: ContainerID
+        let account: AccountID
+    }
+
+    struct User {
+        let id: UserID
+        let recordName: String
+        let database: DatabaseID
+        var subscriptions: [Subscription] = []
+    }
+
+    struct Database {
+        /// Ended incarnations too, in the order of their ids.
+        var zones: [ZoneID] = []
+        var memories: [DeviceID: RequestMemory] = [:]
+        var feed = MemoryFeed()
+    }
+
+    var incarnation = StoreIncarnation(1)
+    var accounts: [String: AccountID] = [:]
+    var credentials: [[UInt8]: Credential] = [:]
+    var containers: [ContainerKey: ContainerID] = [:]
+    var users: [UserKey: User] = [:]
+    var userKeys: [UserID: UserKey] = [:]
+    var databases: [DatabaseID: Database] = [:]
+    var zones: [ZoneID: MemoryZone] = [:]
+    private var lastID: Int64 = 0
+
+    mutating func newID() -> Int64 {
+        lastID += 1
+        return lastID
+    }
+
+    // MARK: Zones
+
+    func livingZone(_ key: ZoneKey) -> ZoneID? {
+        databases[key.database]?.zones.last { zones[$0]?.state.key == key && zones[$0]?.state.removal == nil }
+    }
+
+    func lastRemoval(_ key: ZoneKey) -> ZoneRemovalReason? {
+        databases[key.database]?.zones.last { zones[$0]?.state.key == key && zones[$0]?.state.removal != nil }
+            .flatMap { zones[$0]?.state.removal }
+    }
+
+    func livingZones(in database: DatabaseID) -> [ZoneState] {
+        (databases[database]?.zones ?? []).compactMap { zones[$0]?.state }.filter { $0.removal == nil }
+    }
+
+    mutating func createZone(_ key: ZoneKey, now: Timestamp) {
+        precondition(livingZone(key) == nil, "a name has one living incarnation")
+        let id = ZoneID(newID())
+        zones[id] = MemoryZone(state: ZoneState(id: id, key: key, createdAt: now))
+        databases[key.database, default: Database()].zones.append(id)
+    }
+
+    // MARK: Reading
+
+    /// What the locked zone holds of what is asked for. A zone that is not locked reads as missing.
+    func snapshot(_ read: ZoneRead, zone id: ZoneID?) -> ZoneSnapshot {
+        guard let id, let zone = zones[id], zone.state.removal == nil else {
+            return ZoneSnapshot(key: read.key, lastRemoval: lastRemoval(read.key))
+        }
+        return zone.snapshot(read)
+    }
+
+    func zonePage(_ query: ZonePageQuery) -> ZonePageRead {
+        guard let zone = livingZone(query.key).flatMap({ zones[$0] }) else {
+            return ZonePageRead(zone: nil, lastRemoval: lastRemoval(query.key), records: [], hasMore: false)
+        }
+        return zone.page(query)
+    }
+
+    /// The viewer's zones that have a feed entry or need one: all but the default zone, by id.
+    func feedZones(of viewer: DatabaseID) -> [ZoneState] {
+        (databases[viewer]?.zones ?? []).compactMap { zones[$0]?.state }.filter { $0.key.name != ZoneName.default }
+    }
+
+    func changeMark(of database: DatabaseID) -> Int64 {
+        (databases[database]?.zones ?? []).compactMap { zones[$0]?.state }
+            .reduce(0) { $0 + $1.changeNumber + 1 + ($1.removal == nil ? 0 : 1) }
+    }
+
+    // MARK: Writing
+
+    mutating func write(_ changes: ZoneChanges) {
+        zones[changes.zone]?.write(changes)
+    }
+
+    mutating func write(_ changes: ZonesChanges, in database: DatabaseID, now: Timestamp) {
+        for id in changes.removed where zones[id]?.state.removal == nil {
+            zones[id]?.end(changes.removalReason)
+        }
+        for name in changes.created { createZone(ZoneKey(database: database, name: name), now: now) }
+        databases[database, default: Database()].memories[changes.device] = changes.memory
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkFields
+
+/// One incarnation of a zone, its records, and what it remembers of requests.
+struct MemoryZone {
+    private(set) var state: ZoneState
+    private var records: [String: RecordState] = [:]
+    /// Names by the number of a change, ascending. An entry counts only while the record is still at that number.
+    private var log: [(number: ChangeNumber, name: String)] = []
+    private var memories: [DeviceID: RequestMemory] = [:]
+
+    init(state: ZoneState) {
+        self.state = state
+    }
+
+    func snapshot(_ read: ZoneRead) -> ZoneSnapshot {
+        var snapshot = ZoneSnapshot(key: read.key, zone: state)
+        for name in read.recordNames { snapshot.records[name] = records[name] }
+        for device in read.devices { snapshot.memories[device] = memories[device] }
+        if !read.parentNames.isEmpty { snapshot.children = children(of: Set(read.parentNames)) }
+        return snapshot
+    }
+
+    private func children(of parents: Set<String>) -> [String: [String]] {
+        var children: [String: [String]] = [:]
+        for record in records.values where !record.isDeleted {
+            guard let parent = record.parent, parents.contains(parent) else { continue }
+            children[parent, default: []].append(record.name)
+        }
+        return children.mapValues { $0.sorted() }
+    }
+
+    /// By growing number: as many as the query allows, and at least one if there is one.
+    func page(_ query: ZonePageQuery) -> ZonePageRead {
+        var page = ZonePageRead(zone: state, lastRemoval: nil, records: [], hasMore: false)
+        let isCurrent = query.after == nil || query.after?.zone == state.id
+        guard isCurrent else { return page }
+        var byteCount = 0
+        for index in firstLogIndex(after: query.after?.number ?? 0)..<log.count {
+            guard let record = records[log[index].name], record.changeNumber == log[index].number else { continue }
+            if query.after == nil, record.isDeleted, record.createdByDevice != query.device { continue }
+            guard page.records.count < query.recordsMax, byteCount < query.bytesMax else {
+                page.hasMore = true
+                break
+            }
+            page.records.append(record)
+            byteCount += record.fields.byteCount
+        }
+        return page
+    }
+
+    private func firstLogIndex(after number: ChangeNumber) -> Int {
+        var low = 0
+        var high = log.count
+        while low < high {
+            let middle = (low + high) / 2
+            if log[middle].number <= number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    mutating func write(_ changes: ZoneChanges) {
+        precondition(changes.changeNumber >= state.changeNumber, "change numbers grow")
+        for record in changes.records {
+            precondition(record.changeNumber > (log.last?.number ?? 0), "each version has a new number")
+            precondition(record.changeNumber <= changes.changeNumber)
+            records[record.name] = record
+            log.append((record.changeNumber, record.name))
+        }
+        state.changeNumber = changes.changeNumber
+        memories.merge(changes.memories) { _, new in new }
+        if log.count > 2 * records.count + 64 {
+            log.removeAll { records[$0.name]?.changeNumber != $0.number }
+        }
+    }
+
+    /// Nothing is read of an ended incarnation any more but that it ended.
+    mutating func end(_ reason: ZoneRemovalReason) {
+        state.removal = reason
+        records = [:]
+        log = []
+        memories = [:]
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkService
+
+extension StorageConformance {
+    static let accounts: [Scenario] = [
+        Scenario("R-353: a credential has one identity in each container, on every server") { store in
+            let alice = try await store.alice()
+            let again = try await store.second.identity(
+                credentialHash: Credentials.alice, container: "iCloud.test", environment: .development,
+                createsContainer: false, now: StorageFixture.now)
+            try expectEqual(again, alice, "the same identity on the other server")
+            let elsewhere = try await store.second.identity(
+                credentialHash: Credentials.alice, container: "iCloud.test", environment: .production,
+                createsContainer: true, now: StorageFixture.now)
+            try expect(elsewhere?.privateDatabase != alice.privateDatabase, "environments share no database (R-012)")
+            try expect(elsewhere?.userRecordName != alice.userRecordName, "another container, another user")
+            try expectEqual(elsewhere?.account, alice.account, "the same account")
+            try expect(try await store.bob().privateDatabase != alice.privateDatabase, "databases are private")
+            try expectEqual(alice.userRecordName.count, 33, "_ and 32 digits")
+        },
+        Scenario("R-014: a container that is not known is not made unless it may be") { store in
+            try await expectError(.containerUnknown, "the container is unknown") {
+                try await store.first.identity(
+                    credentialHash: Credentials.alice, container: "iCloud.none", environment: .development,
+                    createsContainer: false, now: StorageFixture.now)
+            }
+        },
+        Scenario("credentials that are unknown, expired or revoked have no identity") { store in
+            let unknown = [UInt8](repeating: 9, count: 32)
+            for hash in [unknown, Credentials.expired, Credentials.revoked] {
+                let identity = try await store.first.identity(
+                    credentialHash: hash, container: "iCloud.test", environment: .development, createsContainer: true,
+                    now: StorageFixture.now)
+                try expect(identity == nil, "no identity")
+            }
+            let before = Timestamp(milliseconds: Credentials.expiry.milliseconds - 1)
+            let identity = try require(
+                try await store.first.identity(
+                    credentialHash: Credentials.expired, container: "iCloud.test", environment: .development,
+                    createsContainer: true, now: before), "it is good until it expires")
+            try expectEqual(identity.credentialExpiresAt, Credentials.expiry, "the expiry is told")
+            let good = try await store.alice().credential
+            let void = try await store.second.voidCredentials(
+                among: [identity.credential, good], now: Credentials.expiry)
+            try expectEqual(void, [identity.credential], "the expired one is void, the good one not")
+        },
+        Scenario("a device may be noted again and again") { store in
+            let alice = try await store.alice()
+            let device = DeviceID(high: 5, low: 6)
+            try await store.first.noteDevice(device, of: alice.account, name: "phone", now: StorageFixture.now)
+            try await store.second.noteDevice(device, of: alice.account, name: "phone 2", now: StorageFixture.now)
+        },
+        Scenario("both servers live in the same store") { store in
+            try expectEqual(
+                try await store.first.incarnation(), try await store.second.incarnation(), "one incarnation")
+        },
+    ]
+
+    static let subscriptions: [Scenario] = [
+        Scenario("R-240, R-242: subscriptions belong to a user and scope, and saving replaces") { store in
+            let alice = try await store.alice().user
+            let bob = try await store.bob().user
+            func subscription(_ id: String, _ scope: DatabaseScope, type: String? = nil) -> Subscription {
+                Subscription(id: id, scope: scope, kind: .database, recordType: type, notificationInfo: [1, 0, 2])
+            }
+            try await store.first.saveSubscription(subscription("b", .private), of: alice)
+            try await store.first.saveSubscription(subscription("a", .private), of: alice)
+            try await store.first.saveSubscription(subscription("a", .shared), of: alice)
+            try await store.second.saveSubscription(subscription("a", .private, type: "Note"), of: alice)
+            try expectEqual(
+                try await store.second.subscriptions(of: alice),
+                [subscription("a", .private, type: "Note"), subscription("b", .private), subscription("a", .shared)],
+                "by scope and id, each as saved last")
+            try expectEqual(try await store.first.subscriptions(of: bob), [], "nobody else sees them")
+            try expect(
+                try await store.first.deleteSubscription("a", scope: .private, of: alice), "it was there")
+            try expect(
+                !(try await store.second.deleteSubscription("a", scope: .private, of: alice)), "it is gone")
+            try expectEqual(
+                try await store.first.subscriptions(of: alice).map(\.id), ["b", "a"], "the others stay")
+        }
+    ]
+}

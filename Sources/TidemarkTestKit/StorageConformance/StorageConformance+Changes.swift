@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkScheduling
+internal import TidemarkService
+
+extension StorageConformance {
+    static let zoneFeed: [Scenario] = [
+        Scenario("R-208, R-210: a page has what changed past the token, oldest change first, each record once") {
+            store in
+            let database = try await store.alice().privateDatabase
+            let zone = try require(try await store.createZones("a", in: database).first, "a zone")
+            try await store.write([RecordDraft("x"), RecordDraft("y")], in: zone.key)
+            try await store.write([RecordDraft("x"), RecordDraft("z", isDeleted: true)], in: zone.key)
+            for (after, numbers) in [(0, [2, 3, 4]), (2, [3, 4]), (3, [4]), (4, [])] as [(ChangeNumber, [ChangeNumber])]
+            {
+                let page = try await store.second.zonePage(
+                    zone.key.page(after: .init(zone: zone.id, number: after)))
+                try expectEqual(page.records.map(\.changeNumber), numbers, "what is past \(after)")
+                try expectEqual(page.zone?.changeNumber, 4, "the zone of the same snapshot")
+                try expect(!page.hasMore, "no more")
+            }
+        },
+        Scenario("R-214: a page is cut by records and by bytes, and has at least one") { store in
+            let database = try await store.alice().privateDatabase
+            let zone = try require(try await store.createZones("a", in: database).first, "a zone")
+            try await store.write(
+                (0..<5).map { RecordDraft("r\($0)", text: String(repeating: "x", count: 100)) }, in: zone.key)
+            for (records, bytes) in [(2, 1_000_000), (100, 150), (1, 1), (100, 1)] {
+                var number: ChangeNumber = 0
+                var seen: [ChangeNumber] = []
+                for _ in 0..<6 {
+                    let page = try await store.first.zonePage(
+                        zone.key.page(
+                            after: .init(zone: zone.id, number: number), recordsMax: records, bytesMax: bytes))
+                    try expect(!page.records.isEmpty, "there is always one")
+                    // The rules cut what is too much, and know from one record too many that there is more.
+                    seen.append(page.records[0].changeNumber)
+                    number = page.records[0].changeNumber
+                    try expectEqual(
+                        page.records.last?.changeNumber == 5, !page.hasMore, "more unless the last one is in")
+                    if number == 5 { break }
+                }
+                try expectEqual(seen, [1, 2, 3, 4, 5], "nothing is left out")
+            }
+        },
+        Scenario("R-211: a first page has tombstones only of what the device itself created") { store in
+            let database = try await store.alice().privateDatabase
+            let key = try require(try await store.createZones("a", in: database).first, "a zone").key
+            let mine = DeviceID(high: 7, low: 7)
+            try await store.write(
+                [
+                    RecordDraft("mine", isDeleted: true, device: mine), RecordDraft("other", isDeleted: true),
+                    RecordDraft("living"),
+                ],
+                in: key)
+            for (device, names) in [(mine, ["mine", "living"]), (DeviceID(high: 8, low: 8), ["living"])] {
+                try expectEqual(
+                    try await store.second.zonePage(key.page(device: device)).records.map(\.name), names, "as is due")
+            }
+        },
+        Scenario("a page of a zone that is missing says why") { store in
+            let database = try await store.alice().privateDatabase
+            let key = ZoneKey(database: database, name: "a")
+            let never = try await store.first.zonePage(key.page())
+            try expect(never.zone == nil && never.lastRemoval == nil && never.records.isEmpty, "there never was one")
+            try await store.createZones("a", in: database)
+            try await store.write([RecordDraft("x")], in: key)
+            try await store.changeZones(in: database, remove: ["a"])
+            let gone = try await store.second.zonePage(key.page())
+            try expect(gone.zone == nil && gone.records.isEmpty, "it is gone")
+            try expectEqual(gone.lastRemoval, .deleted, "it was deleted")
+        },
+    ]
+
+    static let databaseFeed: [Scenario] = [
+        Scenario("R-203: the feed gives a number to each zone that moved, and lists it once") { store in
+            let database = try await store.alice().privateDatabase
+            let zones = try await store.createZones("a", "b", in: database)
+            let unread = try await store.second.databaseFeed(of: database, after: nil, entriesMax: 10)
+            try expect(unread.isBehind, "nobody has read it yet")
+            try await store.second.advanceDatabaseFeed(of: database)
+            let read = try await store.first.databaseFeed(of: database, after: nil, entriesMax: 10)
+            try expect(!read.isBehind && !read.hasMore, "it is up to date")
+            try expectEqual(read.entries.map(\.zone), zones.map(\.id), "both zones, without the default zone (R-202)")
+            try expectEqual(read.entries.map(\.number), [1, 2], "numbers grow by one")
+            try expectEqual(read.head, 2, "the newest")
+            for _ in 0..<2 { try await store.write([RecordDraft("x")], in: zones[0].key) }
+            try await store.first.advanceDatabaseFeed(of: database)
+            let next = try await store.second.databaseFeed(of: database, after: 2, entriesMax: 10)
+            try expectEqual(next.entries.map { [$0.number, $0.zone.rawValue] }, [[3, zones[0].id.rawValue]], "once")
+            let all = try await store.second.databaseFeed(of: database, after: 0, entriesMax: 10)
+            try expectEqual(all.entries.map(\.number), [2, 3], "only the newest state of each")
+        },
+        Scenario("a feed that is up to date stays so, and its head does not move") { store in
+            let database = try await store.alice().privateDatabase
+            try await store.createZones("a", in: database)
+            for _ in 0..<3 { try await store.first.advanceDatabaseFeed(of: database) }
+            try await store.write([RecordDraft("x")], in: ZoneKey(database: database, name: ZoneName.default))
+            let read = try await store.second.databaseFeed(of: database, after: 1, entriesMax: 10)
+            try expect(!read.isBehind, "up to date")
+            try expectEqual(read.head, 1, "one zone, one number")
+        },
+        Scenario("R-205, R-207: ends are entries, but not for who comes without a token (R-204)") { store in
+            let database = try await store.alice().privateDatabase
+            let zones = try await store.createZones("a", "b", in: database)
+            try await store.first.advanceDatabaseFeed(of: database)
+            try await store.changeZones(in: database, remove: ["a"])
+            try await store.changeZones(in: database, create: ["a"])
+            try expect(
+                try await store.second.databaseFeed(of: database, after: 2, entriesMax: 10).isBehind, "an end is news")
+            try await store.second.advanceDatabaseFeed(of: database)
+            let read = try await store.second.databaseFeed(of: database, after: 2, entriesMax: 10)
+            try expectEqual(read.entries.map(\.removal), [.deleted, nil], "the end, and the new incarnation")
+            try expectEqual(read.entries.map(\.key.name), ["a", "a"], "of the same name")
+            try expectEqual(read.entries.first?.zone, zones[0].id, "the old one ended")
+            let first = try await store.first.databaseFeed(of: database, after: nil, entriesMax: 10)
+            try expectEqual(first.entries.map(\.removal), [nil, nil], "living zones only")
+        },
+        Scenario("a page of the feed is cut") { store in
+            let database = try await store.alice().privateDatabase
+            try await store.createZones("a", "b", "c", in: database)
+            try await store.first.advanceDatabaseFeed(of: database)
+            for (after, numbers, hasMore) in [
+                (nil, [1, 2], true), (1, [2, 3], false), (2, [3], false), (3, [], false),
+            ]
+                as [(ChangeNumber?, [ChangeNumber], Bool)]
+            {
+                let read = try await store.second.databaseFeed(of: database, after: after, entriesMax: 2)
+                try expectEqual(Array(read.entries.map(\.number).prefix(2)), numbers, "past \(after ?? -1)")
+                try expectEqual(read.hasMore || read.entries.count > 2, hasMore, "whether there is more")
+            }
+        },
+        Scenario("I-2: the reader does not wait for a writer, and what it commits later is news again") { store in
+            let database = try await store.alice().privateDatabase
+            let zone = try require(try await store.createZones("a", in: database).first, "a zone")
+            try await store.first.advanceDatabaseFeed(of: database)
+            let transaction = try await store.first.beginWrite([zone.key.read()])
+            try await store.second.advanceDatabaseFeed(of: database)
+            let changes = transaction.snapshots.first?.changes([RecordDraft("x")])
+            try await transaction.commit([try require(changes, "the zone lives")])
+            try expect(
+                try await store.second.databaseFeed(of: database, after: 1, entriesMax: 9).isBehind, "the write is news"
+            )
+            try await store.second.advanceDatabaseFeed(of: database)
+            let read = try await store.second.databaseFeed(of: database, after: 1, entriesMax: 9)
+            try expectEqual(read.entries.map(\.zone), [zone.id], "and is listed")
+        },
+        Scenario("I-2: readers on two servers among writers never give a number twice, and skip nothing") { store in
+            let database = try await store.alice().privateDatabase
+            let keys = try await store.createZones("a", "b", "c", in: database).map(\.key)
+            let writers = keys.map { key in
+                store.scheduler.runThrowing {
+                    for round in 0..<10 { try await store.write([RecordDraft("r\(round)")], in: key) }
+                }
+            }
+            let readers = [store.first, store.second].map { storage in
+                store.scheduler.runThrowing { try await storage.readFeed(of: database, rounds: 15) }
+            }
+            for writer in writers { try await writer.value }
+            for reader in readers { try await reader.value }
+            try await store.first.advanceDatabaseFeed(of: database)
+            let read = try await store.second.databaseFeed(of: database, after: 0, entriesMax: 9)
+            try expectEqual(Set(read.entries.map(\.key)), Set(keys), "every zone")
+            try expectEqual(Set(read.entries.map(\.number)).count, 3, "each with a number of its own")
+        },
+    ]
+}
+
+extension Storage {
+    /// Reads from token to token, and checks after each page that every zone's newest state is behind the token or in it.
+    fileprivate func readFeed(of viewer: DatabaseID, rounds: Int) async throws {
+        var token: ChangeNumber = 0
+        var given: [ChangeNumber: ZoneID] = [:]
+        for _ in 0..<rounds {
+            try await advanceDatabaseFeed(of: viewer)
+            let read = try await databaseFeed(of: viewer, after: token, entriesMax: 9)
+            for entry in read.entries {
+                try expect(entry.number > token, "numbers past the token")
+                try expect(given[entry.number] == nil, "a number is given once")
+                given[entry.number] = entry.zone
+            }
+            try expect(read.head >= token, "the head never falls")
+            token = read.head
+        }
+    }
+}

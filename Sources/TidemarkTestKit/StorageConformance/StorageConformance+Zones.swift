@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkService
+
+extension StorageConformance {
+    static let zones: [Scenario] = [
+        Scenario("R-022: a private database has its default zone from the beginning") { store in
+            let alice = try await store.alice()
+            let zones = try await store.second.zones(in: alice.privateDatabase)
+            try expectEqual(zones.map(\.key.name), [ZoneName.default], "only the default zone")
+            try await store.write([RecordDraft("a")], in: try require(zones.first?.key, "a zone"))
+        },
+        Scenario("zones are listed by age while they live") { store in
+            let database = try await store.alice().privateDatabase
+            try await store.createZones("b", "a", "c", in: database)
+            try await store.changeZones(in: database, remove: ["a"])
+            let zones = try await store.second.zones(in: database)
+            try expectEqual(zones.map(\.key.name), [ZoneName.default, "b", "c"], "by age, without the ended one")
+            try expectEqual(zones.map(\.id), zones.map(\.id).sorted(), "ids grow")
+            try expectEqual(zones.last?.createdAt, StorageFixture.now, "the date is kept")
+        },
+        Scenario("R-036: a zone that is deleted and created again is another incarnation, and empty") { store in
+            let database = try await store.alice().privateDatabase
+            let old = try require(try await store.createZones("notes", in: database).first, "a zone")
+            try await store.write(
+                [RecordDraft("a")], in: old.key, memories: [DeviceID(high: 1, low: 2): .init(lowestCounter: 7)])
+            try await store.changeZones(in: database, remove: ["notes"])
+            let missing = try await store.second.records(named: ["a"], in: old.key)
+            try expect(missing.zone == nil && missing.records.isEmpty, "nothing is read of an ended zone")
+            try expectEqual(missing.lastRemoval, .deleted, "why it ended is known")
+            let new = try require(try await store.createZones("notes", in: database).first, "a zone")
+            try expect(new.id > old.id, "a newer incarnation")
+            let transaction = try await store.second.beginWrite(
+                [new.key.read(records: ["a"], devices: [DeviceID(high: 1, low: 2)])])
+            await transaction.rollback()
+            let snapshot = try require(transaction.snapshots.first, "a snapshot")
+            try expectEqual(snapshot.zone?.changeNumber, 0, "numbers begin again")
+            try expect(snapshot.records.isEmpty && snapshot.memories.isEmpty, "it is empty and remembers nothing")
+        },
+        Scenario("R-157: a database remembers requests by device, in the transaction that decides them") { store in
+            let database = try await store.alice().privateDatabase
+            let other = try await store.bob().privateDatabase
+            let device = DeviceID(high: 3, low: 4)
+            let memory = RequestMemory(lowestCounter: 5, outcomes: [5: [1, 2, 3], 9: []])
+            try await store.changeZones(in: database, create: ["a"], device: device, memory: memory)
+            for (where_, who, expected) in [
+                (database, device, memory), (database, DeviceID(high: 3, low: 5), nil), (other, device, nil),
+            ] {
+                let transaction = try await store.second.beginZonesWrite(in: where_, names: [], device: who)
+                try expectEqual(transaction.snapshot.memory, expected, "what was remembered")
+                await transaction.rollback()
+            }
+        },
+        Scenario("zone requests see the named zones and how many there are") { store in
+            let database = try await store.alice().privateDatabase
+            let zones = try await store.createZones("a", "b", in: database)
+            let transaction = try await store.second.beginZonesWrite(
+                in: database, names: ["b", "none"], device: DeviceID(high: 1, low: 1))
+            await transaction.rollback()
+            try expectEqual(transaction.snapshot.zones, ["b": zones[1]], "living zones among the names")
+            try expectEqual(transaction.snapshot.zoneCount, 3, "the default zone counts as well")
+        },
+        Scenario("a zone transaction that is rolled back leaves nothing") { store in
+            let database = try await store.alice().privateDatabase
+            let transaction = try await store.first.beginZonesWrite(
+                in: database, names: ["a"], device: DeviceID(high: 1, low: 1))
+            await transaction.rollback()
+            try expectEqual(try await store.second.zones(in: database).count, 1, "no zone")
+            try await store.changeZones(in: database, create: ["a"])
+        },
+        Scenario("I-4: the mark of a database differs after every change") { store in
+            let database = try await store.alice().privateDatabase
+            let other = try await store.bob().privateDatabase
+            var marks: [Int64?] = [try await store.first.changeMarks(of: [database])[database]]
+            let key = ZoneKey(database: database, name: "a")
+            for change in 0..<4 {
+                switch change {
+                case 0, 3: try await store.changeZones(in: database, create: ["a"])
+                case 1: try await store.write([RecordDraft("x")], in: key)
+                default: try await store.changeZones(in: database, remove: ["a"])
+                }
+                marks.append(try await store.second.changeMarks(of: [database, other])[database])
+            }
+            try expectEqual(Set(marks).count, 5, "five different marks")
+            try expect(!marks.contains(nil), "each database has a mark")
+        },
+    ]
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+package import TidemarkScheduling
+package import TidemarkService
+
+/// What every ``Storage`` must do: one list of scenarios that runs on memory and on PostgreSQL, so that the double cannot
+/// drift from the real thing.
+///
+/// A scenario gets two handles on one empty store, which stand for two servers. Whoever runs it makes the store with the
+/// credentials of ``Credentials``, and calls `run` on a task of the fixture's scheduler.
+package enum StorageConformance {
+    /// The SHA-256 values under which credentials must be stored.
+    package enum Credentials {
+        package static let alice = [UInt8](repeating: 1, count: 32)
+        package static let bob = [UInt8](repeating: 2, count: 32)
+        /// Of alice; expires at ``expiry``.
+        package static let expired = [UInt8](repeating: 3, count: 32)
+        /// Of alice; revoked.
+        package static let revoked = [UInt8](repeating: 4, count: 32)
+        package static let expiry = Timestamp(milliseconds: 1_500_000_000_000)
+    }
+
+    /// One scenario of the suite.
+    package struct Scenario: Sendable, CustomStringConvertible {
+        /// What must be true, in a sentence.
+        package let name: String
+        let body: @Sendable (StorageFixture) async throws -> Void
+
+        init(_ name: String, _ body: @escaping @Sendable (StorageFixture) async throws -> Void) {
+            self.name = name
+            self.body = body
+        }
+
+        package var description: String { name }
+
+        /// - Parameters:
+        ///   - first: one server's handle; the other server's is `second`.
+        /// - Throws: ``StorageConformanceFailure``, or a `StorageError` that should not have been.
+        package func run(first: any Storage, second: any Storage, scheduler: any Scheduler) async throws {
+            try await body(StorageFixture(first: first, second: second, scheduler: scheduler))
+        }
+    }
+
+    package static var scenarios: [Scenario] {
+        accounts + zones + records + locks + zoneFeed + databaseFeed + subscriptions
+    }
+}
+
+/// What a store did otherwise than it must.
+package struct StorageConformanceFailure: Error, CustomStringConvertible {
+    package let description: String
+}
+
+func expect(_ condition: Bool, _ promise: String) throws {
+    if !condition { throw StorageConformanceFailure(description: "broken: \(promise)") }
+}
+
+func expectEqual<Value: Equatable>(_ value: Value, _ expected: Value, _ promise: String) throws {
+    if value != expected {
+        throw StorageConformanceFailure(description: "broken: \(promise): \(value) instead of \(expected)")
+    }
+}
+
+func require<Value>(_ value: Value?, _ promise: String) throws -> Value {
+    guard let value else { throw StorageConformanceFailure(description: "broken: \(promise)") }
+    return value
+}
+
+func expectError<Value>(_ code: StorageError.Code, _ promise: String, _ body: () async throws -> Value) async throws {
+    do {
+        _ = try await body()
+    } catch let error as StorageError {
+        return try expectEqual(error.code, code, promise)
+    }
+    throw StorageConformanceFailure(description: "broken: \(promise): no error")
+}

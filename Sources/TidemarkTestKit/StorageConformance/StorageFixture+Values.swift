@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkService
+
+extension ZoneKey {
+    /// A read of this zone; names need not be sorted.
+    func read(
+        records: [String] = [], parents: [String] = [], devices: [DeviceID] = []
+    ) -> ZoneRead {
+        ZoneRead(key: self, recordNames: records.sorted(), parentNames: parents.sorted(), devices: devices.sorted())
+    }
+
+    /// A first page, unless a position is given.
+    func page(
+        after: ZonePageQuery.Position? = nil, recordsMax: Int = 100, bytesMax: Int = 1_000_000,
+        device: DeviceID = DeviceID(high: 9, low: 9)
+    ) -> ZonePageQuery {
+        ZonePageQuery(key: self, after: after, recordsMax: recordsMax, bytesMax: bytesMax, device: device)
+    }
+}
+
+extension ZoneSnapshot {
+    /// The changes that write `drafts` as one batch after what the zone holds; nil if it does not live.
+    func changes(_ drafts: [RecordDraft], memories: [DeviceID: RequestMemory] = [:]) -> ZoneChanges? {
+        guard let zone else { return nil }
+        let end = zone.changeNumber + ChangeNumber(drafts.count)
+        let records = drafts.enumerated().map { index, draft in
+            draft.record(number: zone.changeNumber + 1 + ChangeNumber(index), batchEnd: end)
+        }
+        return ZoneChanges(
+            database: key.database, zone: zone.id, changeNumber: end, records: records, memories: memories)
+    }
+}
+
+extension RecordDraft {
+    func record(number: ChangeNumber, batchEnd: ChangeNumber) -> RecordState {
+        RecordState(
+            name: name, type: "Note", fields: isDeleted ? FieldMap() : fields, changeNumber: number,
+            isDeleted: isDeleted, parent: parent, createdAt: Timestamp(milliseconds: 1_600_000_000_001),
+            createdBy: UserID(11), createdByDevice: device, modifiedAt: Timestamp(milliseconds: 1_600_000_000_777),
+            modifiedBy: UserID(12), batchEnd: batchEnd)
+    }
+
+    private var fields: FieldMap {
+        (try? FieldMap([Field("text", .string(text)), Field("blob", .bytes([0, 1, 255]))])) ?? FieldMap()
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkScheduling
+internal import TidemarkService
+
+/// The two handles, and short words for what scenarios do with them.
+struct StorageFixture: Sendable {
+    let first: any Storage
+    let second: any Storage
+    let scheduler: any Scheduler
+
+    static let now = Timestamp(milliseconds: 1_700_000_000_000)
+
+    func alice() async throws -> Identity { try await identity(StorageConformance.Credentials.alice) }
+    func bob() async throws -> Identity { try await identity(StorageConformance.Credentials.bob) }
+
+    private func identity(_ hash: [UInt8]) async throws -> Identity {
+        let identity = try await first.identity(
+            credentialHash: hash, container: "iCloud.test", environment: .development, createsContainer: true,
+            now: Self.now)
+        return try require(identity, "a good credential has an identity")
+    }
+
+    /// Creates zones one after another.
+    @discardableResult
+    func createZones(_ names: String..., in database: DatabaseID) async throws -> [ZoneState] {
+        for name in names {
+            try await changeZones(in: database, create: [name])
+        }
+        let zones = try await first.zones(in: database)
+        return try names.map { name in try require(zones.first { $0.key.name == name }, "zone \(name) exists") }
+    }
+
+    func changeZones(
+        in database: DatabaseID, create: [String] = [], remove: [String] = [],
+        device: DeviceID = DeviceID(high: 1, low: 1), memory: RequestMemory = RequestMemory()
+    ) async throws {
+        let transaction = try await first.beginZonesWrite(in: database, names: create + remove, device: device)
+        let removed = try remove.map { try require(transaction.snapshot.zones[$0], "zone \($0) lives").id }
+        try await transaction.commit(
+            ZonesChanges(created: create, removed: removed, device: device, memory: memory), now: Self.now)
+    }
+
+    /// Writes records in one transaction of one server; they get the zone's next numbers.
+    func write(
+        _ drafts: [RecordDraft], in key: ZoneKey, on storage: (any Storage)? = nil,
+        memories: [DeviceID: RequestMemory] = [:]
+    ) async throws {
+        let transaction = try await (storage ?? first).beginWrite([key.read()])
+        let changes = try require(transaction.snapshots.first, "a snapshot a read").changes(drafts, memories: memories)
+        try await transaction.commit([try require(changes, "zone \(key.name) lives")])
+    }
+
+    /// Lets a call that was started on another task get to its lock. A scenario must hold whether it has or not.
+    func passTime() async throws {
+        try await scheduler.sleep(for: .milliseconds(30))
+    }
+}
+
+/// A record that a scenario writes, without what the zone adds to it.
+struct RecordDraft: Sendable {
+    var name: String
+    var text: String
+    var isDeleted: Bool
+    var parent: String?
+    var device: DeviceID
+
+    init(
+        _ name: String, text: String = "text", isDeleted: Bool = false, parent: String? = nil,
+        device: DeviceID = DeviceID(high: 1, low: 1)
+    ) {
+        self.name = name
+        self.text = text
+        self.isDeleted = isDeleted
+        self.parent = parent
+        self.device = device
+    }
+}
