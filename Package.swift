@@ -164,6 +164,7 @@ let package = Package(
             ],
             path: "Tests/TidemarkTestSupport", swiftSettings: settings),
         tests("TidemarkBytesTests", ["TidemarkBytes"]),
+        tests("TidemarkTelemetryTests", ["TidemarkTelemetry"]),
         tests("TidemarkFieldsTests", ["TidemarkFields", "TidemarkBytes"]),
         tests("TidemarkCryptoTests", ["TidemarkCrypto", "TidemarkBytes"]),
         tests("TidemarkSocketsTests", ["TidemarkSockets", "TidemarkBytes", "TidemarkScheduling"]),

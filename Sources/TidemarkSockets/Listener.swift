@@ -3,6 +3,7 @@
 internal import CTidemarkEpoll
 internal import Glibc
 internal import TidemarkScheduling
+internal import TidemarkTelemetry
 
 /// Accepts connections on one loop. Several listeners, one a loop, may share an address: the kernel spreads connections.
 ///
@@ -42,6 +43,7 @@ package final class Listener: EventHandler, @unchecked Sendable {
     /// Connections accepted and closed at once because there was no descriptor for them.
     package private(set) var refusedCount = 0
 
+    private static let log = Log("listener")
     /// Connections accepted in one tick; a flood of them leaves time for those that are there.
     private static let acceptsPerTickMax = 64
     private static let pauseAfterExhaustion = Duration.milliseconds(100)
@@ -120,8 +122,14 @@ package final class Listener: EventHandler, @unchecked Sendable {
             EPERM:
             // accept(2): errors of the one connection that would have been accepted; the next may be fine.
             return true
-        default:
-            if isExhausted { refuseWaiting() }
+        case let code:
+            // Once for each time that it gets tight, not for each attempt.
+            if !isExhausted {
+                Self.log.warning(
+                    "accepting pauses", ["reason": "\(SocketError(errorNumber: code, operation: "accept4"))"])
+            } else {
+                refuseWaiting()
+            }
             isExhausted = true
             pauseForAMoment()
             return false
