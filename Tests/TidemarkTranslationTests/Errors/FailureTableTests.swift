@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkTranslation
+import TidemarkWire
+
+@Suite struct FailureTableTests {
+    private static let expected: [(FailureReason, WireErrorCode)] = [
+        (.zoneNotFound, .zoneNotFound), (.zonePurged, .userDeletedZone), (.zoneKeysReset, .zoneNotFound),
+        (.recordExists, .serverRecordChanged), (.recordChanged, .serverRecordChanged), (.recordMissing, .unknownItem),
+        (.recordUnknown, .unknownItem), (.recordTypeChanged, .invalidArguments), (.itemRepeated, .invalidArguments),
+        (.recordNameInvalid, .invalidArguments), (.recordTypeInvalid, .invalidArguments),
+        (.fieldsInvalid, .invalidArguments), (.recordTooLarge, .limitExceeded), (.parentMissing, .referenceViolation),
+        (.parentCycle, .invalidArguments), (.stillParent, .referenceViolation), (.batchFailed, .batchRequestFailed),
+        (.zoneNameInvalid, .invalidArguments), (.zoneIsDefault, .invalidArguments), (.tooManyItems, .limitExceeded),
+        (.requestTooLarge, .limitExceeded), (.tooManyZones, .limitExceeded), (.requestTooOld, .serverRejectedRequest),
+        (.tokenExpired, .changeTokenExpired), (.tokenInvalid, .invalidArguments), (.feedUnavailable, .invalidArguments),
+        (.wrongDatabase, .badDatabase), (.notAuthenticated, .notAuthenticated), (.notPermitted, .permissionFailure),
+        (.subscriptionUnknown, .unknownItem), (.subscriptionInvalid, .invalidArguments), (.zoneBusy, .zoneBusy),
+        (.storeUnavailable, .serviceUnavailable), (.tooManyRequests, .requestRateLimited),
+        (.requestInvalid, .invalidArguments), (.containerUnknown, .badContainer), (.serverFault, .internalError),
+    ]
+
+    @Test func `R-370: every reason has the code that the rules name, and a text`() {
+        #expect(Set(Self.expected.map(\.0)) == Set(FailureReason.allCases))
+        for (reason, code) in Self.expected {
+            #expect(reason.wire().code == code, "\(reason)")
+            #expect(reason.wire().message == reason.text)
+            #expect(reason.wire(detail: "more").message == "more")
+        }
+    }
+
+    @Test func `R-372: busy, throttled and unavailable say when to try again, others do not`() {
+        for reason in FailureReason.allCases {
+            let failure = reason.wire()
+            let waits: Set<WireErrorCode> = [.zoneBusy, .requestRateLimited, .serviceUnavailable]
+            #expect((failure.retryAfterSeconds > 0) == waits.contains(failure.code), "\(reason)")
+        }
+    }
+
+    @Test func `R-107: only a key reset carries the flag`() {
+        for reason in FailureReason.allCases {
+            #expect(reason.wire().userDidResetEncryptedDataKey == (reason == .zoneKeysReset))
+        }
+    }
+}

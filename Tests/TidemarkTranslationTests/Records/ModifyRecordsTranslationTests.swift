@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SwiftProtobuf
+import Testing
+import TidemarkDomain
+import TidemarkFields
+import TidemarkTranslation
+import TidemarkWire
+
+import struct Foundation.Data
+
+@Suite struct ModifyRecordsTranslationTests {
+    private func parts(_ change: (inout WireModifyRecords) -> Void) throws(Refusal) -> [RecordsPart] {
+        var request = Examples.modifyRecords
+        change(&request)
+        return try RecordsPart.parts(of: request, by: Examples.viewpoint, limits: Examples.limits)
+    }
+
+    private func requests(_ change: (inout WireModifyRecords) -> Void = { _ in }) throws -> [RecordsRequest] {
+        try parts(change).compactMap { if case .request(let request) = $0 { request } else { nil } }
+    }
+
+    @Test func `R-150: a request is cut into a part a zone, all with one id`() throws {
+        let requests = try requests()
+        #expect(requests.map(\.zoneName) == ["notes", "lists"])
+        #expect(requests.map { $0.saves.map(\.name) } == [["a", "b"], []])
+        #expect(requests.map(\.deletes) == [[], ["c"]])
+        #expect(requests.allSatisfy { $0.isAtomic && $0.user == Examples.viewpoint.user })
+        let id = RequestID(
+            device: Examples.device, counter: 5, lowestUnanswered: 1,
+            issuedAt: Timestamp(milliseconds: 1_700_000_000_000))
+        #expect(requests.allSatisfy { $0.id == id && $0.policy == .ifServerRecordUnchanged })
+        #expect(requests.first?.saves.first?.fields == Examples.fields())
+    }
+
+    @Test func `R-046: a tag comes back as it was given, none is none, and nonsense matches nothing`() throws {
+        let tag = ChangeTag.version(store: Examples.viewpoint.store, zone: ZoneID(4), number: 17)
+        func read(_ bytes: [UInt8]) throws -> ChangeTag? {
+            try requests { $0.zones[0].saves[0].tag = Data(bytes) }[0].saves[0].tag
+        }
+        #expect(try read(tag.bytes) == tag)
+        #expect(try read([]) == nil)
+        #expect(try read([1]) == .foreign)
+        #expect(try read(Array(repeating: 0xFF, count: 3_000)) == .foreign)
+    }
+
+    @Test func `R-080: what a save does to the parent`() throws {
+        func read(_ change: WireParentChange, _ name: String) throws -> ParentChange {
+            try requests {
+                $0.zones[0].saves[0].parentChange = change
+                $0.zones[0].saves[0].parent = name
+            }[0].saves[0].parent
+        }
+        #expect(try read(.parentUnchanged, "x") == .unchanged)
+        #expect(try read(.parentSet, "x") == .set("x"))
+        #expect(try read(.parentRemoved, "") == .removed)
+        #expect(throws: Refusal.self) { try read(.parentSet, "") }
+        #expect(throws: Refusal.self) { try read(.UNRECOGNIZED(9), "x") }
+    }
+
+    @Test func `R-021: the stand-in and the own record name are the caller, others' zones are not found`() throws {
+        for owner in ["", "__defaultOwner__", Examples.viewpoint.userRecordName] {
+            #expect(try requests { $0.zones[0].zone.owner = owner }.count == 2)
+        }
+        let parts = try parts { $0.zones[0].zone.owner = "_somebody" }
+        guard case .refused(.zoneNotFound, saveCount: 2, deleteCount: 0) = parts[0] else {
+            Issue.record("not refused: \(parts[0])")
+            return
+        }
+        #expect(parts.count == 2)
+    }
+
+    @Test func `R-042: fields that cannot be read fail their item alone`() throws {
+        let saves = try requests { $0.zones[0].saves[0].fields = Data([0x0A, 0x05, 1]) }[0].saves
+        #expect(saves.map(\.fieldsFailure) == [.fieldsInvalid, nil])
+    }
+
+    @Test func `a request that cannot be read is refused as a whole`() {
+        let cases: [(String, FailureReason, (inout WireModifyRecords) -> Void)] = [
+            ("no stamp", .requestInvalid, { $0.clearStamp() }),
+            ("counter 0", .requestInvalid, { $0.stamp.counter = 0 }),
+            ("huge counter", .requestInvalid, { $0.stamp.counter = .max }),
+            ("lowest above counter", .requestInvalid, { $0.stamp.lowestUnanswered = 6 }),
+            ("unknown policy", .requestInvalid, { $0.policy = .UNRECOGNIZED(7) }),
+            ("R-155 items", .tooManyItems, { $0.zones[0].deletes = (0..<401).map { "d\($0)" } }),
+            ("R-155 zones", .tooManyItems, { $0.zones = Array(repeating: WireZoneModifications(), count: 401) }),
+            ("a zone twice", .itemRepeated, { $0.zones.append($0.zones[0]) }),
+            ("R-116 an item twice", .itemRepeated, { $0.zones[0].deletes = ["a"] }),
+            ("no zone name", .zoneNameInvalid, { $0.zones[0].zone.name = "" }),
+            ("R-020 zone name", .zoneNameInvalid, { $0.zones[0].zone.name = "a\0b" }),
+            (
+                "R-155 bytes of one record", .requestTooLarge,
+                { $0.zones[0].saves[0].fields = Data(repeating: 1, count: 3_000_000) }
+            ),
+        ]
+        for (name, reason, change) in cases {
+            #expect(throws: Refusal.self, "\(name)") { try parts(change) }
+            do { _ = try parts(change) } catch { #expect(error.code == reason, "\(name)") }
+        }
+    }
+
+    @Test func `R-155: the refusal says how many items there were`() {
+        do {
+            _ = try parts { $0.zones[0].deletes = (0..<401).map { "d\($0)" } }
+            Issue.record("not refused")
+        } catch {
+            #expect(
+                error.description
+                    == "Your request contains 404 items which is more than the maximum number of items in "
+                    + "a single request (400)")
+        }
+    }
+
+    @Test func `R-111: an answer holds what was saved and the record that is in the way, up to its bound`() throws {
+        var limits = Examples.limits
+        let record = Examples.record("b", number: 4)
+        limits.answerBytesMax = record.fields.byteCount
+        let metadata = RecordMetadata(
+            zone: ZoneID(11), changeNumber: 3, createdAt: Timestamp(milliseconds: 5), createdBy: UserID(7),
+            modifiedAt: Timestamp(milliseconds: 6), modifiedBy: UserID(7))
+        let conflict = ItemFailure(.recordChanged, serverRecord: record, serverZone: ZoneID(11))
+        var answer = RecordsAnswer(viewpoint: Examples.viewpoint, limits: limits)
+        answer.append(
+            RecordsOutcome(
+                saves: [.saved(metadata), .failed(conflict), .failed(conflict)],
+                deletes: [.deleted, .failed(ItemFailure(.stillParent))]))
+        answer.append(.zoneNotFound, saveCount: 1, deleteCount: 2)
+        let envelope = try WireServerEnvelope(serializedBytes: answer.message(77))
+        #expect(envelope.id == 77)
+        let zones = envelope.modifyRecords.zones
+        #expect(zones.count == 2)
+        let tag = ChangeTag.version(store: Examples.viewpoint.store, zone: ZoneID(11), number: 3)
+        #expect(zones[0].saves[0].saved.tag == Data(tag.bytes))
+        #expect(zones[0].saves[0].saved.modifiedAt == 6)
+        #expect(zones[0].saves[1].failure.failure.code == .serverRecordChanged)
+        #expect(zones[0].saves[1].failure.serverRecord.fields == Data(record.fields.bytes))
+        #expect(zones[0].saves[2].failure.failure.code == .serverRecordChanged)
+        #expect(!zones[0].saves[2].failure.hasServerRecord)
+        #expect(zones[0].deletes[0].result == .deleted(WireDone()))
+        #expect(zones[0].deletes[1].failure.code == .referenceViolation)
+        #expect(zones[1].saves.map(\.failure.failure.code) == [.zoneNotFound])
+        #expect(zones[1].deletes.map(\.failure.code) == [.zoneNotFound, .zoneNotFound])
+    }
+
+    @Test func `R-170: a fetch's answer is cut at its bound and says how far it got`() throws {
+        var limits = Examples.limits
+        limits.answerBytesMax = 1
+        var answer = RecordsFetchAnswer(viewpoint: Examples.viewpoint, selection: nil, limits: limits)
+        answer.append(.recordUnknown, count: 1)
+        answer.append(.success(Examples.record("a")), in: ZoneID(11))
+        #expect(answer.isFull)
+        answer.append(.success(Examples.record("b")), in: ZoneID(11))
+        let envelope = try WireServerEnvelope(serializedBytes: answer.message(1))
+        #expect(envelope.fetchRecords.covered == 2)
+        #expect(envelope.fetchRecords.results.map(\.failure.code) == [.unknownItem, .unspecified])
+        #expect(envelope.fetchRecords.results[1].record.name == "a")
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SwiftProtobuf
+import Testing
+import TidemarkDomain
+import TidemarkTranslation
+import TidemarkWire
+
+@Suite struct ZoneTranslationTests {
+    private func request(saves: [WireZoneID], deletes: [WireZoneID] = []) throws(Refusal) -> ZonesRequest {
+        var request = WireModifyZones()
+        request.database = .private
+        request.stamp = Examples.stamp()
+        request.saves = saves
+        request.deletes = deletes
+        return try ZonesRequest(request, by: Examples.viewpoint, limits: Examples.limits)
+    }
+
+    @Test func `R-033: each zone has its own result`() throws {
+        let request = try request(
+            saves: [Examples.zoneID("a"), Examples.zoneID("_b")], deletes: [Examples.zoneID("c")])
+        #expect(request.saves == ["a", "_b"])
+        let answer = WireModifyZonesAnswer(
+            ZonesOutcome(saves: [.done, .failed(.zoneNameInvalid)], deletes: [.done]), to: request)
+        #expect(answer.saves[0].zone.id.name == "a")
+        #expect(answer.saves[1].failure.code == .invalidArguments)
+        #expect(answer.deletes[0].result == .done(WireDone()))
+    }
+
+    @Test func `R-009: nobody creates or deletes another's zones`() {
+        let foreign = Examples.zoneID("a", owner: "_somebody")
+        #expect(throws: Refusal(.notPermitted, "Only a zone's owner creates and deletes it.")) {
+            try request(saves: [foreign])
+        }
+        #expect(throws: Refusal.self) { try request(saves: [], deletes: [foreign]) }
+    }
+
+    @Test func `R-155: too many zones in a request`() {
+        let zones = (0..<401).map { Examples.zoneID("z\($0)") }
+        #expect(throws: Refusal.self) { try request(saves: zones) }
+        #expect(throws: Refusal.self) { try ZoneNames.read(zones, by: Examples.viewpoint, limits: Examples.limits) }
+    }
+
+    @Test func `R-025: the default zone has no capabilities, custom zones all four`() {
+        let answer = WireFetchZonesAnswer([.success("_defaultZone"), .success("notes"), .failure(.zoneNotFound)])
+        #expect(answer.zones.map(\.zone.capabilities) == [0, 15, 0])
+        #expect(answer.zones[2].failure.code == .zoneNotFound)
+    }
+}
