@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+
+/// What one server knows of a database whose owner has devices connected: who they are, what they want to be told, and
+/// how far they have been told. Values in, values out.
+struct DatabaseWatch {
+    let user: UserID
+    private(set) var sessions: [UInt64: DeviceID] = [:]
+    /// The owner's database subscriptions; nil: not read yet.
+    private(set) var subscriptions: [Subscription]?
+    private var subscriptionsReadAt: Duration = .zero
+
+    /// Zones that moved since the last push, each with the devices that moved it. The empty name: the set of zones.
+    private var moved: [String: Set<DeviceID>] = [:]
+
+    /// The store's mark of the database, as the last sweep saw it.
+    private var mark: Int64?
+    /// Whether a notice came since then.
+    private var wasNoticed = false
+    /// The devices that notices named since all was quiet.
+    private var causes: Set<DeviceID> = []
+
+    init(user: UserID) {
+        self.user = user
+    }
+
+    var isEmpty: Bool { sessions.isEmpty }
+    var wantsPushes: Bool { !(subscriptions ?? []).isEmpty }
+
+    mutating func join(_ session: UInt64, _ device: DeviceID) {
+        sessions[session] = device
+    }
+
+    mutating func leave(_ session: UInt64) {
+        sessions[session] = nil
+    }
+
+    // MARK: Subscriptions
+
+    /// Whether the subscriptions must be read before a push can be judged.
+    func needsSubscriptions(now: Duration, ageMax: Duration) -> Bool {
+        subscriptions == nil || now - subscriptionsReadAt > ageMax
+    }
+
+    /// - Parameter all: the user's subscriptions of every kind and scope.
+    mutating func knows(_ all: [Subscription], at now: Duration) {
+        subscriptions = all.fired(byZoneNamed: "", in: .private).sorted { $0.id < $1.id }
+        subscriptionsReadAt = now
+    }
+
+    // MARK: Notices
+
+    /// A zone moved; an empty name stands for the set of zones. R-247: nobody is told of the default zone.
+    mutating func moved(_ zoneName: String, by device: DeviceID) {
+        guard zoneName != ZoneName.default else { return }
+        moved[zoneName, default: []].insert(device)
+        wasNoticed = true
+        causes.insert(device)
+    }
+
+    /// Takes what has moved: which zones each session is to be told of, sessions with the same zones together.
+    ///
+    /// a device is not told of what it did itself.
+    mutating func takeMoved() -> [(sessions: [UInt64], zoneNames: [String])] {
+        let taken = moved
+        moved = [:]
+        guard !taken.isEmpty else { return [] }
+        let everyone = taken.keys.sorted()
+        let involved = taken.values.reduce(into: Set<DeviceID>()) { $0.formUnion($1) }
+        let others = sessions.filter { !involved.contains($0.value) }.keys.sorted()
+        var groups = others.isEmpty ? [] : [(others, everyone)]
+        for (session, device) in sessions.sorted(by: { $0.key < $1.key }) where involved.contains(device) {
+            let zones = everyone.filter { taken[$0] != [device] }
+            if !zones.isEmpty { groups.append(([session], zones)) }
+        }
+        return groups
+    }
+
+    // MARK: The sweep
+
+    /// Compares the store's mark with the last one, so that lost hints are repaired (I-4).
+    ///
+    /// A mark that changed without a notice: a hint was lost, everyone is told. A mark that changed with notices may hide a
+    /// lost one among them; so once it is quiet again everyone is told once more, but for a device that was the only one to
+    /// be named.
+    ///
+    /// - Returns: the sessions to be told.
+    mutating func swept(_ newMark: Int64) -> [UInt64] {
+        defer {
+            mark = newMark
+            wasNoticed = false
+        }
+        guard let mark, !wasNoticed else { return [] }
+        let named = causes
+        causes = []
+        if mark != newMark { return sessions.keys.sorted() }
+        guard !named.isEmpty else { return [] }
+        return sessions.filter { named != [$0.value] }.keys.sorted()
+    }
+}

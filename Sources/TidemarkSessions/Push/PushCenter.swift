@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkDomain
+internal import TidemarkScheduling
+internal import TidemarkService
+internal import TidemarkTranslation
+internal import TidemarkWire
+
+/// Tells connected devices that something changed (R-248 … R-260, I-4).
+///
+/// A push is a hint: it may come twice, and late. It must not be missing for good: whatever moves after a session has
+/// joined is pushed to it by a notice or by a later sweep, and joining itself is followed by a push.
+final class PushCenter: Sendable {
+    private struct State {
+        var watches: [DatabaseID: DatabaseWatch] = [:]
+        var sessions: [UInt64: Session] = [:]
+        /// Databases with something to push in this tick.
+        var moved: Set<DatabaseID> = []
+        var isFlushScheduled = false
+        var isSweeping = false
+    }
+
+    private let service: CloudService
+    private let scheduler: any Scheduler
+    private let settings: SessionSettings
+    private let state = Mutex(State())
+
+    init(service: CloudService, scheduler: any Scheduler, settings: SessionSettings) {
+        self.service = service
+        self.scheduler = scheduler
+        self.settings = settings
+    }
+
+    // MARK: Who is here
+
+    /// From now on the session is told what changes; and at once, once its user's subscriptions are known, that something
+    /// may have changed while it was away.
+    func join(_ session: Session, _ member: SessionMember) {
+        guard let identity = member.identity else { return }
+        let database = identity.privateDatabase
+        state.withLock { state in
+            state.sessions[session.number] = session
+            state.watches[database, default: DatabaseWatch(user: identity.user)].join(session.number, member.device)
+        }
+        scheduler.run { [self] in
+            await readSubscriptions(of: database, ageMax: settings.subscriptionAgeMax)
+            push(to: [session.number], of: database, zoneNames: [])
+        }
+    }
+
+    func leave(_ session: Session, _ member: SessionMember?) {
+        state.withLock { state in
+            state.sessions[session.number] = nil
+            guard let database = member?.identity?.privateDatabase else { return }
+            state.watches[database]?.leave(session.number)
+            if state.watches[database]?.isEmpty == true { state.watches[database] = nil }
+        }
+    }
+
+    /// The user has other subscriptions now. What they missed before, the session is told of (I-4).
+    func subscriptionsChanged(of database: DatabaseID, by session: Session) async {
+        await readSubscriptions(of: database, ageMax: .zero)
+        push(to: [session.number], of: database, zoneNames: [])
+    }
+
+    // MARK: Notices
+
+    /// Gathers notices and pushes once for all that come in the same turn of the scheduler.
+    func zonesMoved(_ notices: [ZoneNotice]) {
+        let mustSchedule = state.withLock { state in
+            for notice in notices where state.watches[notice.database] != nil {
+                state.watches[notice.database]?.moved(notice.zoneName, by: notice.device)
+                state.moved.insert(notice.database)
+            }
+            guard !state.moved.isEmpty, !state.isFlushScheduled else { return false }
+            state.isFlushScheduled = true
+            return true
+        }
+        guard mustSchedule else { return }
+        _ = scheduler.schedule(after: .zero) { [weak self] in self?.flush() }
+    }
+
+    private func flush() {
+        let now = scheduler.now
+        let (ready, unknown) = state.withLock { state in
+            let moved = state.moved.sorted()
+            state.moved = []
+            state.isFlushScheduled = false
+            let ageMax = settings.subscriptionAgeMax
+            let unknown = moved.filter { state.watches[$0]?.needsSubscriptions(now: now, ageMax: ageMax) ?? false }
+            return (moved.filter { !unknown.contains($0) }, unknown)
+        }
+        for database in ready { pushMoved(in: database) }
+        for database in unknown {
+            scheduler.run { [self] in
+                await readSubscriptions(of: database, ageMax: settings.subscriptionAgeMax)
+                pushMoved(in: database)
+            }
+        }
+    }
+
+    private func pushMoved(in database: DatabaseID) {
+        let groups = state.withLock { $0.watches[database]?.takeMoved() ?? [] }
+        for group in groups { push(to: group.sessions, of: database, zoneNames: group.zoneNames) }
+    }
+
+    // MARK: The sweep
+
+    /// Asks for the marks of so many databases at once.
+    private static let sweepDatabasesMax = 500
+
+    /// Compares the databases of connected devices with the store.
+    func sweep() async {
+        let wanted = state.withLock { state -> [DatabaseID]? in
+            guard !state.isSweeping else { return nil }
+            state.isSweeping = true
+            return state.watches.filter { $0.value.wantsPushes }.keys.sorted()
+        }
+        guard let databases = wanted else { return }
+        for start in stride(from: 0, to: databases.count, by: Self.sweepDatabasesMax) {
+            let some = Array(databases[start..<min(start + Self.sweepDatabasesMax, databases.count)])
+            guard case .success(let marks) = await service.changeMarks(of: some) else { break }
+            for database in some {
+                guard let mark = marks[database] else { continue }
+                push(to: state.withLock { $0.watches[database]?.swept(mark) ?? [] }, of: database, zoneNames: [])
+            }
+        }
+        state.withLock { $0.isSweeping = false }
+    }
+
+    // MARK: Sending
+
+    private func readSubscriptions(of database: DatabaseID, ageMax: Duration) async {
+        let now = scheduler.now
+        let user = state.withLock { state -> UserID? in
+            guard let watch = state.watches[database] else { return nil }
+            return ageMax == .zero || watch.needsSubscriptions(now: now, ageMax: ageMax) ? watch.user : nil
+        }
+        guard let user, case .success(let all) = await service.subscriptions(of: user) else { return }
+        state.withLock { $0.watches[database]?.knows(all, at: now) }
+    }
+
+    /// One push a subscription, made once for all sessions.
+    private func push(to numbers: [UInt64], of database: DatabaseID, zoneNames: [String]) {
+        guard !numbers.isEmpty else { return }
+        let (subscriptions, sessions) = state.withLock { state in
+            (state.watches[database]?.subscriptions ?? [], numbers.compactMap { state.sessions[$0] })
+        }
+        let names = zoneNames.contains("") ? [] : zoneNames
+        for subscription in subscriptions {
+            let message = SharedMessage(ServerMessage.push(WirePush(subscription, zoneNames: names)))
+            for session in sessions { session.push(message) }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkService
+internal import TidemarkTranslation
+internal import TidemarkWire
+
+extension RequestRouter {
+    /// Records by name, in the order of the request, up to the bound of an answer.
+    func fetchRecords(_ request: WireFetchRecords, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
+        let viewpoint = try privateDatabase(request.database, isWrite: false, context.member)
+        let query = try RecordsQuery(request, by: viewpoint, limits: limits)
+        var answer = RecordsFetchAnswer(viewpoint: viewpoint, selection: query.selection, limits: limits)
+        for part in query.zones where !part.names.isEmpty {
+            guard let zoneName = part.zoneName else {
+                answer.append(.zoneNotFound, count: part.names.count)
+                continue
+            }
+            let key = ZoneKey(database: viewpoint.database, name: zoneName)
+            switch await service.records(named: part.names, in: key) {
+            case .success(let lookup):
+                for record in lookup.records { answer.append(record, in: lookup.zone.id) }
+                // The service cut its answer: what follows must be asked for again.
+                if lookup.records.count < part.names.count { return answer.message(context.id) }
+            case .failure(let reason):
+                answer.append(reason, count: part.names.count)
+            }
+            if answer.isFull { break }
+        }
+        return answer.message(context.id)
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkService
+internal import TidemarkTranslation
+internal import TidemarkWire
+
+extension RequestRouter {
+    /// Saves and deletes records: each zone's part has its own outcome (R-150 … R-157).
+    func modifyRecords(_ request: WireModifyRecords, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
+        let viewpoint = try privateDatabase(request.database, isWrite: true, context.member)
+        let parts = try RecordsPart.parts(of: request, by: viewpoint, limits: limits)
+        let requests = parts.compactMap { part -> RecordsRequest? in
+            if case .request(let request) = part { request } else { nil }
+        }
+        var outcomes = await service.modifyRecords(in: viewpoint.database, requests)[...]
+        var answer = RecordsAnswer(viewpoint: viewpoint, limits: limits)
+        for part in parts {
+            switch part {
+            case .refused(let reason, let saveCount, let deleteCount):
+                answer.append(reason, saveCount: saveCount, deleteCount: deleteCount)
+            case .request(let request):
+                switch outcomes.popFirst() ?? .failure(.serverFault) {
+                case .success(let outcome): answer.append(outcome)
+                case .failure(let reason):
+                    answer.append(reason, saveCount: request.saves.count, deleteCount: request.deletes.count)
+                }
+            }
+        }
+        return answer.message(context.id)
+    }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkDomain
+internal import TidemarkScheduling
+internal import TidemarkTranslation
+internal import TidemarkWire
+
+/// One connection: performs what its ``SessionMachine`` decides.
+///
+/// All calls come on the hub's scheduler. Holds its peer until ``closed()``, which whoever owns the connection must call
+/// when the connection is gone, for whatever reason.
+package final class Session: Sendable {
+    private struct State {
+        var machine: SessionMachine
+        var peer: (any SessionPeer)?
+        var member: SessionMember?
+        var helloTimer: ScheduledTimer?
+        var slowTimer: ScheduledTimer?
+        var expiryTimer: ScheduledTimer?
+    }
+
+    /// Unique in its hub, growing.
+    let number: UInt64
+    private let hub: SessionHub
+    private let state: Mutex<State>
+
+    init(number: UInt64, hub: SessionHub, peer: any SessionPeer) {
+        self.number = number
+        self.hub = hub
+        state = Mutex(State(machine: SessionMachine(hub.settings), peer: peer))
+    }
+
+    /// Who is here; nil before `Hello` was answered.
+    var member: SessionMember? { state.withLock { $0.member } }
+
+    // MARK: What the connection tells
+
+    /// A binary message came.
+    package func received(_ bytes: [UInt8]) {
+        let message = try? ClientMessage(bytes)
+        perform(decide { $0.received(message) })
+    }
+
+    /// Queued bytes were taken by the other end.
+    package func drained() {
+        guard let peer = state.withLock({ $0.peer }) else { return }
+        let queued = peer.queuedByteCount
+        perform(decide { $0.queued(queued) })
+    }
+
+    /// The connection is gone.
+    package func closed() {
+        let timers = state.withLock { state in
+            state.machine.closed()
+            state.peer = nil
+            defer {
+                state.helloTimer = nil
+                state.slowTimer = nil
+                state.expiryTimer = nil
+            }
+            return [state.helloTimer, state.slowTimer, state.expiryTimer]
+        }
+        for timer in timers { timer?.cancel() }
+        hub.remove(self)
+    }
+
+    // MARK: What the hub tells
+
+    func start() {
+        let timer = hub.scheduler.schedule(after: hub.settings.helloTimeout) { [weak self] in
+            guard let self else { return }
+            perform(decide { $0.helloTimedOut() })
+        }
+        state.withLock { $0.helloTimer = timer }
+    }
+
+    /// Sends what many get.
+    func push(_ message: SharedMessage) {
+        send { $0.send(message) }
+    }
+
+    func end(_ why: SessionClose) {
+        perform(decide { $0.end(why) })
+    }
+
+    /// Answers what runs, takes nothing new, then closes.
+    func stop() {
+        perform(decide { $0.stop() })
+    }
+
+    // MARK: Doing
+
+    private func decide(_ event: (inout SessionMachine) -> [SessionMachine.Action]) -> [SessionMachine.Action] {
+        state.withLock { event(&$0.machine) }
+    }
+
+    private func perform(_ actions: [SessionMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .greet(let id, let hello): greet(id, hello)
+            case .start(let id, let request): answer(id, request)
+            case .refuse(let id, let refusal): send { $0.send(ServerMessage.failure(id, refusal)) }
+            case .pauseReading: state.withLock { $0.peer }?.pauseReading()
+            case .resumeReading: state.withLock { $0.peer }?.resumeReading()
+            case .peerIsSlow(let isSlow): watchSlowPeer(isSlow)
+            case .close(let why): close(why)
+            }
+        }
+    }
+
+    private func send(_ deliver: (any SessionPeer) -> Void) {
+        guard let peer = state.withLock({ $0.peer }) else { return }
+        deliver(peer)
+        let queued = peer.queuedByteCount
+        perform(decide { $0.queued(queued) })
+    }
+
+    private func close(_ why: SessionClose) {
+        hub.remove(self)
+        state.withLock { $0.peer }?.close(code: why.code, reason: why.reason)
+    }
+
+    private func watchSlowPeer(_ isSlow: Bool) {
+        let old = state.withLock { state in
+            defer { state.slowTimer = nil }
+            return state.slowTimer
+        }
+        old?.cancel()
+        guard isSlow else { return }
+        let timer = hub.scheduler.schedule(after: hub.settings.slowReaderTimeout) { [weak self] in
+            guard let self else { return }
+            perform(decide { $0.peerTimedOut() })
+        }
+        state.withLock { $0.slowTimer = timer }
+    }
+}
+
+// MARK: Requests
+
+extension Session {
+    private func greet(_ id: UInt64, _ hello: WireHello) {
+        hub.scheduler.run { [self] in
+            switch await hub.authentication.answer(hello) {
+            case .welcome(let member, let answer): open(id, member, answer)
+            case .refused(let refusal, let why):
+                send { $0.send(ServerMessage.failure(id, refusal)) }
+                end(why)
+            }
+        }
+    }
+
+    private func open(_ id: UInt64, _ member: SessionMember, _ answer: WireHelloAnswer) {
+        let timer = state.withLock { state in
+            guard state.machine.phase == .authenticating else { return ScheduledTimer?.none }
+            state.member = member
+            state.machine.opened()
+            defer { state.helloTimer = nil }
+            return state.helloTimer
+        }
+        guard let timer else { return }
+        timer.cancel()
+        guard hub.admit(self, member) else {
+            send {
+                $0.send(ServerMessage.failure(id, .tooManyRequests, detail: "The account has too many connections."))
+            }
+            return end(.tooMany)
+        }
+        send { $0.send(ServerMessage.answer(id, .hello(answer))) }
+        watchExpiry(member)
+        hub.pushes.join(self, member)
+    }
+
+    private func answer(_ id: UInt64, _ request: SessionMachine.Request) {
+        guard let member else { return }
+        guard !member.isExpired(hub.now) else { return end(.notAuthenticated) }
+        hub.scheduler.run { [self] in
+            let answer = await hub.router.answer(to: request, RequestContext(id: id, session: self, member: member))
+            send { $0.send(answer) }
+            perform(decide { $0.finished(id) })
+        }
+    }
+
+    /// Cuts the connection when its credential expires, whatever it does.
+    private func watchExpiry(_ member: SessionMember) {
+        guard let expiry = member.identity?.credentialExpiresAt else { return }
+        guard !member.isExpired(hub.now) else { return end(.notAuthenticated) }
+        // The wall clock may be set: looked at again at least every hour.
+        let (left, overflow) = expiry.milliseconds.subtractingReportingOverflow(hub.now.milliseconds)
+        let delay = Duration.milliseconds(overflow ? 3_600_000 : min(left, 3_600_000))
+        let timer = hub.scheduler.schedule(after: delay) { [weak self] in self?.watchExpiry(member) }
+        let isGone = state.withLock { state in
+            guard state.peer != nil else { return true }
+            state.expiryTimer = timer
+            return false
+        }
+        if isGone { timer.cancel() }
+    }
+}

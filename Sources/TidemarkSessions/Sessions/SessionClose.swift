@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a session ends, as a WebSocket close code and its reason (Envelope.proto lists our own codes).
+package enum SessionClose: Sendable, Equatable {
+    /// The server stops.
+    case goingAway
+    /// A message is no envelope.
+    case notAnEnvelope
+    /// Requests before `Hello` was answered, a second `Hello`, an id in use.
+    case misuse
+    /// The credential is unknown, expired or has been revoked.
+    case notAuthenticated
+    /// `Hello` did not come, or answers were not taken, in time.
+    case tooSlow
+    /// Too many requests in spite of back-pressure, or too many connections of one account.
+    case tooMany
+    /// The store was not to be reached for `Hello`.
+    case tryAgainLater
+
+    package var code: UInt16 {
+        switch self {
+        case .goingAway: 1001
+        case .notAnEnvelope: 1007
+        case .tryAgainLater: 1013
+        case .misuse: 4400
+        case .notAuthenticated: 4401
+        case .tooSlow: 4408
+        case .tooMany: 4429
+        }
+    }
+
+    package var reason: String {
+        switch self {
+        case .goingAway: "server stops"
+        case .notAnEnvelope: "message is no envelope"
+        case .tryAgainLater: "try again later"
+        case .misuse: "protocol misuse"
+        case .notAuthenticated: "credential not valid"
+        case .tooSlow: "too slow"
+        case .tooMany: "too many requests"
+        }
+    }
+}

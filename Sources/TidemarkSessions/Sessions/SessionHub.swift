@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkDomain
+package import TidemarkScheduling
+package import TidemarkService
+
+/// All sessions of one scheduler over one ``CloudService``: makes them, pushes to them, ends them.
+///
+/// Holds nothing that matters: another hub, in this process or another, may serve the same store.
+package final class SessionHub: Sendable {
+    private struct State {
+        /// By number: the order in which they are visited is the same in every run (simulation).
+        var sessions: [UInt64: Session] = [:]
+        var lastNumber: UInt64 = 0
+        var accounts: [AccountID: Int] = [:]
+        var isStopped = false
+        var hasTimers = false
+        var onEmpty: [CheckedContinuation<Void, Never>] = []
+    }
+
+    let service: CloudService
+    let scheduler: any Scheduler
+    let settings: SessionSettings
+    let router: RequestRouter
+    let authentication: Authentication
+    let pushes: PushCenter
+    private let poster: NoticePoster
+    private let state = Mutex(State())
+
+    package init(service: CloudService, scheduler: any Scheduler, settings: SessionSettings) {
+        self.service = service
+        self.scheduler = scheduler
+        self.settings = settings
+        pushes = PushCenter(service: service, scheduler: scheduler, settings: settings)
+        poster = NoticePoster(service: service, scheduler: scheduler, delay: settings.noticeDelay)
+        router = RequestRouter(service: service, limits: settings.limits, pushes: pushes)
+        authentication = Authentication(service: service, settings: settings) { [scheduler] in
+            Timestamp(milliseconds: scheduler.wallClockMilliseconds)
+        }
+    }
+
+    /// Open connections, those that have not said `Hello` included.
+    package var sessionCount: Int { state.withLock { $0.sessions.count } }
+
+    var now: Timestamp { Timestamp(milliseconds: scheduler.wallClockMilliseconds) }
+
+    /// A session for a connection that has just been made. The caller hands it what comes, and tells it when the
+    /// connection is gone (``Session/closed()``).
+    package func makeSession(peer: any SessionPeer) -> Session {
+        let (session, isStopped, isFirst) = state.withLock { state in
+            state.lastNumber += 1
+            let session = Session(number: state.lastNumber, hub: self, peer: peer)
+            if !state.isStopped { state.sessions[session.number] = session }
+            defer { state.hasTimers = true }
+            return (session, state.isStopped, !state.hasTimers)
+        }
+        session.start()
+        if isStopped { session.end(.goingAway) } else if isFirst { startTimers() }
+        return session
+    }
+
+    /// Zones moved by a commit of this hub's own service (its `onMoved`): told to the devices here and to other servers.
+    package func committed(_ notices: [ZoneNotice]) {
+        pushes.zonesMoved(notices)
+        poster.post(notices)
+    }
+
+    /// What servers that share the store have posted, this one among them.
+    package func heard(_ notices: [ServerNotice]) {
+        var moved: [ZoneNotice] = []
+        for notice in notices {
+            switch notice {
+            case .zone(let notice): moved.append(notice)
+            case .credentialRevoked(let credential): cutOff(credential)
+            }
+        }
+        pushes.zonesMoved(poster.others(moved))
+    }
+
+    /// Notices may have been lost (the listener was away): compares everything with the store now.
+    package func noticesMissed() {
+        poster.forgetEchoes()
+        scheduler.run { [self] in
+            await pushes.sweep()
+            await checkCredentials()
+        }
+    }
+
+    private func cutOff(_ credential: CredentialID) {
+        for session in sessions where session.member?.identity?.credential == credential {
+            session.end(.notAuthenticated)
+        }
+    }
+
+    /// Asks of every credential in use whether it is still good, and cuts the connections of those that are not.
+    package func checkCredentials() async {
+        var verdicts: [SessionMember.Proof: Bool] = [:]
+        for session in sessions {
+            guard let member = session.member, let proof = member.proof else { continue }
+            let isGood: Bool
+            if let known = verdicts[proof] {
+                isGood = known
+            } else {
+                isGood = await authentication.isStillGood(proof, of: member)
+                verdicts[proof] = isGood
+            }
+            if !isGood { session.end(.notAuthenticated) }
+        }
+    }
+
+    /// Takes no new connections, lets every session answer what runs, closes it, and returns when none is left, or after
+    /// `patience` when the rest has been cut off.
+    package func stop(patience: Duration) async {
+        state.withLock { $0.isStopped = true }
+        for session in sessions { session.stop() }
+        let timer = scheduler.schedule(after: patience) { [self] in
+            for session in sessions {
+                session.end(.goingAway)
+                remove(session)
+            }
+        }
+        await withCheckedContinuation { continuation in
+            let isEmpty = state.withLock { state in
+                if !state.sessions.isEmpty { state.onEmpty.append(continuation) }
+                return state.sessions.isEmpty
+            }
+            if isEmpty { continuation.resume() }
+        }
+        timer.cancel()
+    }
+
+    // MARK: For sessions
+
+    /// Counts a session of an account; false if it has too many.
+    func admit(_ session: Session, _ member: SessionMember) -> Bool {
+        guard let account = member.identity?.account else { return true }
+        return state.withLock { state in
+            guard state.sessions[session.number] != nil else { return true }
+            state.accounts[account, default: 0] += 1
+            return state.accounts[account, default: 0] <= settings.sessionsPerAccountMax
+        }
+    }
+
+    /// Forgets a session. Doing so again does nothing.
+    func remove(_ session: Session) {
+        let member = session.member
+        let waiting = state.withLock { state in
+            guard state.sessions.removeValue(forKey: session.number) != nil else {
+                return [CheckedContinuation<Void, Never>]()
+            }
+            if let account = member?.identity?.account, let count = state.accounts[account] {
+                state.accounts[account] = count > 1 ? count - 1 : nil
+            }
+            defer { if state.sessions.isEmpty { state.onEmpty = [] } }
+            return state.sessions.isEmpty ? state.onEmpty : []
+        }
+        pushes.leave(session, member)
+        for continuation in waiting { continuation.resume() }
+    }
+
+    private var sessions: [Session] {
+        state.withLock { $0.sessions.values.sorted { $0.number < $1.number } }
+    }
+
+    // MARK: Timers
+
+    /// From the first session on: a hub that nobody uses asks the store nothing.
+    private func startTimers() {
+        every(settings.sweepInterval) { hub in await hub.pushes.sweep() }
+        every(settings.credentialCheckInterval) { hub in await hub.checkCredentials() }
+    }
+
+    private func every(_ interval: Duration, _ work: @escaping @Sendable (SessionHub) async -> Void) {
+        _ = scheduler.schedule(after: interval) { [weak self] in
+            guard let self, !state.withLock({ $0.isStopped }) else { return }
+            scheduler.run { [self] in
+                await work(self)
+                every(interval, work)
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DequeModule
+internal import TidemarkDomain
+internal import TidemarkTranslation
+internal import TidemarkWire
+
+/// What a session does next, decided from what happened: no clock, no peer, no task.
+struct SessionMachine {
+    typealias Request = WireClientEnvelope.OneOf_Request
+
+    enum Phase: Equatable {
+        case awaitingHello
+        case authenticating
+        case open
+        /// The server stops: what runs is finished, nothing new is begun.
+        case ending
+        case closed
+    }
+
+    enum Action {
+        /// Check who this is, then tell ``SessionMachine/opened()`` or ``SessionMachine/ended(_:)``.
+        case greet(UInt64, WireHello)
+        /// Answer the request, then tell ``SessionMachine/finished(_:)``.
+        case start(UInt64, Request)
+        case refuse(UInt64, Refusal)
+        case pauseReading
+        case resumeReading
+        /// The peer does not take its answers: begin to wait, or stop waiting.
+        case peerIsSlow(Bool)
+        case close(SessionClose)
+    }
+
+    private(set) var phase = Phase.awaitingHello
+    private let requestsMax: Int
+    private let fetchesMax: Int
+    private let queuedBytesMax: Int
+
+    /// Ids of requests without an answer.
+    private var underWay: Set<UInt64> = []
+    private var fetchesRunning: Set<UInt64> = []
+    private var waiting: Deque<(id: UInt64, request: Request)> = []
+    /// Requests refused for their number since there was room.
+    private var refusedCount = 0
+    private var isPeerFull = false
+    private var isReadingPaused = false
+
+    init(_ settings: SessionSettings) {
+        requestsMax = settings.limits.requestsInFlightMax
+        fetchesMax = settings.fetchesRunningMax
+        queuedBytesMax = settings.queuedBytesMax
+    }
+
+    var requestCount: Int { underWay.count }
+
+    // MARK: Events
+
+    /// A message came; nil: bytes that are no envelope.
+    mutating func received(_ message: ClientMessage?) -> [Action] {
+        guard phase != .closed else { return [] }
+        guard let message else { return end(.notAnEnvelope) }
+        switch phase {
+        case .awaitingHello:
+            guard case .hello(let hello)? = message.request else { return misuse(message.id, "Hello comes first.") }
+            phase = .authenticating
+            return [.greet(message.id, hello)]
+        case .authenticating:
+            return misuse(message.id, "Hello has not been answered yet.")
+        case .open:
+            return receivedWhileOpen(message)
+        case .ending:
+            return [.refuse(message.id, Refusal(.storeUnavailable, "The server stops: connect again."))]
+        case .closed:
+            return []
+        }
+    }
+
+    /// `Hello` was accepted.
+    mutating func opened() {
+        guard phase == .authenticating else { return }
+        phase = .open
+    }
+
+    /// The request has its answer.
+    mutating func finished(_ id: UInt64) -> [Action] {
+        underWay.remove(id)
+        fetchesRunning.remove(id)
+        if phase == .ending, underWay.isEmpty { return end(.goingAway) }
+        return startWaiting() + adjustReading()
+    }
+
+    /// So many bytes are queued to the peer now.
+    mutating func queued(_ byteCount: Int) -> [Action] {
+        guard phase != .closed else { return [] }
+        let isFull = byteCount > queuedBytesMax
+        guard isFull != isPeerFull else { return [] }
+        isPeerFull = isFull
+        if !isFull { refusedCount = 0 }
+        return [.peerIsSlow(isFull)] + startWaiting() + adjustReading()
+    }
+
+    /// The time for `Hello` is over.
+    mutating func helloTimedOut() -> [Action] {
+        phase == .awaitingHello || phase == .authenticating ? end(.tooSlow) : []
+    }
+
+    /// The peer has been full for too long.
+    mutating func peerTimedOut() -> [Action] {
+        isPeerFull ? end(.tooSlow) : []
+    }
+
+    /// The server stops.
+    mutating func stop() -> [Action] {
+        switch phase {
+        case .awaitingHello, .authenticating: return end(.goingAway)
+        case .open:
+            phase = .ending
+            let refused = waiting.map { Action.refuse($0.id, Refusal(.storeUnavailable)) }
+            for (id, _) in waiting { underWay.remove(id) }
+            waiting.removeAll()
+            return refused + (underWay.isEmpty ? end(.goingAway) : [])
+        case .ending, .closed: return []
+        }
+    }
+
+    /// Ends the session, unless it has ended.
+    mutating func end(_ why: SessionClose) -> [Action] {
+        guard phase != .closed else { return [] }
+        closed()
+        return [.close(why)]
+    }
+
+    /// The connection is gone.
+    mutating func closed() {
+        phase = .closed
+        waiting.removeAll()
+    }
+
+    // MARK: While open
+
+    private mutating func receivedWhileOpen(_ message: ClientMessage) -> [Action] {
+        guard let request = message.request else {
+            return [.refuse(message.id, Refusal(.requestInvalid, "This server does not know that request."))]
+        }
+        if case .hello = request { return misuse(message.id, "Hello comes once.") }
+        guard !underWay.contains(message.id) else { return misuse(message.id, "A request with this id is under way.") }
+        guard underWay.count < requestsMax else { return tooMany(message.id) }
+        underWay.insert(message.id)
+        waiting.append((message.id, request))
+        return startWaiting() + adjustReading()
+    }
+
+    private mutating func misuse(_ id: UInt64, _ detail: String) -> [Action] {
+        let reason: FailureReason = phase == .open ? .requestInvalid : .notAuthenticated
+        return [.refuse(id, Refusal(reason, detail))] + end(.misuse)
+    }
+
+    /// A client that knows the limit never gets here; one that goes on after being told is cut off.
+    private mutating func tooMany(_ id: UInt64) -> [Action] {
+        refusedCount += 1
+        guard refusedCount <= requestsMax else { return end(.tooMany) }
+        return [.refuse(id, Refusal(.tooManyRequests))]
+    }
+
+    private mutating func startWaiting() -> [Action] {
+        guard phase == .open, !isPeerFull, !waiting.isEmpty else { return [] }
+        var actions: [Action] = []
+        var later: Deque<(id: UInt64, request: Request)> = []
+        while let (id, request) = waiting.popFirst() {
+            if request.isFetchOfRecords {
+                guard fetchesRunning.count < fetchesMax else {
+                    later.append((id, request))
+                    continue
+                }
+                fetchesRunning.insert(id)
+            }
+            actions.append(.start(id, request))
+        }
+        waiting = later
+        return actions
+    }
+
+    private mutating func adjustReading() -> [Action] {
+        guard phase == .open else { return [] }
+        if !isReadingPaused, isPeerFull || underWay.count >= requestsMax {
+            isReadingPaused = true
+            return [.pauseReading]
+        }
+        // Half, so that a client at the limit does not make it change with every answer.
+        if isReadingPaused, !isPeerFull, underWay.count <= requestsMax / 2 {
+            isReadingPaused = false
+            refusedCount = 0
+            return [.resumeReading]
+        }
+        return []
+    }
+}
+
+extension WireClientEnvelope.OneOf_Request {
+    /// Whether the answer may be as large as answers get.
+    fileprivate var isFetchOfRecords: Bool {
+        switch self {
+        case .fetchZoneChanges, .fetchRecords: true
+        case .hello, .modifyRecords, .modifyZones, .fetchZones, .fetchDatabaseChanges, .modifySubscriptions,
+            .fetchSubscriptions:
+            false
+        }
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkTranslation
+
+/// Who a session turned out to be.
+struct SessionMember: Sendable {
+    /// What was shown at the beginning, to ask again whether it is still good.
+    struct Proof: Hashable, Sendable {
+        let credentialHash: [UInt8]
+        let container: String
+        let environment: ContainerEnvironment
+    }
+
+    let device: DeviceID
+    let deviceName: String
+    /// Nil: nobody, who may only read the public database.
+    let identity: Identity?
+    let proof: Proof?
+    let store: StoreIncarnation
+
+    /// The caller's view of their private database.
+    /// - Throws: ``Refusal`` with `notAuthenticated`.
+    func viewpoint() throws(Refusal) -> Viewpoint {
+        guard let identity else { throw Refusal(.notAuthenticated) }
+        return Viewpoint(
+            user: identity.user, userRecordName: identity.userRecordName, database: identity.privateDatabase,
+            device: device, store: store)
+    }
+
+    func isExpired(_ now: Timestamp) -> Bool {
+        identity?.credentialExpiresAt.map { $0 <= now } ?? false
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+
+/// What sessions allow and how long they wait.
+package struct SessionSettings: Sendable {
+    /// Told to clients: "tidemark/0.1.0".
+    package var serverName: String
+    /// Whether a container that a client names is created on its first use (development only; R-014).
+    package var createsContainers = false
+    package var limits = Limits()
+    /// Bytes of one message, told to clients; the transport refuses longer ones.
+    package var messageBytesMax = 4_194_304
+
+    /// Makes the hash under which a credential is stored (SHA-256); given, so that sessions need no cryptography.
+    package var credentialHash: @Sendable ([UInt8]) -> [UInt8]
+
+    /// How long a connection may take until its `Hello` is answered. Then it is closed as too slow.
+    package var helloTimeout: Duration = .seconds(10)
+    /// Queued bytes of one connection above which nothing more is read or started for it.
+    package var queuedBytesMax = 1_048_576
+    /// How long a connection may stay above ``queuedBytesMax``. Then it is closed as too slow.
+    package var slowReaderTimeout: Duration = .seconds(30)
+    /// Requests with large answers (fetches of records) that run at once for one connection: with `Limits.answerBytesMax`
+    /// this bounds what a connection can make the server hold.
+    package var fetchesRunningMax = 4
+    /// Open connections of one account. More are refused.
+    package var sessionsPerAccountMax = 4_096
+
+    /// How often the databases of connected devices are compared with the store, so that lost hints are repaired (I-4).
+    package var sweepInterval: Duration = .seconds(10)
+    /// How long notices to other servers are gathered before they are posted together.
+    package var noticeDelay: Duration = .milliseconds(2)
+    /// How often it is asked whether the credentials of open connections are still valid.
+    package var credentialCheckInterval: Duration = .seconds(60)
+    /// How old the known subscriptions of a user may be when a push depends on them.
+    package var subscriptionAgeMax: Duration = .seconds(30)
+
+    package init(serverName: String, credentialHash: @escaping @Sendable ([UInt8]) -> [UInt8]) {
+        self.serverName = serverName
+        self.credentialHash = credentialHash
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// One message for many peers: what a transport makes of it is made once and kept here.
+package final class SharedMessage: Sendable {
+    package let bytes: [UInt8]
+    private let frameBytes = Mutex<[UInt8]?>(nil)
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The message as `encode` made it when it was first asked for.
+    package func frame(_ encode: ([UInt8]) -> [UInt8]) -> [UInt8] {
+        frameBytes.withLock { frame in
+            if let frame { return frame }
+            let made = encode(bytes)
+            frame = made
+            return made
+        }
+    }
+}

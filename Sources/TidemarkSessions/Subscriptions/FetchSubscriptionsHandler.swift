@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkService
+internal import TidemarkTranslation
+internal import TidemarkWire
+
+extension RequestRouter {
+    /// The caller's subscriptions, all or by ID.
+    func fetchSubscriptions(
+        _ request: WireFetchSubscriptions, _ context: RequestContext
+    ) async throws(Refusal) -> [UInt8] {
+        let viewpoint = try privateDatabase(request.database, isWrite: false, context.member)
+        guard request.ids.count <= limits.itemsMax else { throw Refusal(.tooManyItems) }
+        let all = try await service.subscriptions(in: .private, of: viewpoint.user).orRefusal()
+        let results: [Result<Subscription, FailureReason>]
+        if request.ids.isEmpty {
+            results = all.map { .success($0) }
+        } else {
+            results = request.ids.map { id in
+                all.first { $0.id == id }.map { .success($0) } ?? .failure(.subscriptionUnknown)
+            }
+        }
+        return ServerMessage.answer(context.id, .fetchSubscriptions(WireFetchSubscriptionsAnswer(results)))
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkService
+internal import TidemarkTranslation
+internal import TidemarkWire
+
+extension RequestRouter {
+    /// Saves and deletes subscriptions (R-240 … R-243). Each has its own result.
+    func modifySubscriptions(
+        _ request: WireModifySubscriptions, _ context: RequestContext
+    ) async throws(Refusal) -> [UInt8] {
+        let viewpoint = try privateDatabase(request.database, isWrite: true, context.member)
+        let wishes = request.saves.map { save in
+            Result { () throws(Refusal) in try Subscription(save, scope: .private) }
+        }
+        let outcome = try await service.modifySubscriptions(
+            saves: wishes.compactMap { try? $0.get() }, deletes: request.deletes, scope: .private, of: viewpoint.user
+        ).orRefusal()
+        // What is in force is told to this server before the client is answered: from its answer on it misses nothing.
+        await pushes.subscriptionsChanged(of: viewpoint.database, by: context.session)
+        return ServerMessage.answer(
+            context.id,
+            .modifySubscriptions(WireModifySubscriptionsAnswer(wishes, saves: outcome.saves, deletes: outcome.deletes)))
+    }
+}
