@@ -5,15 +5,15 @@
 /// It says which feed it belongs to, so that one that is given to another feed is noticed.
 package enum ChangeToken: Sendable, Equatable {
     /// A place in the feed of one zone. `zoneName` is the ``nameMark(of:)``.
-    case zone(store: StoreIncarnation, database: DatabaseID, zoneName: UInt64, zone: ZoneID, number: ChangeNumber)
+    case zone(store: StoreIncarnation, database: DatabaseID, zoneName: UInt64, position: ZonePageQuery.Position)
     /// A place in the feed of a database, as the viewer sees it who owns `viewer`.
     case database(store: StoreIncarnation, viewer: DatabaseID, number: ChangeNumber)
 
-    /// A place in the feed of the zone's living incarnation.
-    package static func zone(_ zone: ZoneState, store: StoreIncarnation, number: ChangeNumber) -> ChangeToken {
-        .zone(
-            store: store, database: zone.key.database, zoneName: nameMark(of: zone.key.name), zone: zone.id,
-            number: number)
+    /// A place in the feed of a zone.
+    package static func zone(
+        _ key: ZoneKey, store: StoreIncarnation, position: ZonePageQuery.Position
+    ) -> ChangeToken {
+        .zone(store: store, database: key.database, zoneName: nameMark(of: key.name), position: position)
     }
 
     /// Stands for a zone's name in a token, in few bytes: tells a token of another zone (a mistake, R-200) from one of an
@@ -32,13 +32,14 @@ package enum ChangeToken: Sendable, Equatable {
         var writer = CompactWriter()
         writer.write(Self.version)
         switch self {
-        case .zone(let store, let database, let zoneName, let zone, let number):
+        case .zone(let store, let database, let zoneName, let position):
             writer.write(Self.zoneKind)
             writer.write(store.rawValue)
             writer.write(UInt64(bitPattern: database.rawValue))
             writer.write(zoneName)
-            writer.write(UInt64(bitPattern: zone.rawValue))
-            writer.write(UInt64(bitPattern: number))
+            writer.write(UInt64(bitPattern: position.zone.rawValue))
+            writer.write(UInt64(bitPattern: position.number))
+            writer.write(UInt64(bitPattern: position.begunAt))
         case .database(let store, let viewer, let number):
             writer.write(Self.databaseKind)
             writer.write(store.rawValue)
@@ -60,12 +61,12 @@ package enum ChangeToken: Sendable, Equatable {
         switch kind {
         case Self.zoneKind:
             guard let mark = reader.readNumber(), let zone = reader.readNumber() else { return nil }
-            guard let number = reader.readNumber().flatMap(ChangeNumber.init(exactly:)) else { return nil }
-            self = .zone(
-                store: incarnation, database: owner, zoneName: mark, zone: ZoneID(Int64(bitPattern: zone)),
-                number: number)
+            guard let number = reader.readChangeNumber(), let begunAt = reader.readChangeNumber() else { return nil }
+            let position = ZonePageQuery.Position(
+                zone: ZoneID(Int64(bitPattern: zone)), number: number, begunAt: begunAt)
+            self = .zone(store: incarnation, database: owner, zoneName: mark, position: position)
         case Self.databaseKind:
-            guard let number = reader.readNumber().flatMap(ChangeNumber.init(exactly:)) else { return nil }
+            guard let number = reader.readChangeNumber() else { return nil }
             self = .database(store: incarnation, viewer: owner, number: number)
         default: return nil
         }
@@ -83,12 +84,12 @@ package enum ChangeToken: Sendable, Equatable {
         in key: ZoneKey, from bytes: [UInt8], store: StoreIncarnation
     ) -> Result<ZonePageQuery.Position?, FailureReason> {
         if bytes.isEmpty { return .success(nil) }
-        guard case .zone(let tokenStore, let database, let mark, let zone, let number)? = ChangeToken(bytes: bytes),
+        guard case .zone(let tokenStore, let database, let mark, let position)? = ChangeToken(bytes: bytes),
             mark == nameMark(of: key.name)
         else { return .failure(.tokenInvalid) }
         guard tokenStore == store else { return .failure(.tokenExpired) }
         guard database == key.database else { return .failure(.tokenInvalid) }
-        return .success(ZonePageQuery.Position(zone: zone, number: number))
+        return .success(position)
     }
 
     /// Where a client's token points in the database feed of a viewer; nil if it has none (empty bytes). Errors as for
@@ -102,5 +103,12 @@ package enum ChangeToken: Sendable, Equatable {
         }
         guard tokenStore == store else { return .failure(.tokenExpired) }
         return tokenViewer == viewer ? .success(number) : .failure(.tokenInvalid)
+    }
+}
+
+extension CompactReader {
+    /// Nil for what is no change number: those are not negative.
+    fileprivate mutating func readChangeNumber() -> ChangeNumber? {
+        readNumber().flatMap(ChangeNumber.init(exactly:))
     }
 }

@@ -14,10 +14,14 @@ package struct ZonePageQuery: Sendable {
     package struct Position: Sendable, Equatable {
         package let zone: ZoneID
         package let number: ChangeNumber
+        /// While a first fetch goes on over several pages: the zone's number when it began. Deletions up to there are
+        /// older than anything that the device has, so the rules leave them out. Otherwise 0.
+        package let begunAt: ChangeNumber
 
-        package init(zone: ZoneID, number: ChangeNumber) {
+        package init(zone: ZoneID, number: ChangeNumber, begunAt: ChangeNumber = 0) {
             self.zone = zone
             self.number = number
+            self.begunAt = begunAt
         }
     }
 

@@ -35,7 +35,8 @@ package struct ZonePage: Sendable, Equatable {
         return .success(
             ZonePage(
                 entries: read.records[..<end].filter(query.wants), zone: zone.id,
-                token: .zone(zone, store: store, number: number), moreComing: !isLast))
+                token: .zone(zone.key, store: store, position: query.next(number, in: zone, isLast: isLast)),
+                moreComing: !isLast))
     }
 }
 
@@ -57,9 +58,17 @@ extension ZonePageQuery {
         }
     }
 
-    /// a first fetch gets no deletions but of records that the same device created.
+    /// a first fetch gets no deletions but of records that the same device created, and of what was deleted
+    /// since it began.
     func wants(_ record: RecordState) -> Bool {
-        after != nil || !record.isDeleted || record.createdByDevice == device
+        guard record.isDeleted, record.createdByDevice != device else { return true }
+        return after.map { record.changeNumber > $0.begunAt } ?? false
+    }
+
+    /// Where the page ends.
+    func next(_ number: ChangeNumber, in zone: ZoneState, isLast: Bool) -> Position {
+        let begunAt = after.map(\.begunAt) ?? zone.changeNumber
+        return Position(zone: zone.id, number: number, begunAt: isLast || begunAt <= number ? 0 : begunAt)
     }
 
     /// How many of the records that were read make up the page, those that it leaves out included.
