@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkFields
+
+@Suite struct ZonePageTests {
+    func query(
+        _ zone: TestZone, after: ChangeNumber? = 0, records: Int = 100, bytes: Int = 1_000_000,
+        device: DeviceID = phone
+    ) -> ZonePageQuery {
+        ZonePageQuery(
+            key: zone.key, after: after.map { .init(zone: ZoneID(70), number: $0) }, recordsMax: records,
+            bytesMax: bytes, device: device)
+    }
+
+    func page(_ zone: TestZone, _ query: ZonePageQuery, extra: Int = 1) -> Result<ZonePage, FailureReason> {
+        ZonePage.make(of: zone.read(query, extra: extra), for: query, store: store)
+    }
+
+    func number(_ page: ZonePage) -> ChangeNumber? {
+        if case .zone(_, _, _, let position) = page.token { position.number } else { nil }
+    }
+
+    @Test func `R-208, R-209, R-210: one entry a record with its latest state, oldest change first`() throws {
+        var zone = TestZone()
+        zone.save(save("a"), save("b"), save("c"))
+        zone.save(save("a", fields(["k": 2])), policy: .changedKeys)
+        zone.save(save("d"))
+        zone.delete("d", "b")
+        zone.delete("c")
+        zone.save(save("c", fields(["k": 3])))
+        let entries = try page(zone, query(zone)).get().entries
+        #expect(entries.map(\.name) == ["a", "d", "b", "c"])
+        #expect(entries.map(\.isDeleted) == [false, true, true, false])
+        #expect(entries.allSatisfy { $0.type == "Item" })
+    }
+
+    @Test func `R-212: every page has a token; one with nothing after it gives nothing, a token and no more`() throws {
+        var zone = TestZone()
+        let empty = try page(zone, query(zone, after: nil)).get()
+        #expect(empty.entries.isEmpty && !empty.moreComing && number(empty) == 0)
+        zone.save(save("a"), save("b"))
+        zone.save(save("a", fields(["k": 2])), policy: .changedKeys)
+        let last = try page(zone, query(zone, after: 3)).get()
+        #expect(last.entries.isEmpty && !last.moreComing && number(last) == 3)
+    }
+
+    @Test func `R-212, R-214: a full page ends with its last record, a short one with the zone's number`() throws {
+        var zone = TestZone()
+        zone.save(save("a"), save("b"), save("c"), save("d"))
+        zone.delete("d")
+        zone.save(save("d"))
+        for extra in [0, 1, 10] {
+            let first = try page(zone, query(zone, records: 2), extra: extra).get()
+            #expect(first.entries.map(\.name) == ["a", "b"] && first.moreComing && number(first) == 2)
+            let second = try page(zone, query(zone, after: 2, records: 2), extra: extra).get()
+            #expect(second.entries.map(\.name) == ["c", "d"] && !second.moreComing && number(second) == 6)
+        }
+    }
+
+    @Test func `R-214: a page is cut at its bytes, but holds at least one record`() throws {
+        var zone = TestZone()
+        zone.save(save("a", bigFields(100)), save("b", bigFields(100)), save("c", bigFields(500)))
+        let first = try page(zone, query(zone, bytes: 300)).get()
+        #expect(first.entries.map(\.name) == ["a", "b"] && first.moreComing && number(first) == 2)
+        let second = try page(zone, query(zone, after: 2, bytes: 300)).get()
+        #expect(second.entries.map(\.name) == ["c"] && !second.moreComing)
+        #expect(Limits().pageCount(requested: 0) == 200 && Limits().pageCount(requested: -1) == 200)
+        #expect(Limits().pageCount(requested: 7) == 7 && Limits().pageCount(requested: .max) == 1_000)
+    }
+
+    @Test func `I-3: a page ends where an atomic batch ends, if the batch fits in a page`() throws {
+        for extra in [0, 1, 10] {
+            var zone = TestZone()
+            zone.save(save("a"))
+            zone.save(save("b"), save("c"), save("d"), atomic: true)
+            zone.save(save("e"))
+            func ends(_ count: Int) throws -> [String] {
+                var after: ChangeNumber = 0
+                var pages: [String] = []
+                for _ in 0..<10 {
+                    let page = try page(zone, query(zone, after: after, records: count), extra: extra).get()
+                    pages.append(page.entries.map(\.name).joined())
+                    if !page.moreComing { break }
+                    after = number(page) ?? 0
+                }
+                return pages
+            }
+            #expect(try ends(3) == ["a", "bcd", "e"])
+            #expect(try ends(4) == ["abcd", "e"])
+            #expect(try ends(5) == ["abcde"])
+            // Longer than a page: it is split rather than kept back.
+            #expect(try ends(2) == ["a", "bc", "de"])
+            #expect(try ends(1) == ["a", "b", "c", "d", "e"])
+        }
+    }
+
+    @Test func `I-3: what is left of a batch may end anywhere that no more of it follows`() throws {
+        var zone = TestZone()
+        zone.save(save("a"), save("b"), save("c"), atomic: true)
+        zone.save(save("d"))
+        zone.save(save("c", fields(["k": 2])), policy: .changedKeys)
+        let first = try page(zone, query(zone, records: 2)).get()
+        #expect(first.entries.map(\.name) == ["a", "b"] && number(first) == 2)
+    }
+
+    @Test func `R-211: with no token come living records, and ends of those that the device created`() throws {
+        var zone = TestZone()
+        zone.save(save("mine"), save("kept"), device: phone)
+        zone.save(save("theirs"), device: laptop)
+        zone.delete("mine", "theirs")
+        func names(_ device: DeviceID, after: ChangeNumber?) throws -> [String] {
+            try page(zone, query(zone, after: after, device: device)).get().entries.map(\.name)
+        }
+        #expect(try names(phone, after: nil) == ["kept", "mine"])
+        #expect(try names(laptop, after: nil) == ["kept", "theirs"])
+        #expect(try names(DeviceID(high: 9, low: 9), after: nil) == ["kept"])
+        #expect(try names(DeviceID(high: 9, low: 9), after: 2) == ["mine", "theirs"])
+        // Records that are left out count for the token, not for the size.
+        let first = try page(zone, query(zone, after: nil, records: 1, device: DeviceID(high: 9, low: 9))).get()
+        #expect(first.entries.map(\.name) == ["kept"] && number(first) == 4 && first.moreComing)
+    }
+
+    @Test func `R-211: a first fetch of many pages gets no older deletions either, but those since it began`() throws {
+        var zone = TestZone()
+        let names = ["a", "b", "c", "d", "e"]
+        for name in names { zone.save(save(name), device: laptop) }
+        zone.delete("b", "d")
+        zone.save(save("f"), device: laptop)
+        var token: [UInt8] = []
+        var seen: [String] = []
+        for step in 0..<10 {
+            let query = try ZonePageQuery.make(
+                key: zone.key, token: token, limit: 1, device: phone, store: store, limits: Limits()
+            ).get()
+            let page = try page(zone, query).get()
+            seen += page.entries.map { $0.isDeleted ? "-\($0.name)" : $0.name }
+            token = page.token.bytes
+            if step == 0 { zone.delete("a", "e") }
+            if !page.moreComing { break }
+        }
+        #expect(seen == ["a", "c", "f", "-a", "-e"])
+        zone.save(save("b"), device: laptop)
+        zone.delete("b", "c")
+        let later = try ZonePageQuery.make(
+            key: zone.key, token: token, limit: 0, device: phone, store: store, limits: Limits()
+        ).get()
+        #expect(try page(zone, later).get().entries.map(\.name) == ["b", "c"])
+    }
+
+    @Test func `R-220, R-221, R-036: tokens that are ahead, too old or of another incarnation are expired`() {
+        var zone = TestZone()
+        zone.save(save("a"), save("b"), save("c"))
+        zone.zone?.oldestTokenNumber = 2
+        for (after, isExpired) in [(0, true), (1, true), (2, false), (3, false), (4, true)] as [(ChangeNumber, Bool)] {
+            #expect((page(zone, query(zone, after: after)) == .failure(.tokenExpired)) == isExpired)
+        }
+        #expect((try? page(zone, query(zone, after: nil)).get()) != nil)
+        let old = ZonePageQuery(
+            key: zone.key, after: .init(zone: ZoneID(69), number: 2), recordsMax: 9, bytesMax: 9, device: phone)
+        #expect(page(zone, old) == .failure(.tokenExpired))
+        // A store whose numbers are not what they should be is no reason to trap.
+        zone.zone?.oldestTokenNumber = 99
+        #expect(page(zone, query(zone, after: 3)) == .failure(.tokenExpired))
+    }
+
+    @Test func `R-029, R-106, R-107, R-202: zones that are missing or have no feed`() {
+        for (removal, reason) in [
+            (nil, .zoneNotFound), (.purged, .zonePurged), (.encryptedDataReset, .zoneKeysReset),
+        ] as [(ZoneRemovalReason?, FailureReason)] {
+            let zone = TestZone(exists: false, lastRemoval: removal)
+            #expect(page(zone, query(zone)) == .failure(reason))
+        }
+        let zone = TestZone(name: ZoneName.default)
+        #expect(page(zone, query(zone)) == .failure(.feedUnavailable))
+        func made(_ name: String, _ token: [UInt8] = []) -> FailureReason? {
+            let key = ZoneKey(database: database, name: name)
+            let query = ZonePageQuery.make(
+                key: key, token: token, limit: 0, device: phone, store: store, limits: Limits())
+            if case .failure(let reason) = query { return reason } else { return nil }
+        }
+        #expect(made(ZoneName.default) == .feedUnavailable && made("_x") == .zoneNameInvalid)
+        #expect(made("Notes", [1]) == .tokenInvalid && made("Notes") == nil)
+    }
+
+    @Test func `I-2: a store that shows nothing and claims more is not believed`() {
+        let zone = TestZone()
+        let read = ZonePageRead(zone: zone.zone, lastRemoval: nil, records: [], hasMore: true)
+        #expect(ZonePage.make(of: read, for: query(zone), store: store) == .failure(.serverFault))
+    }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkFields
+import TidemarkTestSupport
+
+@Suite struct RequestMemoryTests {
+    let limits = Limits()
+
+    // MARK: Through the overlay
+
+    @Test func `R-157: a repeated request gets the first outcome and changes nothing`() throws {
+        var zone = TestZone()
+        zone.save(save("old"))
+        let request = zone.request(saves: [save("new"), save("old")], deletes: ["old2"])
+        let first = zone.run(request)
+        let after = zone
+        for _ in 0..<3 {
+            #expect(zone.run(request, now: 99_999) == first)
+            #expect(zone.records == after.records && zone.memories == after.memories)
+        }
+        // In one group, and among other requests.
+        var group = TestZone()
+        group.save(save("old"))
+        let results = group.run([request, request, group.request(saves: [save("new2")], device: laptop), request])
+        #expect(results[1] == results[0] && results[3] == results[0])
+        #expect(group.zone?.changeNumber == 3)
+    }
+
+    @Test func `R-111, R-157: a repeated conflict comes with the record as it is now`() {
+        var zone = TestZone()
+        zone.save(save("r"))
+        let request = zone.request(saves: [save("r", fields(["mine": 1]))])
+        #expect(zone.run(request).saves.first?.failure?.serverRecord == zone.records["r"])
+        zone.save(save("r", fields(["theirs": 2])), policy: .changedKeys, device: laptop)
+        let again = zone.run(request).saves.first?.failure
+        #expect(again?.reason == .recordExists && again?.serverRecord == zone.records["r"])
+        #expect(again?.serverZone == zone.zone?.id)
+        zone.delete("r")
+        #expect(zone.run(request).saves == [.failed(ItemFailure(.recordExists))])
+    }
+
+    @Test func `R-157: a failure is remembered like a success`() {
+        var zone = TestZone()
+        zone.save(save("r"))
+        let request = zone.request(saves: [save("r", tag: .foreign)])
+        #expect(zone.run(request).reasons == [.recordChanged])
+        zone.delete("r")
+        #expect(zone.run(request).reasons == [.recordChanged])
+    }
+
+    @Test func `R-157: two devices have their own counters`() {
+        var zone = TestZone()
+        func request(_ device: DeviceID, _ name: String) -> RecordsRequest {
+            RecordsRequest(
+                id: stamp(1, device: device), zoneName: zone.key.name, saves: [save(name)], deletes: [],
+                policy: .allKeys, isAtomic: false, user: alice)
+        }
+        let requests = [request(phone, "a"), request(laptop, "b")]
+        #expect(zone.run(requests).map(\.reasons) == [[nil], [nil]])
+        #expect(zone.records.count == 2)
+    }
+
+    @Test func `R-157: a counter that is used for two requests gets neither's outcome`() {
+        var zone = TestZone()
+        let first = zone.request(saves: [save("a")])
+        zone.run(first)
+        let other = RecordsRequest(
+            id: first.id, zoneName: zone.key.name, saves: [save("b"), save("c")], deletes: [], policy: .allKeys,
+            isAtomic: false, user: alice)
+        #expect(zone.run(other).refusal == .requestInvalid)
+        #expect(zone.records.keys.sorted() == ["a"])
+    }
+
+    @Test func `R-157: a request whose outcome may be forgotten is refused, not applied again`() {
+        var zone = TestZone()
+        func request(_ counter: UInt64, _ lowest: UInt64, at: Timestamp = 0) -> RecordsRequest {
+            RecordsRequest(
+                id: stamp(counter, waitingFor: lowest, at: at), zoneName: zone.key.name, saves: [save("n\(counter)")],
+                deletes: [], policy: .ifServerRecordUnchanged, isAtomic: true, user: alice)
+        }
+        zone.run(request(1, 1))
+        zone.run(request(2, 2))
+        #expect(zone.run(request(1, 1)).refusal == .requestTooOld)
+        #expect(zone.run(request(2, 2)).reasons == [nil])
+        let day = limits.requestMemoryMilliseconds
+        let now = Timestamp(milliseconds: day + 1_000)
+        #expect(zone.run(request(3, 2, at: 999), now: now).refusal == .requestTooOld)
+        #expect(zone.run(request(3, 2, at: 1_000), now: now).reasons == [nil])
+        #expect(zone.run(request(4, 2, at: Timestamp(milliseconds: .min)), now: now).refusal == .requestTooOld)
+        #expect(zone.run(request(4, 2, at: Timestamp(milliseconds: .max)), now: now).reasons == [nil])
+        // What is remembered is told however old it is.
+        #expect(zone.run(request(2, 2), now: now).reasons == [nil])
+    }
+
+    // MARK: Bounds
+
+    @Test func `I-7: a memory is bounded, whatever the device says it waits for`() {
+        var limits = Limits()
+        limits.requestsInFlightMax = 10
+        limits.requestMemoryBytesMax = 1_000
+        var memory = RequestMemory()
+        for counter in 1...UInt64(50) {
+            memory = memory.remembering([1], of: stamp(counter), limits: limits)
+            #expect(memory.outcomes.count <= 10 && memory.outcomes[counter] != nil)
+        }
+        #expect(memory.lowestCounter == 41 && memory.outcomes.keys.min() == 41)
+        #expect(memory.recall(stamp(40), now: 0, limits: limits) == .tooOld)
+        memory = memory.remembering(Array(repeating: 0, count: 995), of: stamp(51), limits: limits)
+        #expect(memory.outcomes.count == 6)
+        memory = memory.remembering(Array(repeating: 0, count: 2_000), of: stamp(52), limits: limits)
+        #expect(memory.outcomes.keys.sorted() == [52] && memory.lowestCounter == 52)
+        memory = memory.remembering([], of: stamp(.max, waitingFor: .max), limits: limits)
+        #expect(memory.lowestCounter == .max && memory.outcomes == [.max: []])
+    }
+
+    @Test func `R-157: requests may be decided out of order`() {
+        var memory = RequestMemory()
+        for counter in [3, 1, 2] as [UInt64] {
+            #expect(memory.recall(stamp(counter), now: 0, limits: limits) == .unseen)
+            memory = memory.remembering([UInt8(counter)], of: stamp(counter), limits: limits)
+        }
+        memory = memory.remembering([5], of: stamp(5, waitingFor: 3), limits: limits)
+        #expect(memory == RequestMemory(lowestCounter: 3, outcomes: [3: [3], 5: [5]]))
+        #expect(memory.recall(stamp(4), now: 0, limits: limits) == .unseen)
+    }
+
+    // MARK: Encodings
+
+    @Test func `R-157: outcomes and memories come back as they were encoded`() throws {
+        var random = SeededRandom()
+        let seed = random.seed
+        for _ in 0..<300 {
+            let records = Self.recordsOutcome(&random)
+            #expect(RecordsOutcome(decoding: records.encoded) == records, "seed \(seed)")
+            let zones = Self.zonesOutcome(&random)
+            #expect(ZonesOutcome(decoding: zones.encoded) == zones, "seed \(seed)")
+            var memory = RequestMemory(lowestCounter: random.next())
+            for _ in 0..<Int.random(in: 0...4, using: &random) { memory.outcomes[random.next()] = records.encoded }
+            #expect(RequestMemory(decoding: memory.encoded) == memory, "seed \(seed)")
+            #expect(RequestMemory(decoding: records.encoded) == nil && ZonesOutcome(decoding: records.encoded) == nil)
+        }
+    }
+
+    @Test func `R-157: a whole batch is remembered in few bytes`() throws {
+        var zone = TestZone()
+        zone.save(save("first"))
+        let outcome = try zone.run(zone.request(saves: (0..<400).map { save("n\($0)") }), now: 86_000_000).get()
+        #expect(outcome.encoded.count < 400 * 8)
+    }
+
+    @Test func `I-6: cut and garbled bytes are no outcome and no memory, and never trap`() {
+        var random = SeededRandom()
+        for _ in 0..<20 {
+            let outcome = Self.recordsOutcome(&random).encoded
+            let memory = RequestMemory(lowestCounter: 9, outcomes: [9: outcome, 11: [1, 2]]).encoded
+            for bytes in [outcome, memory, Self.zonesOutcome(&random).encoded] {
+                for count in 0..<bytes.count {
+                    let cut = Array(bytes.prefix(count))
+                    #expect(RecordsOutcome(decoding: cut) == nil && RequestMemory(decoding: cut) == nil)
+                    #expect(ZonesOutcome(decoding: cut) == nil)
+                }
+                for index in bytes.indices {
+                    for bit in 0..<8 {
+                        var wrong = bytes
+                        wrong[index] ^= 1 << UInt8(bit)
+                        // It may still be one, of other content: nothing here guards against that.
+                        _ = (
+                            RecordsOutcome(decoding: wrong), RequestMemory(decoding: wrong),
+                            ZonesOutcome(decoding: wrong)
+                        )
+                    }
+                }
+                #expect(RecordsOutcome(decoding: bytes + [0]) == nil && RequestMemory(decoding: bytes + [0]) == nil)
+            }
+        }
+        // Counts that would take all memory.
+        let huge: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01]
+        #expect(RecordsOutcome(decoding: [0x21] + huge + huge) == nil)
+        #expect(ZonesOutcome(decoding: [0x31] + huge + huge) == nil)
+        #expect(RequestMemory(decoding: [0x11] + huge + huge) == nil)
+    }
+
+    static func recordsOutcome(_ random: inout SeededRandom) -> RecordsOutcome {
+        var outcome = RecordsOutcome(saves: [], deletes: [])
+        for _ in 0..<Int.random(in: 0...6, using: &random) {
+            let numbers = (0..<6).map { _ in
+                Int64(bitPattern: random.next()) >> Int64.random(in: 0...63, using: &random)
+            }
+            let metadata = RecordMetadata(
+                zone: ZoneID(numbers[0]), changeNumber: numbers[1], createdAt: Timestamp(milliseconds: numbers[2]),
+                createdBy: UserID(numbers[3]), modifiedAt: Timestamp(milliseconds: numbers[4]),
+                modifiedBy: UserID(numbers[5]))
+            outcome.saves.append(
+                Bool.random(using: &random) ? .saved(metadata) : .failed(ItemFailure(reason(&random))))
+        }
+        for _ in 0..<Int.random(in: 0...6, using: &random) {
+            outcome.deletes.append(Bool.random(using: &random) ? .deleted : .failed(ItemFailure(reason(&random))))
+        }
+        return outcome
+    }
+
+    static func zonesOutcome(_ random: inout SeededRandom) -> ZonesOutcome {
+        func items(_ random: inout SeededRandom) -> [ZoneItemOutcome] {
+            (0..<Int.random(in: 0...4, using: &random)).map { _ in
+                Bool.random(using: &random) ? .done : .failed(reason(&random))
+            }
+        }
+        return ZonesOutcome(saves: items(&random), deletes: items(&random))
+    }
+
+    static func reason(_ random: inout SeededRandom) -> FailureReason {
+        FailureReason.allCases.randomElement(using: &random) ?? .serverFault
+    }
+}

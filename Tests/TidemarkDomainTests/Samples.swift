@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+import TidemarkFields
+
+let store = StoreIncarnation(0xFEED_0000_0000_0001)
+let database = DatabaseID(7)
+let alice = UserID(1)
+let bob = UserID(2)
+let phone = DeviceID(high: 1, low: 1)
+let laptop = DeviceID(high: 2, low: 2)
+
+extension Timestamp: ExpressibleByIntegerLiteral {
+    package init(integerLiteral value: Int64) { self.init(milliseconds: value) }
+}
+
+/// Fields with integers; nil removes the key.
+func fields(_ pairs: KeyValuePairs<String, Int64?>) -> FieldMap {
+    do {
+        return try FieldMap(pairs.map { Field($0.key, $0.value.map(FieldValue.int64) ?? .removed) })
+    } catch {
+        preconditionFailure("\(error)")
+    }
+}
+
+/// Fields that take at least so many bytes.
+func bigFields(_ byteCount: Int) -> FieldMap {
+    do {
+        return try FieldMap(
+            [Field("big", .bytes(Array(repeating: 1, count: byteCount)))], limits: .init(byteCountMax: .max))
+    } catch {
+        preconditionFailure("\(error)")
+    }
+}
+
+func save(
+    _ name: String, type: String = "Item", tag: ChangeTag? = nil, _ fields: FieldMap = fields(["k": 1]),
+    parent: ParentChange = .unchanged, fieldsFailure: FailureReason? = nil
+) -> RecordSave {
+    RecordSave(name: name, type: type, tag: tag, fields: fields, parent: parent, fieldsFailure: fieldsFailure)
+}
+
+func stamp(_ counter: UInt64, waitingFor lowest: UInt64 = 1, device: DeviceID = phone, at: Timestamp = 0) -> RequestID {
+    RequestID(device: device, counter: counter, lowestUnanswered: lowest, issuedAt: at)
+}
+
+/// A zone as a store would keep it: the smallest thing on which overlays and pages can be tried.
+struct TestZone {
+    var zone: ZoneState?
+    var lastRemoval: ZoneRemovalReason?
+    var records: [String: RecordState] = [:]
+    var memories: [DeviceID: RequestMemory] = [:]
+    var limits = Limits()
+    let key: ZoneKey
+    private var counter: UInt64 = 0
+
+    init(name: String = "Notes", exists: Bool = true, lastRemoval: ZoneRemovalReason? = nil) {
+        key = ZoneKey(database: database, name: name)
+        zone = exists ? ZoneState(id: ZoneID(70), key: key, createdAt: 0) : nil
+        self.lastRemoval = lastRemoval
+    }
+
+    // MARK: Asking
+
+    mutating func request(
+        saves: [RecordSave] = [], deletes: [String] = [], policy: SavePolicy = .ifServerRecordUnchanged,
+        atomic: Bool = false, device: DeviceID = phone, user: UserID = alice
+    ) -> RecordsRequest {
+        counter += 1
+        return RecordsRequest(
+            id: stamp(counter, device: device), zoneName: key.name, saves: saves, deletes: deletes, policy: policy,
+            isAtomic: atomic, user: user)
+    }
+
+    /// Decides requests as one group and keeps what they change.
+    @discardableResult
+    mutating func run(_ requests: [RecordsRequest], now: Timestamp = 1_000) -> [Result<RecordsOutcome, FailureReason>] {
+        let read = ZoneRead.merging(requests.map { $0.read(in: database) })
+        var overlay = ZoneOverlay(snapshot: snapshot(for: read), store: store, limits: limits)
+        let results = requests.map { overlay.apply($0, now: now) }
+        if let changes = overlay.changes { commit(changes) }
+        return results
+    }
+
+    @discardableResult
+    mutating func run(_ request: RecordsRequest, now: Timestamp = 1_000) -> Result<RecordsOutcome, FailureReason> {
+        run([request], now: now)[0]
+    }
+
+    @discardableResult
+    mutating func save(
+        _ saves: RecordSave..., policy: SavePolicy = .ifServerRecordUnchanged, atomic: Bool = false,
+        device: DeviceID = phone, user: UserID = alice, now: Timestamp = 1_000
+    ) -> Result<RecordsOutcome, FailureReason> {
+        run(request(saves: saves, policy: policy, atomic: atomic, device: device, user: user), now: now)
+    }
+
+    @discardableResult
+    mutating func delete(_ names: String..., now: Timestamp = 1_000) -> Result<RecordsOutcome, FailureReason> {
+        run(request(deletes: names), now: now)
+    }
+
+    // MARK: What a store does
+
+    func snapshot(for read: ZoneRead) -> ZoneSnapshot {
+        guard zone != nil else { return ZoneSnapshot(key: key, lastRemoval: lastRemoval) }
+        var children: [String: [String]] = [:]
+        for record in records.values {
+            if let parent = record.parent, read.parentNames.contains(parent) {
+                children[parent, default: []].append(record.name)
+            }
+        }
+        return ZoneSnapshot(
+            key: key, zone: zone, records: records.filter { read.recordNames.contains($0.key) }, children: children,
+            memories: memories.filter { read.devices.contains($0.key) })
+    }
+
+    mutating func commit(_ changes: ZoneChanges) {
+        zone?.changeNumber = changes.changeNumber
+        for record in changes.records { records[record.name] = record }
+        for (device, memory) in changes.memories {
+            memories[device] = RequestMemory(decoding: memory.encoded)
+        }
+    }
+
+    /// - Parameter extra: how many records more than asked for are read.
+    func read(_ query: ZonePageQuery, extra: Int = 1) -> ZonePageRead {
+        let all = records.values.sorted { $0.changeNumber < $1.changeNumber }
+            .filter { $0.changeNumber > (query.after?.number ?? 0) }
+        let shown = all.prefix(query.recordsMax + extra)
+        return ZonePageRead(
+            zone: zone, lastRemoval: lastRemoval, records: Array(shown), hasMore: shown.count < all.count)
+    }
+
+    // MARK: Looking
+
+    func living(_ name: String) -> RecordState? {
+        records[name].flatMap { $0.isDeleted ? nil : $0 }
+    }
+
+    func tag(_ name: String) -> ChangeTag? {
+        guard let zone, let record = records[name] else { return nil }
+        return .version(store: store, zone: zone.id, number: record.changeNumber)
+    }
+}
+
+extension Result where Success == RecordsOutcome, Failure == FailureReason {
+    /// The reasons of all items, saves first; nil for one that succeeded. Nil if the request as a whole was refused.
+    var reasons: [FailureReason?]? {
+        guard case .success(let outcome) = self else { return nil }
+        return outcome.saves.map(\.reason) + outcome.deletes.map(\.reason)
+    }
+
+    var refusal: FailureReason? {
+        if case .failure(let reason) = self { reason } else { nil }
+    }
+
+    var saves: [SaveOutcome] { (try? get().saves) ?? [] }
+}
+
+extension SaveOutcome {
+    var reason: FailureReason? { failure?.reason }
+    var failure: ItemFailure? { if case .failed(let failure) = self { failure } else { nil } }
+    var metadata: RecordMetadata? { if case .saved(let metadata) = self { metadata } else { nil } }
+}
+
+extension DeleteOutcome {
+    var reason: FailureReason? { if case .failed(let failure) = self { failure.reason } else { nil } }
+}
