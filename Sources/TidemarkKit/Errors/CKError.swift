@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// Every error that this library throws.
+///
+/// It stands for an `NSError` of the domain `CKErrorDomain`, and casts work both ways: `error as? CKError` of such an
+/// NSError, and `error as NSError` of a CKError.
+public struct CKError: _BridgedStoredNSError, LocalizedError, @unchecked Sendable {
+    /// The error that this one stands for; its domain is `CKErrorDomain`.
+    public let _nsError: NSError
+
+    /// Stands for an error whose domain is `CKErrorDomain`.
+    public init(_nsError error: NSError) {
+        _nsError = error
+    }
+
+    /// An error with that code; `userInfo` may hold the keys of R-371.
+    public init(_ code: CKError.Code, userInfo: [String: Any] = [:]) {
+        var userInfo = userInfo
+        if userInfo[NSLocalizedDescriptionKey] == nil { userInfo[NSLocalizedDescriptionKey] = code.text }
+        _nsError = NSError(domain: CKErrorDomain, code: code.rawValue, userInfo: userInfo)
+    }
+
+    /// `CKErrorDomain`.
+    public static var errorDomain: String { CKErrorDomain }
+
+    /// `CKErrorDomain`.
+    public static var _nsErrorDomain: String { CKErrorDomain }
+
+    /// What went wrong; `internalError` for a number that this version does not know (see `errorCode`).
+    public var code: CKError.Code { CKError.Code(rawValue: _nsError.code) ?? .internalError }
+
+    /// The code's number.
+    public var errorCode: Int { _nsError.code }
+
+    /// What else is known.
+    public var userInfo: [String: Any] { _nsError.userInfo }
+
+    /// What else is known.
+    public var errorUserInfo: [String: Any] { _nsError.userInfo }
+
+    /// One sentence about what went wrong.
+    public var errorDescription: String? {
+        userInfo[NSLocalizedDescriptionKey] as? String ?? code.text
+    }
+
+    /// One sentence about what went wrong.
+    public var localizedDescription: String { errorDescription ?? code.text }
+
+    /// With `partialFailure`: the error of each item that failed, by its ID.
+    public var partialErrorsByItemID: [AnyHashable: any Error]? {
+        userInfo[CKPartialErrorsByItemIDKey] as? [AnyHashable: any Error]
+    }
+
+    /// With `serverRecordChanged`: the record as it was before the client changed it.
+    public var ancestorRecord: CKRecord? { userInfo[CKRecordChangedErrorAncestorRecordKey] as? CKRecord }
+
+    /// With `serverRecordChanged`: the record as it is on the server.
+    public var serverRecord: CKRecord? { userInfo[CKRecordChangedErrorServerRecordKey] as? CKRecord }
+
+    /// With `serverRecordChanged`: the record that was to be saved.
+    public var clientRecord: CKRecord? { userInfo[CKRecordChangedErrorClientRecordKey] as? CKRecord }
+
+    /// After how many seconds to try again; may be there with any code.
+    public var retryAfterSeconds: Double? { (userInfo[CKErrorRetryAfterKey] as? NSNumber)?.doubleValue }
+
+    /// Whether domain, code and userInfo are equal.
+    public static func == (left: CKError, right: CKError) -> Bool {
+        left._nsError.isEqual(right._nsError)
+    }
+
+    // NB: Without userInfo: NSError's own hash does not end when userInfo holds certain objects.
+    /// Equal for equal errors.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(_nsError.code)
+    }
+}
+
+// On Linux this conformance is what lets `as? CKError` look into an NSError.
+extension CKError: _ObjectiveCBridgeable {
+    /// The error that this one stands for.
+    public func _bridgeToObjectiveC() -> NSError { _nsError }
+
+    /// Takes an error of any domain.
+    public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout CKError?) {
+        result = CKError(_nsError: source)
+    }
+
+    /// Takes an error of our domain.
+    public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout CKError?) -> Bool {
+        result = source.domain == CKErrorDomain ? CKError(_nsError: source) : nil
+        return result != nil
+    }
+
+    /// Takes an error of any domain.
+    public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> CKError {
+        source.map(CKError.init(_nsError:)) ?? CKError(.internalError)
+    }
+}
+
+extension CKError {
+    /// An error with a sentence that says what to do.
+    package init(_ code: CKError.Code, message: String, retryAfter: Double? = nil, userInfo: [String: Any] = [:]) {
+        var userInfo = userInfo
+        if !message.isEmpty { userInfo[NSLocalizedDescriptionKey] = message }
+        if let retryAfter { userInfo[CKErrorRetryAfterKey] = NSNumber(value: retryAfter) }
+        self.init(code, userInfo: userInfo)
+    }
+
+    /// Some items failed, and these are their errors.
+    package init(partialErrors: [AnyHashable: any Error]) {
+        self.init(.partialFailure, userInfo: [CKPartialErrorsByItemIDKey: partialErrors])
+    }
+
+    /// The record on the server is not the one that the client changed.
+    ///
+    /// `client` is the attempt; the ancestor is what it held before it was changed.
+    package init(serverRecordChanged server: CKRecord, client: CKRecord, message: String = "") {
+        self.init(
+            .serverRecordChanged, message: message,
+            userInfo: [
+                CKRecordChangedErrorServerRecordKey: server,
+                CKRecordChangedErrorClientRecordKey: client,
+                CKRecordChangedErrorAncestorRecordKey: client.ancestor(),
+            ])
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+package import TidemarkFields
+
+/// What is sent to save a record: a copy of its changes as they were at one moment.
+package struct RecordChanges: Sendable {
+    package enum ParentChange: Sendable, Hashable {
+        case unchanged
+        case set(recordName: String)
+        case removed
+    }
+
+    package let recordID: CKRecord.ID
+    package let recordType: CKRecord.RecordType
+    /// Empty for a record that was never fetched or saved.
+    package let tag: [UInt8]
+    /// The keys to be written; those set to nil are there as removals.
+    package let fields: FieldMap
+    package let parent: ParentChange
+    /// Says which changes these are to ``CKRecord/apply(_:savedBy:)``.
+    let generation: Int
+}
+
+extension CKRecord {
+    /// A record as the server gives it. `fields` must have been validated; they are decoded when first looked at.
+    package convenience init(
+        recordID: CKRecord.ID, recordType: CKRecord.RecordType, fields: FieldMap, metadata: RecordMetadata,
+        parentName: String? = nil, share: CKRecord.Reference? = nil
+    ) {
+        var state = RecordState()
+        state.metadata = metadata
+        state.parent = parentName.map {
+            CKRecord.Reference(recordID: CKRecord.ID(recordName: $0, zoneID: recordID.zoneID), action: .none)
+        }
+        state.share = share
+        state.original = fields
+        state.isPacked = true
+        self.init(recordType: recordType, recordID: recordID, state: state)
+    }
+
+    /// The change tag as the server gave it; nil for a record that was never fetched or saved.
+    package var changeTag: [UInt8]? {
+        state.withLock { $0.metadata?.tag }
+    }
+
+    /// The fields as the server has them, as far as they were fetched or saved.
+    package var originalFields: FieldMap {
+        state.withLock { $0.original }
+    }
+
+    /// What to send to save this record: its changed keys, or all that it holds and those that were removed.
+    ///
+    /// Throws `invalidArguments` if a key or value cannot be saved, `limitExceeded`
+    /// if the record is too large.
+    package func changes(all: Bool) throws(CKError) -> RecordChanges {
+        let snapshot = unpacked { $0 }
+        var fields: [Field] = []
+        for (key, object) in sent(snapshot.plain, all: all) {
+            fields.append(Field(key, try value(of: object, key: key)))
+        }
+        for (key, object) in sent(snapshot.encrypted, all: all) {
+            if object is CKRecord.Reference || object is CKAsset {
+                throw CKError(.invalidArguments, message: "\(key) is encrypted, and of a type that cannot be (R-067)")
+            }
+            fields.append(Field(key, try value(of: object, key: key), isEncrypted: true))
+        }
+        return RecordChanges(
+            recordID: recordID, recordType: recordType, tag: snapshot.metadata?.tag ?? [], fields: try map(of: fields),
+            parent: try parentChange(snapshot), generation: snapshot.generation)
+    }
+
+    /// The same as ``changes(all:)``, its fields alone.
+    package func changedFields(all: Bool) throws(CKError) -> FieldMap {
+        try changes(all: all).fields
+    }
+
+    /// Takes over what the server says of a save: a new tag, and nothing left to send of what was saved.
+    ///
+    /// What was changed since `changes` was taken stays changed.
+    package func apply(_ metadata: RecordMetadata, savedBy changes: RecordChanges) {
+        state.withLock { state in
+            state.unpack(zoneID: recordID.zoneID)
+            state.metadata = metadata
+            state.original = state.original.merging(changes.fields)
+            state.plain.changes = state.plain.changes.filter { $0.value > changes.generation }
+            state.encrypted.changes = state.encrypted.changes.filter { $0.value > changes.generation }
+            if let change = state.parentChange, change <= changes.generation { state.parentChange = nil }
+        }
+    }
+
+    /// The record as it was before it was changed: with the tag, and the fields as they were fetched or last saved. With
+    /// no fields if only its system fields were kept.
+    package func ancestor() -> CKRecord {
+        var state = state.withLock { $0 }
+        state.plain = RecordState.KeySpace()
+        state.encrypted = RecordState.KeySpace()
+        state.parentChange = nil
+        state.isPacked = true
+        return CKRecord(recordType: recordType, recordID: recordID, state: state)
+    }
+
+    // MARK: Parts
+
+    private func sent(_ space: RecordState.KeySpace, all: Bool) -> [(key: FieldKey, object: NSObject?)] {
+        let keys = all ? Set(space.values.keys).union(space.changes.keys) : Set(space.changes.keys)
+        return keys.sorted().map { ($0, space.values[$0]) }
+    }
+
+    private func value(of object: NSObject?, key: FieldKey) throws(CKError) -> FieldValue {
+        guard let object else { return .removed }
+        do throws(FieldObjects.Refusal) {
+            return try FieldObjects.value(of: object, zoneID: recordID.zoneID)
+        } catch {
+            throw CKError(.invalidArguments, message: "\(key) \(error.text)")
+        }
+    }
+
+    private func map(of fields: [Field]) throws(CKError) -> FieldMap {
+        let rule: FieldKeyRule = recordType == SystemType.share ? .share : .app
+        if let field = fields.first(where: { !rule.allows($0.key) }) {
+            throw CKError(.invalidArguments, message: "\(field.key) is not a possible key (R-042)")
+        }
+        do throws(FieldError) {
+            return try FieldMap(fields, keys: rule)
+        } catch {
+            switch error.code {
+            case .tooLarge: throw CKError(.limitExceeded, message: "record too large (R-082)")
+            case .duplicateKey: throw CKError(.invalidArguments, message: "a key is both plain and encrypted (R-067)")
+            default: throw CKError(.invalidArguments, message: error.description)
+            }
+        }
+    }
+
+    private func parentChange(_ state: RecordState) throws(CKError) -> RecordChanges.ParentChange {
+        guard state.parentChange != nil else { return .unchanged }
+        guard let parent = state.parent else { return .removed }
+        guard parent.action == .none, parent.recordID.zoneID == recordID.zoneID else {
+            throw CKError(.invalidArguments, message: "a parent is in the same zone, with the action none (R-080)")
+        }
+        return .set(recordName: parent.recordID.recordName)
+    }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+internal import TidemarkBytes
+internal import TidemarkFields
+
+/// A set of fields with a name: what is saved, fetched and shared (section 3 of the rules).
+///
+/// Records are reference objects; `copy()` gives an independent one (R-052). They may be used from several threads:
+/// each call is one step.
+public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyValueSetting, @unchecked Sendable {
+    /// The name of a kind of records: a letter, then letters, digits and underscores (R-041).
+    public typealias RecordType = String
+
+    /// The name of a field: a letter, then letters, digits and underscores (R-042).
+    public typealias FieldKey = String
+
+    /// Never changes (R-041).
+    public let recordType: CKRecord.RecordType
+
+    /// Never changes (R-040).
+    public let recordID: CKRecord.ID
+
+    let state: Locked<RecordState>
+
+    /// A new record, which exists on the server once it is saved.
+    public convenience init(recordType: CKRecord.RecordType, recordID: CKRecord.ID = CKRecord.ID()) {
+        self.init(recordType: recordType, recordID: recordID, state: RecordState())
+    }
+
+    /// A new record with a new name in that zone.
+    @available(*, deprecated, message: "Use init(recordType:recordID:)")
+    public convenience init(recordType: CKRecord.RecordType, zoneID: CKRecordZone.ID) {
+        self.init(recordType: recordType, recordID: CKRecord.ID(zoneID: zoneID))
+    }
+
+    init(recordType: CKRecord.RecordType, recordID: CKRecord.ID, state: RecordState) {
+        self.recordType = recordType
+        self.recordID = recordID
+        self.state = Locked(state)
+        super.init()
+    }
+
+    // MARK: System fields
+
+    /// The version that the server has, or had when the record was fetched or saved; nil for a new record (R-046).
+    public var recordChangeTag: String? {
+        state.withLock { $0.metadata.map { Base64.encodeURLSafe($0.tag) } }
+    }
+
+    /// When the server first stored the record; nil for a new one (R-044).
+    public var creationDate: Date? {
+        state.withLock { $0.metadata.map { Date(timeIntervalSince1970: Double($0.createdAt) / 1000) } }
+    }
+
+    /// Who created the record (R-047); nil for a new one.
+    public var creatorUserRecordID: CKRecord.ID? {
+        state.withLock { $0.metadata.map { CKRecord.ID(recordName: $0.createdBy) } }
+    }
+
+    /// When the record was last saved, later with each save (R-045); nil for a new one.
+    public var modificationDate: Date? {
+        state.withLock { $0.metadata.map { Date(timeIntervalSince1970: Double($0.modifiedAt) / 1000) } }
+    }
+
+    /// Who last saved the record (R-047); nil for a new one.
+    public var lastModifiedUserRecordID: CKRecord.ID? {
+        state.withLock { $0.metadata.map { CKRecord.ID(recordName: $0.modifiedBy) } }
+    }
+
+    /// The share whose root this record is (R-043).
+    public var share: CKRecord.Reference? {
+        state.withLock { $0.share }
+    }
+
+    /// The record under which this one is shared: in the same zone, with the action `none` (R-080).
+    public var parent: CKRecord.Reference? {
+        get { state.withLock { $0.parent } }
+        set { state.withLock { $0.setParent(newValue) } }
+    }
+
+    /// Makes that record the parent; nil for none.
+    public func setParent(_ parentRecord: CKRecord?) {
+        setParent(parentRecord?.recordID)
+    }
+
+    /// Makes the record of that ID the parent; nil for none.
+    public func setParent(_ parentRecordID: CKRecord.ID?) {
+        parent = parentRecordID.map { CKRecord.Reference(recordID: $0, action: .none) }
+    }
+
+    // MARK: Fields
+
+    /// The value of a plain key; nil when there is none (R-069).
+    public func object(forKey key: CKRecord.FieldKey) -> (any CKRecordValue)? {
+        value(forKey: key, in: \.plain)
+    }
+
+    /// Sets a plain key; nil removes it, on the server too once the record is saved (R-063).
+    public func setObject(_ object: (any CKRecordValue)?, forKey key: CKRecord.FieldKey) {
+        set(object, forKey: key, in: \.plain)
+    }
+
+    /// The value of a plain key; nil when there is none.
+    public subscript(key: CKRecord.FieldKey) -> (any CKRecordValue)? {
+        get { object(forKey: key) }
+        set { setObject(newValue, forKey: key) }
+    }
+
+    /// The value of a plain key; nil when there is none.
+    public func value(forKey key: String) -> Any? {
+        object(forKey: key)
+    }
+
+    /// Sets a plain key. Stops the process at a value of a type that a record cannot hold (R-066).
+    public func setValue(_ value: Any?, forKey key: String) {
+        set(value, forKey: key, in: \.plain)
+    }
+
+    /// The plain keys that have a value, in ascending order (R-053, R-069).
+    public func allKeys() -> [CKRecord.FieldKey] {
+        keys(in: \.plain)
+    }
+
+    /// The keys that were set since the record was made, fetched or saved, plain and encrypted, also those set to nil,
+    /// in ascending order (R-053, R-069).
+    public func changedKeys() -> [CKRecord.FieldKey] {
+        state.withLock { Set($0.plain.changes.keys).union($0.encrypted.changes.keys).sorted() }
+    }
+
+    /// All words of all plain string fields (R-057).
+    public func allTokens() -> [String] {
+        allKeys().compactMap { self[$0] as? String }.flatMap {
+            $0.split(whereSeparator: \.isWhitespace).map(String.init)
+        }
+    }
+
+    /// The fields that are encrypted; the same calls as on the record (R-067).
+    public var encryptedValues: any CKRecordKeyValueSetting & Sendable {
+        EncryptedValues(of: self)
+    }
+
+    /// The plain keys and their values, as they are now (R-056).
+    public func makeIterator() -> CKRecordKeyValueIterator {
+        let values = unpacked { $0.plain.values }
+        return CKRecordKeyValueIterator(
+            fields: values.sorted { $0.key < $1.key }.compactMap { key, object in
+                (object as? any CKRecordValueProtocol).map { (key, $0) }
+            })
+    }
+
+    // MARK: NSSecureCoding, NSCopying
+
+    /// True.
+    public class var supportsSecureCoding: Bool { true }
+
+    /// A record from an archive that `encode(with:)` or `encodeSystemFields(with:)` wrote (R-049, R-051); nil if it holds
+    /// none.
+    public required init?(coder: NSCoder) {
+        guard let archived = RecordArchive.decode(from: coder) else { return nil }
+        recordType = archived.recordType
+        recordID = archived.recordID
+        state = Locked(archived.state)
+        super.init()
+    }
+
+    /// Writes the record with all its fields and what was changed in it; of assets where they are (R-051).
+    public func encode(with coder: NSCoder) {
+        RecordArchive.encodeSystemFields(recordType, recordID, unpacked { $0 }, to: coder)
+        RecordArchive.encodeFields(unpacked { $0 }, to: coder)
+    }
+
+    /// Writes what the server knows of the record, no fields of the app's: identity, type, tag, dates, users, parent and
+    /// share (R-049).
+    public func encodeSystemFields(with coder: NSCoder) {
+        RecordArchive.encodeSystemFields(recordType, recordID, state.withLock { $0 }, to: coder)
+    }
+
+    /// An independent record with the same ID, tag, fields and changes (R-052).
+    public func copy(with zone: NSZone? = nil) -> Any {
+        CKRecord(recordType: recordType, recordID: recordID, state: state.withLock { $0 })
+    }
+
+    /// For people to read.
+    public override var description: String {
+        "<CKRecord recordType=\(recordType) recordID=\(recordID) recordChangeTag=\(recordChangeTag ?? "none")>"
+    }
+
+    // MARK: Under the lock
+
+    /// Runs with the fields made into objects.
+    func unpacked<Result>(_ body: (inout RecordState) -> Result) -> Result {
+        state.withLock {
+            $0.unpack(zoneID: recordID.zoneID)
+            return body(&$0)
+        }
+    }
+
+    func value(
+        forKey key: CKRecord.FieldKey, in space: WritableKeyPath<RecordState, RecordState.KeySpace>
+    ) -> (any CKRecordValue)? {
+        unpacked { $0[keyPath: space].values[key] } as? any CKRecordValue
+    }
+
+    func set(
+        _ value: Any?, forKey key: CKRecord.FieldKey, in space: WritableKeyPath<RecordState, RecordState.KeySpace>
+    ) {
+        var object: NSObject?
+        if let value {
+            object = RecordObject.make(of: value)
+            precondition(object != nil, "R-066: a record cannot hold a \(type(of: value))")
+        }
+        unpacked { $0.set(object, forKey: key, in: space) }
+    }
+
+    func keys(in space: WritableKeyPath<RecordState, RecordState.KeySpace>) -> [CKRecord.FieldKey] {
+        unpacked { $0[keyPath: space].values.keys.sorted() }
+    }
+}
+
+/// Goes over a record's plain keys and values (R-056).
+public struct CKRecordKeyValueIterator: IteratorProtocol {
+    private var fields: IndexingIterator<[(CKRecord.FieldKey, any CKRecordValueProtocol)]>
+
+    init(fields: [(CKRecord.FieldKey, any CKRecordValueProtocol)]) {
+        self.fields = fields.makeIterator()
+    }
+
+    /// The next key with its value.
+    public mutating func next() -> (CKRecord.FieldKey, any CKRecordValueProtocol)? {
+        fields.next()
+    }
+}

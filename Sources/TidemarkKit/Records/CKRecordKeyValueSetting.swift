@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// Fields by key: a record's plain ones, or its encrypted ones.
+public protocol CKRecordKeyValueSetting: NSObjectProtocol {
+    /// The value of a key; nil when there is none.
+    func object(forKey key: CKRecord.FieldKey) -> (any CKRecordValue)?
+
+    /// Sets a key; nil removes it, on the server too once the record is saved.
+    func setObject(_ object: (any CKRecordValue)?, forKey key: CKRecord.FieldKey)
+
+    /// The value of a key; nil when there is none.
+    subscript(key: CKRecord.FieldKey) -> (any CKRecordValue)? { get set }
+
+    /// The keys that have a value.
+    func allKeys() -> [CKRecord.FieldKey]
+
+    /// The keys that were set since the record was made, fetched or saved, also those set to nil.
+    func changedKeys() -> [CKRecord.FieldKey]
+}
+
+extension CKRecordKeyValueSetting {
+    /// The value of a key, as anything that a field can hold.
+    public subscript(key: CKRecord.FieldKey) -> (any CKRecordValueProtocol)? {
+        get { object(forKey: key) }
+        set { setValue(newValue, forKey: key) }
+    }
+
+    /// The value of a key as the type that is asked for: numbers are converted where possible; nil when the value is of
+    /// another type.
+    public subscript<T>(key: CKRecord.FieldKey) -> T? where T: CKRecordValueProtocol {
+        get { (object(forKey: key) as? NSObject).flatMap { RecordObject.convert($0, to: T.self) } }
+        set { setValue(newValue, forKey: key) }
+    }
+
+    private func setValue(_ value: (any CKRecordValueProtocol)?, forKey key: CKRecord.FieldKey) {
+        guard let value else { return setObject(nil, forKey: key) }
+        guard let object = RecordObject.make(of: value) as? any CKRecordValue else {
+            preconditionFailure("R-066: a record cannot hold a \(type(of: value))")
+        }
+        setObject(object, forKey: key)
+    }
+}

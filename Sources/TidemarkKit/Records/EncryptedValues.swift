@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// A record's encrypted fields, under their own keys: a view that keeps nothing itself.
+final class EncryptedValues: NSObject, CKRecordKeyValueSetting, Sendable {
+    private let record: CKRecord
+
+    init(of record: CKRecord) {
+        self.record = record
+        super.init()
+    }
+
+    func object(forKey key: CKRecord.FieldKey) -> (any CKRecordValue)? {
+        record.value(forKey: key, in: \.encrypted)
+    }
+
+    func setObject(_ object: (any CKRecordValue)?, forKey key: CKRecord.FieldKey) {
+        record.set(object, forKey: key, in: \.encrypted)
+    }
+
+    subscript(key: CKRecord.FieldKey) -> (any CKRecordValue)? {
+        get { object(forKey: key) }
+        set { setObject(newValue, forKey: key) }
+    }
+
+    func allKeys() -> [CKRecord.FieldKey] {
+        record.keys(in: \.encrypted)
+    }
+
+    func changedKeys() -> [CKRecord.FieldKey] {
+        record.state.withLock { $0.encrypted.changes.keys.sorted() }
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkFields
+
+/// Between the objects that a record keeps and the values of a ``FieldMap``.
+enum FieldObjects {
+    /// Why an object cannot be saved. The text ends a sentence that begins with the key.
+    struct Refusal: Error {
+        let text: String
+    }
+
+    // MARK: To objects
+
+    /// Nil for a removal.
+    static func object(of value: FieldValue, zoneID: CKRecordZone.ID) -> NSObject? {
+        switch value {
+        case .string(let text): NSString(string: text)
+        case .int64(let number): NSNumber(value: number)
+        case .double(let number): NSNumber(value: number)
+        case .date(let milliseconds): date(milliseconds)
+        case .bytes(let bytes): NSData(data: Data(bytes))
+        case .reference(let reference): self.reference(reference, zoneID)
+        case .location(let location): self.location(location)
+        case .removed: nil
+        case .emptyList: NSArray()
+        case .strings(let list): NSArray(array: list.map { NSString(string: $0) })
+        case .int64s(let list): NSArray(array: list.map { NSNumber(value: $0) })
+        case .doubles(let list): NSArray(array: list.map { NSNumber(value: $0) })
+        case .dates(let list): NSArray(array: list.map(date))
+        case .bytesList(let list): NSArray(array: list.map { NSData(data: Data($0)) })
+        case .references(let list): NSArray(array: list.map { reference($0, zoneID) })
+        case .locations(let list): NSArray(array: list.map(location))
+        }
+    }
+
+    private static func date(_ milliseconds: Int64) -> NSDate {
+        NSDate(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
+
+    private static func reference(_ value: FieldReference, _ zoneID: CKRecordZone.ID) -> CKRecord.Reference {
+        let zone = value.zone.map { CKRecordZone.ID(unchecked: $0.name, ownerName: $0.ownerName) } ?? zoneID
+        return CKRecord.Reference(
+            recordID: CKRecord.ID(recordName: value.recordName, zoneID: zone),
+            action: value.action == .deleteSelf ? .deleteSelf : .none)
+    }
+
+    private static func location(_ value: FieldLocation) -> CLLocation {
+        CLLocation(
+            coordinate: CLLocationCoordinate2D(latitude: value.latitude, longitude: value.longitude),
+            altitude: value.altitude, horizontalAccuracy: value.horizontalAccuracy,
+            verticalAccuracy: value.verticalAccuracy, course: value.course, speed: value.speed,
+            timestamp: Date(timeIntervalSince1970: Double(value.timestampMilliseconds) / 1000))
+    }
+
+    // MARK: To values
+
+    /// The value that the object stands for, in a record of that zone.
+    static func value(of object: NSObject, zoneID: CKRecordZone.ID) throws(Refusal) -> FieldValue {
+        if let array = object as? NSArray { return try list(of: array, zoneID: zoneID) }
+        return try scalar(of: object, zoneID: zoneID)
+    }
+
+    private static func scalar(of object: NSObject, zoneID: CKRecordZone.ID) throws(Refusal) -> FieldValue {
+        switch object {
+        case let text as NSString: return .string(String(describing: text))
+        case let number as NSNumber: return try self.number(number)
+        case let date as NSDate: return .date(milliseconds: try milliseconds(date.timeIntervalSince1970))
+        case let data as NSData: return .bytes([UInt8](Data(referencing: data)))
+        case let reference as CKRecord.Reference: return .reference(value(of: reference, zoneID))
+        case let location as CLLocation: return .location(try value(of: location))
+        case is CKAsset: throw Refusal(text: "is an asset, which this version cannot save")
+        case is NSArray: throw Refusal(text: "is a list of lists (R-061)")
+        default: throw Refusal(text: "is of a type that cannot be saved (R-060)")
+        }
+    }
+
+    private static func number(_ number: NSNumber) throws(Refusal) -> FieldValue {
+        // objCType is the one thing that tells 1 from 1.0.
+        let type = UInt8(bitPattern: number.objCType.pointee)
+        if type == UInt8(ascii: "d") || type == UInt8(ascii: "f") { return .double(number.doubleValue) }
+        if type == UInt8(ascii: "Q"), Int64(exactly: number.uint64Value) == nil {
+            throw Refusal(text: "is an integer of more than 64 bits with sign (R-060)")
+        }
+        return .int64(number.int64Value)
+    }
+
+    /// dates have millisecond precision.
+    private static func milliseconds(_ seconds: Double) throws(Refusal) -> Int64 {
+        guard let milliseconds = Int64(exactly: (seconds * 1000).rounded()) else {
+            throw Refusal(text: "is not a date that can be saved")
+        }
+        return milliseconds
+    }
+
+    /// A reference within the zone is written without it, so that it means the same to all who see the zone.
+    private static func value(of reference: CKRecord.Reference, _ zoneID: CKRecordZone.ID) -> FieldReference {
+        let target = reference.recordID
+        return FieldReference(
+            recordName: target.recordName,
+            zone: target.zoneID == zoneID
+                ? nil : FieldReference.Zone(name: target.zoneID.zoneName, ownerName: target.zoneID.ownerName),
+            action: reference.action == .deleteSelf ? .deleteSelf : .none)
+    }
+
+    private static func value(of location: CLLocation) throws(Refusal) -> FieldLocation {
+        FieldLocation(
+            latitude: location.coordinate.latitude, longitude: location.coordinate.longitude,
+            altitude: location.altitude, horizontalAccuracy: location.horizontalAccuracy,
+            verticalAccuracy: location.verticalAccuracy, course: location.course, speed: location.speed,
+            timestampMilliseconds: try milliseconds(location.timestamp.timeIntervalSince1970))
+    }
+
+    // MARK: Lists
+
+    private static func list(of array: NSArray, zoneID: CKRecordZone.ID) throws(Refusal) -> FieldValue {
+        var values: [FieldValue] = []
+        values.reserveCapacity(array.count)
+        for element in array {
+            // An NSArray gives Swift values for what can be bridged.
+            guard let object = RecordObject.make(of: element) else {
+                throw Refusal(text: "is a list with elements that cannot be saved (R-061)")
+            }
+            values.append(try scalar(of: object, zoneID: zoneID))
+        }
+        guard let type = values.first?.type else { return .emptyList }
+        let list: FieldValue? =
+            switch type {
+            case .string:
+                collect(values) { if case .string(let value) = $0 { value } else { nil } }.map { .strings($0) }
+            case .int64: collect(values) { if case .int64(let value) = $0 { value } else { nil } }.map { .int64s($0) }
+            case .double:
+                collect(values) { if case .double(let value) = $0 { value } else { nil } }.map { .doubles($0) }
+            case .date:
+                collect(values) { if case .date(let value) = $0 { value } else { nil } }
+                    .map { .dates(milliseconds: $0) }
+            case .bytes:
+                collect(values) { if case .bytes(let value) = $0 { value } else { nil } }.map { .bytesList($0) }
+            case .reference:
+                collect(values) { if case .reference(let value) = $0 { value } else { nil } }.map { .references($0) }
+            case .location:
+                collect(values) { if case .location(let value) = $0 { value } else { nil } }.map { .locations($0) }
+            default: nil
+            }
+        guard let list else { throw Refusal(text: "is a list with elements of several types (R-061)") }
+        return list
+    }
+
+    /// Nil unless every value is of the kind that `take` takes.
+    private static func collect<Element>(_ values: [FieldValue], _ take: (FieldValue) -> Element?) -> [Element]? {
+        let elements = values.compactMap(take)
+        return elements.count == values.count ? elements : nil
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkFields
+
+/// A record in a keyed archive (R-049 … R-051). The keys are for ever: apps keep archives in their databases.
+enum RecordArchive {
+    struct Content {
+        var recordType: CKRecord.RecordType
+        var recordID: CKRecord.ID
+        var state: RecordState
+    }
+
+    static let valueClasses: [AnyClass] = [
+        NSArray.self, NSString.self, NSNumber.self, NSDate.self, NSData.self, NSNull.self, CKRecord.Reference.self,
+        CKAsset.self, CLLocation.self,
+    ]
+
+    // MARK: Writing
+
+    static func encodeSystemFields(
+        _ recordType: CKRecord.RecordType, _ recordID: CKRecord.ID, _ state: RecordState, to coder: NSCoder
+    ) {
+        coder.encode(string: recordType, forKey: "RecordType")
+        coder.encode(recordID, forKey: "RecordID")
+        if let metadata = state.metadata {
+            coder.encode(bytes: metadata.tag, forKey: "ChangeTag")
+            coder.encode(metadata.createdAt, forKey: "CreatedAt")
+            coder.encode(metadata.modifiedAt, forKey: "ModifiedAt")
+            coder.encode(string: metadata.createdBy, forKey: "CreatedBy")
+            coder.encode(string: metadata.modifiedBy, forKey: "ModifiedBy")
+        }
+        if let parent = state.parent { coder.encode(parent, forKey: "Parent") }
+        if let share = state.share { coder.encode(share, forKey: "Share") }
+        // A parent that was never saved must not be forgotten with the app's fields: it is not one of them.
+        if state.parentChange != nil { coder.encode(true, forKey: "ParentChanged") }
+    }
+
+    /// `state` is unpacked.
+    static func encodeFields(_ state: RecordState, to coder: NSCoder) {
+        encode(state.plain, "", to: coder)
+        encode(state.encrypted, "Encrypted", to: coder)
+        coder.encode(bytes: state.original.bytes, forKey: "OriginalFields")
+    }
+
+    private static func encode(_ space: RecordState.KeySpace, _ prefix: String, to coder: NSCoder) {
+        let fields = space.values.sorted { $0.key < $1.key }
+        coder.encode(strings: fields.map(\.key), forKey: prefix + "Keys")
+        coder.encode(NSArray(array: fields.map(\.value)), forKey: prefix + "Values")
+        coder.encode(strings: space.changes.keys.sorted(), forKey: prefix + "ChangedKeys")
+    }
+
+    // MARK: Reading
+
+    static func decode(from coder: NSCoder) -> Content? {
+        guard let recordType = coder.optionalString(forKey: "RecordType"),
+            let recordID = coder.optionalObject(of: CKRecord.ID.self, forKey: "RecordID")
+        else { return nil }
+        var state = RecordState()
+        state.metadata = metadata(from: coder)
+        state.parent = coder.optionalObject(of: CKRecord.Reference.self, forKey: "Parent")
+        state.share = coder.optionalObject(of: CKRecord.Reference.self, forKey: "Share")
+        if coder.containsValue(forKey: "ParentChanged"), coder.decodeBool(forKey: "ParentChanged") {
+            state.parentChange = 0
+        }
+        guard let plain = keySpace("", from: coder), let encrypted = keySpace("Encrypted", from: coder) else {
+            return nil
+        }
+        state.plain = plain
+        state.encrypted = encrypted
+        if let bytes = coder.optionalBytes(forKey: "OriginalFields"),
+            let original = try? FieldMap(validating: bytes, keys: .share)
+        {
+            state.original = original
+        }
+        return Content(recordType: recordType, recordID: recordID, state: state)
+    }
+
+    private static func metadata(from coder: NSCoder) -> RecordMetadata? {
+        guard let tag = coder.optionalBytes(forKey: "ChangeTag") else { return nil }
+        return RecordMetadata(
+            tag: tag, createdAt: coder.optionalInt64(forKey: "CreatedAt") ?? 0,
+            modifiedAt: coder.optionalInt64(forKey: "ModifiedAt") ?? 0,
+            createdBy: coder.optionalString(forKey: "CreatedBy") ?? "",
+            modifiedBy: coder.optionalString(forKey: "ModifiedBy") ?? "")
+    }
+
+    /// Empty when the archive has system fields only, nil when it makes no sense.
+    private static func keySpace(_ prefix: String, from coder: NSCoder) -> RecordState.KeySpace? {
+        var space = RecordState.KeySpace()
+        guard let keys = coder.optionalStrings(forKey: prefix + "Keys") else { return space }
+        guard coder.containsValue(forKey: prefix + "Values"),
+            let values = coder.decodeObject(of: valueClasses, forKey: prefix + "Values") as? NSArray,
+            values.count == keys.count
+        else { return nil }
+        for (key, value) in zip(keys, values) { space.values[key] = RecordObject.make(of: value) }
+        for key in coder.optionalStrings(forKey: prefix + "ChangedKeys") ?? [] { space.changes[key] = 0 }
+        return space
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkFields
+
+/// Everything of a record that can change; under the record's lock.
+struct RecordState {
+    /// A set of keys with their values: the plain ones or the encrypted ones.
+    struct KeySpace {
+        /// Immutable objects, as ``RecordObject`` makes them.
+        var values: [CKRecord.FieldKey: NSObject] = [:]
+
+        /// The keys that were set since the record was made, fetched or saved, and when: a number of ``generation``.
+        var changes: [CKRecord.FieldKey: Int] = [:]
+    }
+
+    var metadata: RecordMetadata?
+    var parent: CKRecord.Reference?
+    var share: CKRecord.Reference?
+
+    /// When the parent was changed, if it was.
+    var parentChange: Int?
+
+    var plain = KeySpace()
+    var encrypted = KeySpace()
+
+    /// The fields as the server has them, as far as they were fetched or saved: what an ancestor shows.
+    var original = FieldMap()
+
+    /// Whether `original` is still to be unpacked into the key spaces: most records of a big fetch are never looked into.
+    var isPacked = false
+
+    /// Grows with every change, so that a save forgets only the changes that it carried.
+    var generation = 0
+
+    mutating func set(_ object: NSObject?, forKey key: CKRecord.FieldKey, in space: WritableKeyPath<Self, KeySpace>) {
+        generation += 1
+        self[keyPath: space].values[key] = object
+        self[keyPath: space].changes[key] = generation
+    }
+
+    mutating func setParent(_ reference: CKRecord.Reference?) {
+        generation += 1
+        parent = reference
+        parentChange = generation
+    }
+
+    /// Makes objects of the fields that came from the server.
+    mutating func unpack(zoneID: CKRecordZone.ID) {
+        guard isPacked else { return }
+        isPacked = false
+        for entry in original {
+            // A map from the server was validated when it came, so that every value can be decoded.
+            guard let value = try? entry.value(), let object = FieldObjects.object(of: value, zoneID: zoneID) else {
+                continue
+            }
+            if entry.isEncrypted {
+                encrypted.values[entry.key] = object
+            } else {
+                plain.values[entry.key] = object
+            }
+        }
+    }
+}
+
+/// What a server adds to a record.
+package struct RecordMetadata: Sendable, Hashable {
+    /// The change tag.
+    package var tag: [UInt8]
+    /// Milliseconds since 1970.
+    package var createdAt: Int64
+    package var modifiedAt: Int64
+    /// User record names; the stand-in for the current user.
+    package var createdBy: String
+    package var modifiedBy: String
+
+    /// An empty user name means the current user.
+    package init(tag: [UInt8], createdAt: Int64, modifiedAt: Int64, createdBy: String = "", modifiedBy: String = "") {
+        self.tag = tag
+        self.createdAt = createdAt
+        self.modifiedAt = modifiedAt
+        self.createdBy = createdBy.isEmpty ? CKCurrentUserDefaultName : createdBy
+        self.modifiedBy = modifiedBy.isEmpty ? CKCurrentUserDefaultName : modifiedBy
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+internal import Synchronization
+
+/// A part of a database whose records are fetched and changed together (section 2 of the rules).
+///
+/// Two are equal when their IDs are.
+public class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+    /// Whether records are encrypted one by one or with their zone.
+    public enum EncryptionScope: Int, Sendable {
+        /// Each by itself.
+        case perRecord = 0
+        /// All of a zone together.
+        case perZone = 1
+    }
+
+    /// The zone's name and owner.
+    public let zoneID: CKRecordZone.ID
+
+    /// What the zone can do. Empty until a server has said so.
+    public let capabilities: Capabilities
+
+    /// The zone-wide share, on fetched zones that have one.
+    public let share: CKRecord.Reference?
+
+    private let scope: Mutex<EncryptionScope>
+
+    /// A new zone of the current user; it exists once it is saved.
+    public convenience init(zoneName: String) {
+        self.init(zoneID: CKRecordZone.ID(zoneName: zoneName))
+    }
+
+    /// A zone with that ID.
+    public convenience init(zoneID: CKRecordZone.ID) {
+        self.init(zoneID: zoneID, capabilities: [])
+    }
+
+    /// A zone as a server describes it.
+    package init(
+        zoneID: CKRecordZone.ID, capabilities: Capabilities, share: CKRecord.Reference? = nil,
+        encryptionScope: EncryptionScope = .perRecord
+    ) {
+        self.zoneID = zoneID
+        self.capabilities = capabilities
+        self.share = share
+        scope = Mutex(encryptionScope)
+        super.init()
+    }
+
+    /// The zone that each private and public database has from the beginning.
+    public class func `default`() -> CKRecordZone {
+        CKRecordZone(zoneID: .default)
+    }
+
+    /// To be chosen before the zone is first saved.
+    public var encryptionScope: EncryptionScope {
+        get { scope.withLock { $0 } }
+        set { scope.withLock { $0 = newValue } }
+    }
+
+    // MARK: NSSecureCoding, NSCopying
+
+    /// True.
+    public class var supportsSecureCoding: Bool { true }
+
+    /// Nil when the archive does not hold a zone.
+    public required init?(coder: NSCoder) {
+        guard let zoneID = coder.optionalObject(of: CKRecordZone.ID.self, forKey: "ZoneID") else { return nil }
+        self.zoneID = zoneID
+        capabilities = Capabilities(
+            rawValue: UInt(truncatingIfNeeded: coder.optionalInt64(forKey: "Capabilities") ?? 0))
+        share = coder.optionalObject(of: CKRecord.Reference.self, forKey: "Share")
+        let code = coder.optionalInt64(forKey: "EncryptionScope").flatMap { Int(exactly: $0) }
+        scope = Mutex(code.flatMap(EncryptionScope.init(rawValue:)) ?? .perRecord)
+        super.init()
+    }
+
+    /// Writes everything that is known of the zone.
+    public func encode(with coder: NSCoder) {
+        coder.encode(zoneID, forKey: "ZoneID")
+        coder.encode(Int64(capabilities.rawValue), forKey: "Capabilities")
+        coder.encode(Int64(encryptionScope.rawValue), forKey: "EncryptionScope")
+        if let share { coder.encode(share, forKey: "Share") }
+    }
+
+    /// An independent zone with the same ID.
+    public func copy(with zone: NSZone? = nil) -> Any {
+        CKRecordZone(zoneID: zoneID, capabilities: capabilities, share: share, encryptionScope: encryptionScope)
+    }
+
+    // MARK: NSObject
+
+    /// Whether both have the same ID.
+    public override func isEqual(_ object: Any?) -> Bool {
+        (object as? CKRecordZone)?.zoneID == zoneID
+    }
+
+    /// Equal for equal IDs.
+    public override var hash: Int { zoneID.hash }
+
+    /// For people to read.
+    public override var description: String {
+        "<CKRecordZone zoneID=\(zoneID) capabilities=\(capabilities.rawValue)>"
+    }
+}
+
+extension CKRecordZone {
+    /// What a zone can do.
+    public struct Capabilities: OptionSet, Sendable {
+        /// The bits.
+        public let rawValue: UInt
+
+        /// From the bits.
+        public init(rawValue: UInt) {
+            self.rawValue = rawValue
+        }
+
+        /// Changes since a token can be fetched.
+        public static let fetchChanges = Capabilities(rawValue: 1)
+        /// Batches succeed or fail as a whole.
+        public static let atomic = Capabilities(rawValue: 2)
+        /// Hierarchies of records can be shared.
+        public static let sharing = Capabilities(rawValue: 4)
+        /// The whole zone can be shared.
+        public static let zoneWideSharing = Capabilities(rawValue: 8)
+    }
+}

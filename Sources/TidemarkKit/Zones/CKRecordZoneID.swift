@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+extension CKRecordZone {
+    /// A zone's name and owner.
+    public typealias ID = _CKRecordZoneID
+}
+
+// NB: Not nested in CKRecordZone, because the keyed archivers of swift-corelibs-foundation stop the process when they
+// meet an object whose class is nested in another (`NSStringFromClass`). `CKRecordZone.ID` is the name to use.
+
+/// A zone's name and owner: use its name `CKRecordZone.ID`.
+///
+/// Two are equal when both strings are, as given: the stand-in for the current user is not equal to that user's name
+///
+public class _CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+    /// The name of the zone that each private and public database has from the beginning.
+    public static let defaultZoneName = "_defaultZone"
+
+    /// The current user's default zone.
+    public static let `default` = _CKRecordZoneID()
+
+    /// Printable ASCII, 1 to 255 characters.
+    public let zoneName: String
+
+    /// The owner's user record name; `CKCurrentUserDefaultName` for the current user.
+    public let ownerName: String
+
+    /// Names a zone. A debug build stops at a name that cannot exist; a server refuses it with `invalidArguments`.
+    public convenience init(
+        zoneName: String = CKRecordZone.ID.defaultZoneName, ownerName: String = CKCurrentUserDefaultName
+    ) {
+        assert(_CKRecordZoneID.isPossible(zoneName: zoneName), "R-020: a zone cannot be named \(zoneName)")
+        assert(_CKRecordZoneID.isPossible(ownerName: ownerName), "R-020: an owner cannot be named \(ownerName)")
+        self.init(unchecked: zoneName, ownerName: ownerName)
+    }
+
+    /// The same with nil for the current user.
+    @available(*, deprecated)
+    @_disfavoredOverload
+    public convenience init(zoneName: String, ownerName: String?) {
+        self.init(zoneName: zoneName, ownerName: ownerName ?? CKCurrentUserDefaultName)
+    }
+
+    /// Takes names as they come from a server or an archive.
+    package init(unchecked zoneName: String, ownerName: String) {
+        self.zoneName = zoneName
+        self.ownerName = ownerName
+        super.init()
+    }
+
+    static func isPossible(zoneName: String) -> Bool {
+        isPossible(ownerName: zoneName) && (!zoneName.hasPrefix("_") || zoneName == defaultZoneName)
+    }
+
+    private static func isPossible(ownerName: String) -> Bool {
+        (1...255).contains(ownerName.utf8.count) && ownerName.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    }
+
+    // MARK: NSSecureCoding, NSCopying
+
+    /// True.
+    public class var supportsSecureCoding: Bool { true }
+
+    /// Nil when the archive does not hold a zone ID.
+    public required init?(coder: NSCoder) {
+        guard let zoneName = coder.optionalString(forKey: "ZoneName"),
+            let ownerName = coder.optionalString(forKey: "OwnerName")
+        else { return nil }
+        self.zoneName = zoneName
+        self.ownerName = ownerName
+        super.init()
+    }
+
+    /// Writes both names.
+    public func encode(with coder: NSCoder) {
+        coder.encode(string: zoneName, forKey: "ZoneName")
+        coder.encode(string: ownerName, forKey: "OwnerName")
+    }
+
+    /// The same object: it cannot change.
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    // MARK: NSObject
+
+    /// Whether both names are equal.
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? CKRecordZone.ID else { return false }
+        return zoneName == other.zoneName && ownerName == other.ownerName
+    }
+
+    /// Equal for equal IDs.
+    public override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(zoneName)
+        hasher.combine(ownerName)
+        return hasher.finalize()
+    }
+
+    /// For people to read.
+    public override var description: String { "<CKRecordZone.ID zoneName=\(zoneName) ownerName=\(ownerName)>" }
+}
