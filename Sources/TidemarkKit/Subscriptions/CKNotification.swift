@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// What a push told. There are only instances of its subclasses.
+public class CKNotification: NSObject, _CKNotificationFactory, @unchecked Sendable {
+    /// What a notification is about.
+    public enum NotificationType: Int, Sendable {
+        /// A record that matches a predicate.
+        case query = 1
+        /// A zone.
+        case recordZone = 2
+        /// Not used here.
+        case readNotification = 3
+        /// A database.
+        case database = 4
+    }
+
+    let payload: NotificationPayload
+
+    init(_ payload: NotificationPayload) {
+        self.payload = payload
+        super.init()
+    }
+
+    /// What the notification is about.
+    public var notificationType: NotificationType { payload.type }
+
+    /// The notification's name.
+    public var notificationID: CKNotification.ID? { payload.notificationID.map { CKNotification.ID($0) } }
+
+    /// Whose container changed.
+    public var containerIdentifier: String? { payload.containerIdentifier }
+
+    /// Which subscription told of it.
+    public var subscriptionID: CKSubscription.ID? { payload.subscriptionID }
+
+    /// Whose subscription that is.
+    public var subscriptionOwnerUserRecordID: CKRecord.ID? {
+        payload.subscriptionOwner.map { CKRecord.ID(recordName: $0) }
+    }
+
+    /// Whether something was left out because it was too long.
+    public var isPruned: Bool { payload.isPruned }
+}
+
+/// Lets an initializer of ``CKNotification`` give an instance of the subclass that the push calls for.
+public protocol _CKNotificationFactory {}
+
+extension _CKNotificationFactory where Self: CKNotification {
+    /// The notification that the dictionary of a push describes: a ``CKQueryNotification``, a
+    /// ``CKRecordZoneNotification`` or a ``CKDatabaseNotification``. Nil for a dictionary that is not ours.
+    public init?(fromRemoteNotificationDictionary notificationDictionary: [AnyHashable: Any]) {
+        guard let payload = NotificationPayload(notificationDictionary) else { return nil }
+        let notification: CKNotification? =
+            switch payload.type {
+            case .query: CKQueryNotification(payload)
+            case .recordZone: CKRecordZoneNotification(payload)
+            case .database: CKDatabaseNotification(payload)
+            case .readNotification: nil
+            }
+        guard let notification = notification as? Self else { return nil }
+        self = notification
+    }
+}
+
+/// Something changed in a database.
+public class CKDatabaseNotification: CKNotification, @unchecked Sendable {
+    /// Which database.
+    public var databaseScope: CKDatabase.Scope { payload.scope }
+}
+
+/// Something changed in a zone.
+public class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
+    /// Which zone.
+    public var recordZoneID: CKRecordZone.ID? { payload.zoneID }
+
+    /// In which database.
+    public var databaseScope: CKDatabase.Scope { payload.scope }
+}
+
+/// A record that matches a subscription's predicate changed.
+public class CKQueryNotification: CKNotification, @unchecked Sendable {
+    /// What happened to the record.
+    public enum Reason: Int, Sendable {
+        /// It was created.
+        case recordCreated = 1
+        /// It was changed.
+        case recordUpdated = 2
+        /// It was deleted.
+        case recordDeleted = 3
+    }
+
+    /// What happened to the record.
+    public var queryNotificationReason: CKQueryNotification.Reason { payload.reason ?? .recordUpdated }
+
+    /// The fields that the subscription asked for; nil for a deletion.
+    public var recordFields: [String: Any]? { payload.recordFields }
+
+    /// Which record.
+    public var recordID: CKRecord.ID? {
+        payload.recordName.map { CKRecord.ID(recordName: $0, zoneID: payload.zoneID ?? .default) }
+    }
+
+    /// In which database.
+    public var databaseScope: CKDatabase.Scope { payload.scope }
+}

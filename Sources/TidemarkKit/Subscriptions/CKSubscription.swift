@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// A standing wish to be told of changes (section 10 of the rules). Use one of its subclasses.
+public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+    /// The name of a subscription, unique among the user's in a database.
+    public typealias ID = String
+
+    /// What a subscription looks at.
+    public enum SubscriptionType: Int, Sendable {
+        /// Records that match a predicate.
+        case query = 1
+        /// Records of a zone.
+        case recordZone = 2
+        /// All custom zones of a database.
+        case database = 3
+    }
+
+    struct Settings {
+        var notificationInfo: CKSubscription.NotificationInfo?
+        var recordType: CKRecord.RecordType?
+    }
+
+    /// The subscription's name.
+    public let subscriptionID: CKSubscription.ID
+
+    /// What the subscription looks at.
+    public let subscriptionType: SubscriptionType
+
+    let settings: Locked<Settings>
+
+    init(_ subscriptionID: CKSubscription.ID, _ type: SubscriptionType, _ settings: Settings = Settings()) {
+        self.subscriptionID = subscriptionID
+        subscriptionType = type
+        self.settings = Locked(settings)
+        super.init()
+    }
+
+    /// How pushes are to be shown; nil is silent.
+    public var notificationInfo: CKSubscription.NotificationInfo? {
+        get { settings.withLock { $0.notificationInfo } }
+        set { settings.withLock { $0.notificationInfo = newValue } }
+    }
+
+    // MARK: NSSecureCoding, NSCopying
+
+    /// True.
+    public class var supportsSecureCoding: Bool { true }
+
+    /// A subscription from an archive. What the archive lacks is empty, and a server refuses such a subscription.
+    public required init(coder aDecoder: NSCoder) {
+        subscriptionID = aDecoder.optionalString(forKey: "SubscriptionID") ?? ""
+        let type = aDecoder.optionalInt64(forKey: "SubscriptionType").flatMap { Int(exactly: $0) }
+        subscriptionType = type.flatMap(SubscriptionType.init(rawValue:)) ?? .database
+        settings = Locked(
+            Settings(
+                notificationInfo: aDecoder.optionalObject(
+                    of: CKSubscription.NotificationInfo.self, forKey: "NotificationInfo"),
+                recordType: aDecoder.optionalString(forKey: "RecordType")))
+        super.init()
+    }
+
+    /// Writes all of it.
+    public func encode(with coder: NSCoder) {
+        coder.encode(string: subscriptionID, forKey: "SubscriptionID")
+        coder.encode(Int64(subscriptionType.rawValue), forKey: "SubscriptionType")
+        let settings = settings.withLock { $0 }
+        coder.encode(string: settings.recordType, forKey: "RecordType")
+        if let info = settings.notificationInfo { coder.encode(info, forKey: "NotificationInfo") }
+    }
+
+    /// An independent subscription with the same settings.
+    public func copy(with zone: NSZone? = nil) -> Any {
+        CKSubscription(subscriptionID, subscriptionType, copiedSettings)
+    }
+
+    var copiedSettings: Settings {
+        var copied = settings.withLock { $0 }
+        copied.notificationInfo = copied.notificationInfo?.copy() as? CKSubscription.NotificationInfo
+        return copied
+    }
+
+    /// For people to read.
+    public override var description: String {
+        "<\(type(of: self)) subscriptionID=\(subscriptionID) subscriptionType=\(subscriptionType)>"
+    }
+}
