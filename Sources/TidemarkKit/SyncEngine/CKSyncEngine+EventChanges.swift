@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension CKSyncEngine.Event {
+    /// One page of the server's list of changed zones. Never empty (R-542).
+    public struct FetchedDatabaseChanges: Sendable, CustomStringConvertible {
+        /// Zones that were created, or in which records changed.
+        public let modifications: [CKDatabase.DatabaseChange.Modification]
+        /// Zones that are gone, with the reason. To be processed before the modifications: a zone that was deleted and
+        /// created again is in both (R-207).
+        public let deletions: [CKDatabase.DatabaseChange.Deletion]
+
+        /// For logs.
+        public var description: String {
+            "FetchedDatabaseChanges(modifications: \(modifications.count), deletions: \(deletions.count))"
+        }
+    }
+
+    /// One page of the changed records of one zone, oldest change first. Never empty (R-543).
+    public struct FetchedRecordZoneChanges: Sendable, CustomStringConvertible {
+        /// Records in their newest state. Those that this device sent are among them (R-554).
+        public let modifications: [CKDatabase.RecordZoneChange.Modification]
+        /// Records that are gone.
+        public let deletions: [CKDatabase.RecordZoneChange.Deletion]
+
+        /// For logs.
+        public var description: String {
+            "FetchedRecordZoneChanges(modifications: \(modifications.count), deletions: \(deletions.count))"
+        }
+    }
+
+    /// What became of changes of zones that were sent.
+    public struct SentDatabaseChanges: Sendable, CustomStringConvertible {
+        /// Zones as they are on the server now.
+        public let savedZones: [CKRecordZone]
+        /// Zones that could not be saved.
+        public let failedZoneSaves: [FailedZoneSave]
+        /// Zones that are gone now.
+        public let deletedZoneIDs: [CKRecordZone.ID]
+        /// Zones that could not be deleted.
+        public let failedZoneDeletes: [CKRecordZone.ID: CKError]
+
+        /// For logs.
+        public var description: String {
+            """
+            SentDatabaseChanges(saved: \(savedZones.count), failed saves: \(failedZoneSaves.count), \
+            deleted: \(deletedZoneIDs.count), failed deletes: \(failedZoneDeletes.count))
+            """
+        }
+
+        /// A zone that could not be saved.
+        public struct FailedZoneSave: Sendable, CustomStringConvertible {
+            /// The zone as it was sent.
+            public let zone: CKRecordZone
+            /// Why. The engine tries again by itself after the errors of R-373.
+            public let error: CKError
+
+            /// For logs.
+            public var description: String { "FailedZoneSave(\(zone.zoneID.shortDescription), \(error.code))" }
+        }
+    }
+
+    /// What became of one batch of changes of records; names only what was in that batch (R-572).
+    public struct SentRecordZoneChanges: Sendable, CustomStringConvertible {
+        /// Records as they are on the server now, with their new tags.
+        public let savedRecords: [CKRecord]
+        /// Records that could not be saved.
+        public let failedRecordSaves: [FailedRecordSave]
+        /// Records that are gone now.
+        public let deletedRecordIDs: [CKRecord.ID]
+        /// Records that could not be deleted.
+        public let failedRecordDeletes: [CKRecord.ID: CKError]
+
+        /// For logs.
+        public var description: String {
+            """
+            SentRecordZoneChanges(saved: \(savedRecords.count), failed saves: \(failedRecordSaves.count), \
+            deleted: \(deletedRecordIDs.count), failed deletes: \(failedRecordDeletes.count))
+            """
+        }
+
+        /// A record that could not be saved.
+        public struct FailedRecordSave: Sendable, CustomStringConvertible {
+            /// The record as it was sent.
+            public let record: CKRecord
+            /// Why. After the errors of R-373 the engine keeps the change pending and tries again by itself; after any
+            /// other the change is no longer pending, and the app adds it again if it is still wanted (R-518).
+            public let error: CKError
+
+            /// For logs.
+            public var description: String { "FailedRecordSave(\(record.recordID.shortDescription), \(error.code))" }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkFields
+
+extension CKSyncEngine {
+    /// Changes of records that go to the server in one request, saved if the server's record is unchanged (R-574).
+    public struct RecordZoneChangeBatch: Sendable, CustomStringConvertible {
+        /// Records to save. The engine sends them as they are when the batch is handed over (R-590).
+        public var recordsToSave: [CKRecord]
+        /// Records to delete.
+        public var recordIDsToDelete: [CKRecord.ID]
+        /// Whether the changes of one zone succeed or fail together (R-582); false unless set.
+        public var atomicByZone: Bool
+
+        /// A batch of just these changes, pending or not (R-521).
+        public init(recordsToSave: [CKRecord] = [], recordIDsToDelete: [CKRecord.ID] = [], atomicByZone: Bool = false) {
+            self.recordsToSave = recordsToSave
+            self.recordIDsToDelete = recordIDsToDelete
+            self.atomicByZone = atomicByZone
+        }
+
+        /// As many of the pending changes, in their order, as fit into one batch (R-156: 250 changes, 1.5 MB).
+        ///
+        /// - Parameters:
+        ///   - pendingChanges: usually the engine's pending changes that are in the scope of the context.
+        ///   - recordProvider: gives the record to save; nil passes over the change, which stays pending until the app
+        ///     removes it.
+        /// - Returns: nil if there is nothing to send (R-579).
+        public init?(
+            pendingChanges: [PendingRecordZoneChange], recordProvider: @Sendable (CKRecord.ID) async -> CKRecord?
+        ) async {
+            self.init()
+            var byteCount = 0
+            for change in pendingChanges {
+                guard itemCount < SyncEngineLimits.batchItemsMax else { break }
+                switch change {
+                case .deleteRecord(let recordID):
+                    recordIDsToDelete.append(recordID)
+                case .saveRecord(let recordID):
+                    guard let record = await recordProvider(recordID) else { continue }
+                    byteCount += record.batchByteCount
+                    // A record that is too big even alone is sent all the same: the server says so (R-082).
+                    if byteCount > SyncEngineLimits.batchBytesMax, itemCount > 0 { return }
+                    recordsToSave.append(record)
+                }
+            }
+            if isEmpty { return nil }
+        }
+
+        /// For logs.
+        public var description: String {
+            """
+            RecordZoneChangeBatch(saves: \(recordsToSave.count), deletes: \(recordIDsToDelete.count), \
+            atomicByZone: \(atomicByZone))
+            """
+        }
+    }
+}
+
+extension CKSyncEngine.RecordZoneChangeBatch {
+    var itemCount: Int { recordsToSave.count + recordIDsToDelete.count }
+
+    var isEmpty: Bool { itemCount == 0 }
+
+    var recordIDs: [CKRecord.ID] { recordsToSave.map(\.recordID) + recordIDsToDelete }
+
+    var changes: [CKSyncEngine.PendingRecordZoneChange] {
+        recordsToSave.map { .saveRecord($0.recordID) } + recordIDsToDelete.map { .deleteRecord($0) }
+    }
+
+    /// Why the batch is not even sent: too many changes (R-578), or two of the same record (R-591, R-116).
+    var refusal: CKError.Code? {
+        if itemCount > SyncEngineLimits.batchItemsMax { return .limitExceeded }
+        return Set(recordIDs).count < itemCount ? .invalidArguments : nil
+    }
+
+    /// The same with records of its own (R-590).
+    func copied() -> Self {
+        var copy = self
+        copy.recordsToSave = recordsToSave.map { $0.copy() as? CKRecord ?? $0 }
+        return copy
+    }
+}
+
+extension CKRecord {
+    /// About how many bytes it takes to send this record's changes. Those that cannot be sent are found out by who sends
+    /// them; here they count little.
+    fileprivate var batchByteCount: Int {
+        let fieldByteCount = (try? changedFields(all: false))?.byteCount ?? 0
+        return fieldByteCount + recordID.recordName.utf8.count + recordID.zoneID.zoneName.utf8.count + 64
+    }
+}

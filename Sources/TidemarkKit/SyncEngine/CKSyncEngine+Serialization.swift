@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkBytes
+
+extension CKSyncEngine.State {
+    /// An engine's state as a value to store, with any encoder, and to give to the next engine.
+    ///
+    /// It is opaque, holds no records, and can be read by later versions of this module. An old one is safe to
+    /// use: what changed since is fetched again, what was pending then is sent again.
+    public struct Serialization: Codable, Sendable {
+        let snapshot: SyncEngineSnapshot
+
+        init(snapshot: SyncEngineSnapshot) {
+            self.snapshot = snapshot
+        }
+
+        /// - Throws: `DecodingError` if the data is none, or of a later version than this module knows.
+        public init(from decoder: any Decoder) throws {
+            let version = try decoder.container(keyedBy: VersionKey.self).decode(Int.self, forKey: .version)
+            guard version == SerializedSyncEngineState.version else {
+                throw DecodingError.dataCorrupted(
+                    .init(codingPath: decoder.codingPath, debugDescription: "unknown version \(version) of the state"))
+            }
+            do {
+                snapshot = try SerializedSyncEngineState(from: decoder).snapshot()
+            } catch let error as SerializedSyncEngineState.Damage {
+                throw DecodingError.dataCorrupted(
+                    .init(codingPath: decoder.codingPath, debugDescription: "\(error) in the state"))
+            }
+        }
+
+        /// Writes the current version of the format.
+        public func encode(to encoder: any Encoder) throws {
+            try SerializedSyncEngineState(snapshot).encode(to: encoder)
+        }
+
+        private enum VersionKey: String, CodingKey {
+            case version
+        }
+    }
+}
+
+/// Version 1 of the stored state, as it is in JSON or a property list. Names in it must never change.
+///
+/// Zones are named once, in a table, and otherwise by their index in it; changes are short strings. So a long list of
+/// pending changes is written and read quickly.
+struct SerializedSyncEngineState: Codable {
+    static let version = 1
+
+    /// What can be wrong with data that has the right shape.
+    enum Damage: Error {
+        case unknownZone, malformedChange, malformedName, malformedIdentity
+    }
+
+    struct Zone: Codable, Hashable {
+        var name: String
+        /// Absent: the user's own.
+        var owner: String?
+    }
+
+    struct Token: Codable {
+        var zone: Int
+        var token: Data
+    }
+
+    var version: Int
+    /// 16 bytes in hexadecimal.
+    var device: String
+    var user: String?
+    var subscription: String?
+    var databaseToken: Data?
+    var zones: [Zone] = []
+    var zoneTokens: [Token] = []
+    var unfetchedZones: [Int] = []
+    /// "s" (save) or "d" (delete), the zone's index, ":", the record's name.
+    var pendingRecords: [String] = []
+    var inFlightRecords: [String] = []
+    /// "s" or "d", the zone's index; for a save also ":" and the zone's encryption scope if it is not the usual one.
+    var pendingZones: [String] = []
+    var inFlightZones: [String] = []
+    var untrackedChanges: Bool
+}
+
+// MARK: Writing
+
+extension SerializedSyncEngineState {
+    init(_ snapshot: SyncEngineSnapshot) {
+        version = Self.version
+        device = Hex.encode(snapshot.deviceIdentity)
+        user = snapshot.user?.recordName
+        subscription = snapshot.subscriptionID
+        databaseToken = snapshot.databaseToken.map { Data($0.bytes) }
+        untrackedChanges = snapshot.hasUntrackedChanges
+
+        var table = ZoneTable()
+        unfetchedZones = snapshot.unfetchedZones.elements.map { table.index(of: $0) }
+        pendingRecords = snapshot.pendingRecords.elements.map { table.text(of: $0) }
+        inFlightRecords = snapshot.inFlightRecords.map { table.text(of: $0) }
+        pendingZones = snapshot.pendingZones.elements.map { table.text(of: $0) }
+        inFlightZones = snapshot.inFlightZones.map { table.text(of: $0) }
+        // Sorted, so that equal states are equal data.
+        let tokens = snapshot.zoneTokens.sorted {
+            ($0.key.zoneName, $0.key.ownerName) < ($1.key.zoneName, $1.key.ownerName)
+        }
+        zoneTokens = tokens.map { Token(zone: table.index(of: $0.key), token: Data($0.value.bytes)) }
+        zones = table.zones
+    }
+
+    /// Gives each zone its index.
+    private struct ZoneTable {
+        private(set) var zones: [Zone] = []
+        private var indices: [CKRecordZone.ID: Int] = [:]
+
+        mutating func index(of zoneID: CKRecordZone.ID) -> Int {
+            if let index = indices[zoneID] { return index }
+            let isOwn = zoneID.ownerName == CKCurrentUserDefaultName
+            zones.append(Zone(name: zoneID.zoneName, owner: isOwn ? nil : zoneID.ownerName))
+            indices[zoneID] = zones.count - 1
+            return zones.count - 1
+        }
+
+        mutating func text(of change: CKSyncEngine.PendingRecordZoneChange) -> String {
+            let index = index(of: change.recordID.zoneID)
+            return switch change {
+            case .saveRecord(let recordID): "s\(index):\(recordID.recordName)"
+            case .deleteRecord(let recordID): "d\(index):\(recordID.recordName)"
+            }
+        }
+
+        mutating func text(of change: CKSyncEngine.PendingDatabaseChange) -> String {
+            let index = index(of: change.zoneID)
+            return switch change {
+            case .saveZone(let zone) where zone.encryptionScope != .perRecord:
+                "s\(index):\(zone.encryptionScope.rawValue)"
+            case .saveZone: "s\(index)"
+            case .deleteZone: "d\(index)"
+            }
+        }
+    }
+}
+
+// MARK: Reading
+
+extension SerializedSyncEngineState {
+    func snapshot() throws(Damage) -> SyncEngineSnapshot {
+        let zoneIDs = try zones.map { (zone) throws(Damage) in try zone.zoneID() }
+        guard let identity = Hex.decode(device), identity.count == SyncEngineSnapshot.identityByteCount else {
+            throw .malformedIdentity
+        }
+        var snapshot = SyncEngineSnapshot(deviceIdentity: identity)
+        snapshot.user = user.map { CKRecord.ID(recordName: $0) }
+        snapshot.subscriptionID = subscription
+        snapshot.databaseToken = databaseToken.map { CKServerChangeToken(bytes: [UInt8]($0)) }
+        snapshot.hasUntrackedChanges = untrackedChanges
+        for token in zoneTokens {
+            snapshot.zoneTokens[try zoneIDs.zone(at: token.zone)] = CKServerChangeToken(bytes: [UInt8](token.token))
+        }
+        for index in unfetchedZones { snapshot.unfetchedZones.add(try zoneIDs.zone(at: index)) }
+        for text in pendingRecords { snapshot.pendingRecords.add(try Self.recordChange(text, zoneIDs)) }
+        for text in inFlightRecords { snapshot.inFlightRecords.append(try Self.recordChange(text, zoneIDs)) }
+        for text in pendingZones { snapshot.pendingZones.add(try Self.zoneChange(text, zoneIDs)) }
+        for text in inFlightZones { snapshot.inFlightZones.append(try Self.zoneChange(text, zoneIDs)) }
+        return snapshot
+    }
+
+    private static func recordChange(
+        _ text: String, _ zoneIDs: [CKRecordZone.ID]
+    ) throws(Damage) -> CKSyncEngine.PendingRecordZoneChange {
+        let parts = text.dropFirst().split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let index = Int(parts[0]) else { throw .malformedChange }
+        guard !parts[1].isEmpty else { throw .malformedName }
+        let recordID = CKRecord.ID(recordName: String(parts[1]), zoneID: try zoneIDs.zone(at: index))
+        switch text.first {
+        case "s": return .saveRecord(recordID)
+        case "d": return .deleteRecord(recordID)
+        default: throw .malformedChange
+        }
+    }
+
+    private static func zoneChange(
+        _ text: String, _ zoneIDs: [CKRecordZone.ID]
+    ) throws(Damage) -> CKSyncEngine.PendingDatabaseChange {
+        let parts = text.dropFirst().split(separator: ":", maxSplits: 1)
+        guard let first = parts.first, let index = Int(first) else { throw .malformedChange }
+        let zoneID = try zoneIDs.zone(at: index)
+        switch text.first {
+        case "s":
+            let zone = CKRecordZone(zoneID: zoneID)
+            if parts.count == 2 {
+                guard let raw = Int(parts[1]), let scope = CKRecordZone.EncryptionScope(rawValue: raw) else {
+                    throw .malformedChange
+                }
+                zone.encryptionScope = scope
+            }
+            return .saveZone(zone)
+        case "d": return .deleteZone(zoneID)
+        default: throw .malformedChange
+        }
+    }
+}
+
+extension SerializedSyncEngineState.Zone {
+    fileprivate func zoneID() throws(SerializedSyncEngineState.Damage) -> CKRecordZone.ID {
+        guard !name.isEmpty else { throw .malformedName }
+        return CKRecordZone.ID(unchecked: name, ownerName: owner ?? CKCurrentUserDefaultName)
+    }
+}
+
+extension [CKRecordZone.ID] {
+    fileprivate func zone(at index: Int) throws(SerializedSyncEngineState.Damage) -> CKRecordZone.ID {
+        guard indices.contains(index) else { throw .unknownZone }
+        return self[index]
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension CKSyncEngine {
+    /// What an engine knows: changes that are still to be sent, and zones that are still to be fetched.
+    ///
+    /// Everything here is synchronous, may be called from any thread, also in the delegate's callbacks and in the record
+    /// provider of a batch.
+    public final class State: Sendable {
+        private let driver: SyncEngineDriver
+
+        init(driver: SyncEngineDriver) {
+            self.driver = driver
+        }
+
+        /// Changes of records that are still to be sent, oldest first. What is being sent is not among them.
+        public var pendingRecordZoneChanges: [PendingRecordZoneChange] {
+            driver.read { $0.pendingRecords.elements }
+        }
+
+        /// Changes of zones that are still to be sent, oldest first.
+        public var pendingDatabaseChanges: [PendingDatabaseChange] {
+            driver.read { $0.pendingZones.elements }
+        }
+
+        /// Whether the app has changes to send that it does not list as pending.
+        ///
+        /// While true, the delegate is asked for batches even if nothing is pending. The engine sets it to false when the
+        /// delegate was asked, had nothing left, and nothing failed.
+        public var hasPendingUntrackedChanges: Bool {
+            get { driver.read(\.hasUntrackedChanges) }
+            set { driver.update { $0.setUntrackedChanges(newValue, at: $1) } }
+        }
+
+        /// Zones of which the server has changes that are not completely fetched yet.
+        public var zoneIDsWithUnfetchedServerChanges: [CKRecordZone.ID] {
+            driver.read { $0.unfetchedZones.elements }
+        }
+
+        /// Appends changes of records. One that is there already keeps its place; one of the same record that differs is
+        /// replaced. With automatic sync a send is planned.
+        public func add(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
+            let isInCallback = driver.isInCallback
+            driver.update { $0.add(pendingRecordZoneChanges, isInCallback: isInCallback, at: $1) }
+        }
+
+        /// Removes exactly these changes; those that are not there are ignored.
+        public func remove(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
+            driver.update { $0.remove(pendingRecordZoneChanges, at: $1) }
+        }
+
+        /// Appends changes of zones, as ``add(pendingRecordZoneChanges:)`` does those of records.
+        public func add(pendingDatabaseChanges: [PendingDatabaseChange]) {
+            driver.update { $0.add(pendingDatabaseChanges, at: $1) }
+        }
+
+        /// Removes exactly these changes; those that are not there are ignored.
+        public func remove(pendingDatabaseChanges: [PendingDatabaseChange]) {
+            driver.update { $0.remove(pendingDatabaseChanges, at: $1) }
+        }
+    }
+}

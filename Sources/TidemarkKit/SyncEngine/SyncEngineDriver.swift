@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Synchronization
+internal import TidemarkScheduling
+
+/// Carries out what an engine's state machine decides.
+///
+/// The machine is behind a lock, so that the engine's state is synchronous (R-515). At most one task drives it at a time:
+/// it starts when something happens, does one action after another, the delegate's callbacks among them, and ends when
+/// there is nothing to do; so an idle engine holds neither its delegate nor itself (R-503).
+final class SyncEngineDriver: Sendable {
+    private struct Guarded {
+        var machine: SyncEngineMachine
+        weak var engine: CKSyncEngine?
+        weak var delegate: (any CKSyncEngineDelegate)?
+        var isDriving = false
+        var isClosed = false
+        var timer: (due: Duration, handle: ScheduledTimer)?
+        var requests: [SyncEngineRequestID: Task<Void, Never>] = [:]
+        var calls: [SyncEngineCallID: CheckedContinuation<Result<Void, CKError>, Never>] = [:]
+        var callCount = 0
+    }
+
+    /// The driver whose callback the current task runs in, or was started in (R-533).
+    @TaskLocal private static var callbackOwner: Int?
+    private static let driverCount = Atomic(0)
+
+    private let number = SyncEngineDriver.driverCount.add(1, ordering: .relaxed).newValue
+    private let cloud: any SyncEngineCloud
+    private let scheduler: any Scheduler
+    private let guarded: Mutex<Guarded>
+
+    init(_ configuration: CKSyncEngine.Configuration) {
+        let host = configuration.host ?? configuration.database.syncEngineHost
+        let snapshot =
+            configuration.stateSerialization?.snapshot
+            ?? SyncEngineSnapshot(deviceIdentity: Self.newDeviceIdentity(host.scheduler))
+        cloud = host.makeCloud(snapshot.deviceIdentity)
+        scheduler = host.scheduler
+        let machine = SyncEngineMachine(
+            snapshot: snapshot, automaticallySync: configuration.automaticallySync,
+            subscriptionID: configuration.subscriptionID, at: Self.moment(host.scheduler))
+        guarded = Mutex(Guarded(machine: machine, delegate: configuration.delegate))
+    }
+
+    private static func newDeviceIdentity(_ scheduler: any Scheduler) -> [UInt8] {
+        (0..<2).flatMap { _ in withUnsafeBytes(of: scheduler.randomBits().bigEndian, Array.init) }
+    }
+
+    private static func moment(_ scheduler: any Scheduler) -> SyncEngineMoment {
+        SyncEngineMoment(now: scheduler.now, randomBits: scheduler.randomBits())
+    }
+
+    // MARK: For the engine and its state
+
+    /// For logs: no user data.
+    var description: String {
+        guarded.withLock { guarded in
+            let snapshot = guarded.machine.snapshot
+            let kind = guarded.machine.automaticallySync ? "automatic" : "manual"
+            return """
+                \(kind), pending: \(snapshot.pendingRecords.count) records and \(snapshot.pendingZones.count) zones, \
+                unfetched zones: \(snapshot.unfetchedZones.count)
+                """
+        }
+    }
+
+    /// Begins to listen and to work for the engine, which is complete but for its `init` returning.
+    func start(for engine: CKSyncEngine) {
+        guarded.withLock { $0.engine = engine }
+        cloud.setObserver(self)
+        update { _, _ in }
+    }
+
+    /// Ends all work (R-504).
+    func stop() {
+        update { machine, _ in machine.stop() }
+    }
+
+    func read<Value: Sendable>(_ value: (SyncEngineSnapshot) -> Value) -> Value {
+        guarded.withLock { value($0.machine.snapshot) }
+    }
+
+    /// Changes the machine, then sees to it that what follows is done.
+    func update(_ change: (inout SyncEngineMachine, SyncEngineMoment) -> Void) {
+        let moment = Self.moment(scheduler)
+        let startsTask = guarded.withLock { guarded in
+            change(&guarded.machine, moment)
+            defer { guarded.isDriving = true }
+            return !guarded.isDriving
+        }
+        if startsTask { scheduler.run { await self.drive() } }
+    }
+
+    /// Makes a call of the app to the machine, and waits for its end.
+    func call(
+        _ start: @Sendable (inout SyncEngineMachine, SyncEngineCallID, SyncEngineMoment) -> Void
+    ) async -> Result<Void, CKError> {
+        let id = guarded.withLock { guarded in
+            guarded.callCount += 1
+            return SyncEngineCallID(number: guarded.callCount)
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guarded.withLock { $0.calls[id] = continuation }
+                update { start(&$0, id, $1) }
+                // The handler has run in vain if the task was cancelled before the call was known.
+                if Task.isCancelled { update { machine, _ in machine.callerCancelled(id) } }
+            }
+        } onCancel: {
+            update { machine, _ in machine.callerCancelled(id) }
+        }
+    }
+
+    /// Whether the current task runs in a callback of this engine's delegate, or was started there.
+    var isInCallback: Bool { Self.callbackOwner == number }
+
+    /// R-533: such a call would wait for itself.
+    func forbidCallback(to call: StaticString) {
+        precondition(
+            !isInCallback,
+            """
+            CKSyncEngine.\(call) was called in a callback of the engine's delegate, or in a task started there. \
+            The call would wait for the callback to end: use a detached task, or call it later (R-533).
+            """)
+    }
+}
+
+// MARK: The driving task
+
+extension SyncEngineDriver {
+    private func drive() async {
+        while let action = nextAction() { await perform(action) }
+    }
+
+    /// What to do next; nil when the task is to end.
+    private func nextAction() -> SyncEngineAction? {
+        let moment = Self.moment(scheduler)
+        var closes = false
+        let next: SyncEngineAction? = guarded.withLock { guarded in
+            let action = guarded.machine.next(at: moment)
+            switch action {
+            case .wait(let due):
+                guarded.isDriving = false
+                setTimer(due, &guarded, at: moment.now)
+                return nil
+            case .stop:
+                guarded.isDriving = false
+                setTimer(nil, &guarded, at: moment.now)
+                closes = !guarded.isClosed
+                guarded.isClosed = true
+                return nil
+            default:
+                return action
+            }
+        }
+        if closes { cloud.close() }
+        return next
+    }
+
+    private func setTimer(_ due: Duration?, _ guarded: inout Guarded, at now: Duration) {
+        guard guarded.timer?.due != due else { return }
+        guarded.timer?.handle.cancel()
+        guarded.timer = due.map { due in
+            let handle = scheduler.schedule(after: max(due - now, .zero)) { [weak self] in self?.timerFired(due) }
+            return (due, handle)
+        }
+    }
+
+    private func timerFired(_ due: Duration) {
+        guarded.withLock { guarded in
+            if guarded.timer?.due == due { guarded.timer = nil }
+        }
+        update { _, _ in }
+    }
+
+    private func perform(_ action: SyncEngineAction) async {
+        switch action {
+        case .deliver(let event):
+            await callDelegate { await $0.handleEvent(event, syncEngine: $1) }
+        case .askFetchOptions(let context):
+            let options = await callDelegate { await $0.nextFetchChangesOptions(context, syncEngine: $1) }
+            guard let options else { return }
+            update { machine, _ in machine.fetchOptionsAnswered(options) }
+        case .askBatch(let context):
+            let batch = await callDelegate { await $0.nextRecordZoneChangeBatch(context, syncEngine: $1) }
+            guard let batch else { return }
+            update { machine, _ in machine.batchAnswered(batch) }
+        case .start(let id, let request):
+            start(id, request)
+        case .cancel(let id):
+            guarded.withLock { $0.requests[id] }?.cancel()
+        case .finish(let id, let result):
+            guarded.withLock { $0.calls.removeValue(forKey: id) }?.resume(returning: result)
+        case .wait, .stop:
+            preconditionFailure("the task ends instead")
+        }
+    }
+
+    /// Calls the delegate, if it and the engine are still there; else the engine stops (R-503).
+    @discardableResult
+    private func callDelegate<Answer: Sendable>(
+        _ body: @Sendable (any CKSyncEngineDelegate, CKSyncEngine) async -> Answer
+    ) async -> Answer? {
+        let (delegate, engine) = guarded.withLock { ($0.delegate, $0.engine) }
+        guard let delegate, let engine else {
+            stop()
+            return nil
+        }
+        return await Self.$callbackOwner.withValue(number) { await body(delegate, engine) }
+    }
+}
+
+// MARK: Requests
+
+extension SyncEngineDriver {
+    private func start(_ id: SyncEngineRequestID, _ request: SyncEngineRequest) {
+        guarded.withLock { guarded in
+            // Known before it can end: its end takes the lock.
+            guarded.requests[id] = scheduler.run {
+                let outcome = await SyncEngineRequestContext.$operationGroup.withValue(request.operationGroup) {
+                    await self.outcome(of: request)
+                }
+                self.requestEnded(id, outcome)
+            }
+        }
+    }
+
+    private func requestEnded(_ id: SyncEngineRequestID, _ outcome: SyncEngineOutcome) {
+        _ = guarded.withLock { $0.requests.removeValue(forKey: id) }
+        update { $0.requestEnded(id, outcome, at: $1) }
+    }
+
+    private func outcome(of request: SyncEngineRequest) async -> SyncEngineOutcome {
+        do throws(CKError) {
+            return .success(try await answer(to: request))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func answer(to request: SyncEngineRequest) async throws(CKError) -> SyncEngineAnswer {
+        switch request {
+        case .currentUser:
+            return .user(try await cloud.currentUser())
+        case .ensureSubscription(let id):
+            return .subscription(try await cloud.ensureSubscription(id: id))
+        case .modifyZones(let zones, let zoneIDs, _):
+            return .zoneResults(try await cloud.modifyZones(saving: zones, deleting: zoneIDs))
+        case .modifyRecords(let batch, _):
+            return .recordResults(
+                try await cloud.modifyRecords(
+                    saving: batch.recordsToSave, deleting: batch.recordIDsToDelete, atomicByZone: batch.atomicByZone))
+        case .databaseChanges(let token, _):
+            return .databasePage(try await cloud.databaseChanges(since: token))
+        case .zoneChanges(let zoneID, let token, _):
+            return .zonePage(try await cloud.zoneChanges(in: zoneID, since: token))
+        }
+    }
+}
+
+extension SyncEngineRequest {
+    fileprivate var operationGroup: CKOperationGroup? {
+        switch self {
+        case .currentUser, .ensureSubscription: nil
+        case .modifyZones(_, _, let group), .modifyRecords(_, let group), .databaseChanges(_, let group),
+            .zoneChanges(_, _, let group):
+            group
+        }
+    }
+}
+
+// MARK: What the cloud tells
+
+extension SyncEngineDriver: SyncEngineCloudObserver {
+    func cloudDidReceivePush(zoneIDs: [CKRecordZone.ID]) {
+        update { $0.pushReceived(zoneIDs, at: $1) }
+    }
+
+    func cloudDidChangeConnectivity(isOnline: Bool) {
+        update { $0.connectivityChanged(isOnline: isOnline, at: $1) }
+    }
+
+    func cloudDidChangeAccount() {
+        update { $0.accountHinted(at: $1) }
+    }
+}

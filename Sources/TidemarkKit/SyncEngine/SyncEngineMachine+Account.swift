@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension SyncEngineMachine {
+    // MARK: Errands: requests beside the operation
+
+    /// Asks who is signed in, and looks for the subscription, when it is time.
+    mutating func startErrands(at moment: SyncEngineMoment) {
+        if accountRequest == nil, let due = schedule.accountDue, due <= moment.now {
+            let id = newRequestID()
+            schedule.accountDue = nil
+            accountRequest = id
+            outbox.append(.start(id, .currentUser))
+        }
+        let isThrottled = schedule.throttledUntil.map { moment.now < $0 } ?? false
+        if wantsSubscription, !isThrottled, let due = schedule.subscriptionDue, due <= moment.now {
+            let id = newRequestID()
+            schedule.subscriptionDue = nil
+            subscriptionRequest = id
+            outbox.append(.start(id, .ensureSubscription(wantedSubscriptionID)))
+        }
+    }
+
+    /// only with automatic sync, and only while no good subscription is known.
+    var wantsSubscription: Bool {
+        guard automaticallySync, isOnline, !schedule.isSuspended, subscriptionRequest == nil, accountRequest == nil,
+            accountChange == nil, case .available = account
+        else { return false }
+        // The account event comes before anything else is done for the account.
+        if case .account = operation { return false }
+        return wantedSubscriptionID.map { $0 != snapshot.subscriptionID } ?? (snapshot.subscriptionID == nil)
+    }
+
+    mutating func subscriptionAnswered(_ outcome: SyncEngineOutcome, at moment: SyncEngineMoment) {
+        switch outcome {
+        case .success(.subscription(let id)):
+            schedule.subscriptionBackoff.reset()
+            guard snapshot.subscriptionID != id else { return }
+            snapshot.subscriptionID = id
+            noteChange(at: moment)
+        case .success:
+            preconditionFailure("a subscription was asked for")
+        case .failure(let error):
+            // An error that is not retried soon may be mended on the server meanwhile: once per round of fetching.
+            let delay =
+                error.isRetriedBySyncEngine
+                ? schedule.subscriptionBackoff.nextDelay(after: error, at: moment) : SyncEngineLimits.fetchInterval
+            schedule.subscriptionDue = moment.now + delay
+            noteFailure(error, retryAt: moment.now + delay, at: moment)
+        }
+    }
+
+    // MARK: Who is signed in
+
+    /// The cloud says that the account may have changed.
+    mutating func accountHinted(at moment: SyncEngineMoment) {
+        schedule.accountDue = moment.now
+        schedule.accountBackoff.reset()
+        resume(at: moment)
+    }
+
+    mutating func accountAnswered(_ outcome: SyncEngineOutcome, at moment: SyncEngineMoment) {
+        switch outcome {
+        case .success(.user(let user)):
+            schedule.accountBackoff.reset()
+            accountFound(user, at: moment)
+        case .success:
+            preconditionFailure("the user was asked for")
+        case .failure(let error):
+            // not knowing is no account change. A hint that came meanwhile asks again at once.
+            account = .unavailable(error)
+            let due = moment.now + schedule.accountBackoff.nextDelay(after: error, at: moment)
+            schedule.accountDue = min(due, schedule.accountDue ?? due)
+        }
+    }
+
+    private mutating func accountFound(_ user: CKRecord.ID?, at moment: SyncEngineMoment) {
+        let wasAvailable = if case .available = account { true } else { false }
+        account = user == nil ? .none : .available
+        // An account operation that is under way has put its user into the snapshot already.
+        accountChange = Self.change(from: snapshot.user, to: user).map {
+            SyncEngineAccountOperation(change: $0, user: user)
+        }
+        if accountChange != nil {
+            cancelOperation()
+            if let id = subscriptionRequest {
+                subscriptionRequest = nil
+                outbox.append(.cancel(id))
+            }
+        } else if !wasAvailable, user != nil {
+            scheduleEverything(at: moment)
+        }
+    }
+
+    private static func change(
+        from previous: CKRecord.ID?, to current: CKRecord.ID?
+    ) -> CKSyncEngine.Event.AccountChange.ChangeType? {
+        switch (previous, current) {
+        case (nil, nil): nil
+        case (nil, let current?): .signIn(currentUser: current)
+        case (let previous?, nil): .signOut(previousUser: previous)
+        case (let previous?, let current?):
+            previous.recordName == current.recordName
+                ? nil : .switchAccounts(previousUser: previous, currentUser: current)
+        }
+    }
+
+    // MARK: Telling the app
+
+    /// forget first, then tell; what the handler adds is kept. R-565: the new state follows.
+    mutating func step(_ operation: inout SyncEngineAccountOperation, at moment: SyncEngineMoment) -> SyncEngineAction?
+    {
+        switch operation.phase {
+        case .clearing:
+            // what was queued while nobody was signed in is for whoever signs in.
+            if snapshot.user != nil { snapshot.forgetAccount() }
+            snapshot.user = operation.user
+            schedule.fetchDue = nil
+            schedule.sendDue = nil
+            schedule.periodicFetchDue = nil
+            schedule.fetchesBeforeSend = false
+            schedule.subscriptionDue = .zero
+            repeatedFailures = []
+            noteChange(at: moment)
+            operation.phase = .flushing
+            return .deliver(.accountChange(.init(changeType: operation.change)))
+        case .flushing:
+            operation.phase = .ended
+            if operation.user != nil {
+                scheduleEverything(at: moment)
+            } else if hasAnythingToSend {
+                scheduleSend(at: moment)
+            }
+            return stateUpdates.isPending ? deliverStateUpdate() : nil
+        case .ended:
+            return nil
+        }
+    }
+}

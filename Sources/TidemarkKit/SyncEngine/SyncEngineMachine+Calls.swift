@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension SyncEngineMachine {
+    // MARK: Calls of the app
+
+    /// The app calls `fetchChanges`.
+    mutating func fetchCalled(
+        _ id: SyncEngineCallID, _ options: CKSyncEngine.FetchChangesOptions, at moment: SyncEngineMoment
+    ) {
+        noteAppCall(at: moment)
+        guard !isStopped else { return refuse(id) }
+        fetchCalls.append((id, options))
+        askForAccountIfNeeded(at: moment)
+        joinFetchCalls()
+    }
+
+    /// The app calls `sendChanges`.
+    mutating func sendCalled(
+        _ id: SyncEngineCallID, _ options: CKSyncEngine.SendChangesOptions, at moment: SyncEngineMoment
+    ) {
+        noteAppCall(at: moment)
+        guard !isStopped else { return refuse(id) }
+        sendCalls.append((id, options))
+        askForAccountIfNeeded(at: moment)
+        joinSendCalls()
+    }
+
+    /// The app calls `cancelOperations`.
+    mutating func cancelCalled(_ id: SyncEngineCallID, at moment: SyncEngineMoment) {
+        schedule.startDue = nil
+        guard !isStopped else { return refuse(id) }
+        schedule.isSuspended = true
+        schedule.fetchDue = nil
+        schedule.sendDue = nil
+        for call in fetchCalls.map(\.id) + sendCalls.map(\.id) { refuse(call) }
+        (fetchCalls, sendCalls) = ([], [])
+        cancelCalls.append(id)
+        cancelOperation()
+    }
+
+    /// The Swift task of a call was cancelled: its operation goes on if somebody else wants it.
+    mutating func callerCancelled(_ id: SyncEngineCallID) {
+        if fetchCalls.contains(where: { $0.id == id }) || sendCalls.contains(where: { $0.id == id }) {
+            fetchCalls.removeAll { $0.id == id }
+            sendCalls.removeAll { $0.id == id }
+            return refuse(id)
+        }
+        switch operation {
+        case .fetch(var fetch) where fetch.callers.contains(id) && fetch.isJoinable:
+            if fetch.callers == [id] && !fetch.isWantedByEngine { return cancelOperation() }
+            fetch.callers.removeAll { $0 == id }
+            operation = .fetch(fetch)
+            refuse(id)
+        case .send(var send) where send.callers.contains(id) && send.isJoinable:
+            if send.callers == [id] && !send.isWantedByEngine { return cancelOperation() }
+            send.callers.removeAll { $0 == id }
+            operation = .send(send)
+            refuse(id)
+        default:
+            // Answered, or about to be.
+            return
+        }
+    }
+
+    /// Ends the operation that is under way, with all its events. One that is about to end anyway is left alone.
+    mutating func cancelOperation() {
+        switch operation {
+        case .fetch(var fetch) where fetch.isJoinable:
+            fetch.isCancelled = true
+            operation = .fetch(fetch)
+        case .send(var send) where send.isJoinable:
+            send.isCancelled = true
+            operation = .send(send)
+        default:
+            return
+        }
+        cancelOperationRequest()
+    }
+
+    /// calls that the fetch under way does anyway share it.
+    mutating func joinFetchCalls() {
+        guard case .fetch(var fetch) = operation, fetch.isJoinable else { return }
+        for call in fetchCalls where fetch.options.scope.covers(call.options.scope) {
+            fetch.callers.append(call.id)
+            fetch.rereadsFeed = fetch.rereadsFeed || fetch.hasReadFeed
+        }
+        fetchCalls.removeAll { call in fetch.callers.contains(call.id) }
+        operation = .fetch(fetch)
+    }
+
+    /// calls that the send under way does anyway share it.
+    mutating func joinSendCalls() {
+        guard case .send(var send) = operation, send.isJoinable else { return }
+        for call in sendCalls where send.context.options.scope.covers(call.options.scope) {
+            send.callers.append(call.id)
+        }
+        sendCalls.removeAll { call in send.callers.contains(call.id) }
+        operation = .send(send)
+    }
+
+    private mutating func refuse(_ id: SyncEngineCallID) {
+        outbox.append(.finish(id, .failure(CKError(.operationCancelled))))
+    }
+
+    private mutating func noteAppCall(at moment: SyncEngineMoment) {
+        // The app has its engine.
+        schedule.startDue = nil
+        resume(at: moment)
+    }
+
+    /// a call finds out anew whether there is an account if none was there.
+    private mutating func askForAccountIfNeeded(at moment: SyncEngineMoment) {
+        if case .available = account { return }
+        schedule.accountDue = moment.now
+    }
+
+    // MARK: Pending changes (R-510 … R-520)
+
+    /// - Parameter isInCallback: whether the delegate adds them within one of its callbacks.
+    mutating func add(
+        _ changes: [CKSyncEngine.PendingRecordZoneChange], isInCallback: Bool, at moment: SyncEngineMoment
+    ) {
+        guard !changes.isEmpty else { return }
+        if !isInCallback, case .send(var send) = operation, case .asking = send.phase {
+            // The delegate may have read the record before this change of it, so one more send is due.
+            let touched = changes.filter { snapshot.pendingRecords.contains($0) }
+            send.touchedRecords.formUnion(touched.map(\.recordID))
+            operation = .send(send)
+        }
+        var isChanged = false
+        for change in changes { isChanged = snapshot.pendingRecords.add(change) || isChanged }
+        noteAddition(isChanged: isChanged, bringsNews: bringsNews(changes.map { .record($0.recordID) }), at: moment)
+    }
+
+    mutating func add(_ changes: [CKSyncEngine.PendingDatabaseChange], at moment: SyncEngineMoment) {
+        guard !changes.isEmpty else { return }
+        var isChanged = false
+        for change in changes { isChanged = snapshot.pendingZones.add(change) || isChanged }
+        noteAddition(isChanged: isChanged, bringsNews: bringsNews(changes.map { .zone($0.zoneID) }), at: moment)
+    }
+
+    mutating func remove(_ changes: [CKSyncEngine.PendingRecordZoneChange], at moment: SyncEngineMoment) {
+        schedule.startDue = nil
+        var isChanged = false
+        for change in changes { isChanged = snapshot.pendingRecords.remove(change) || isChanged }
+        if isChanged { noteChange(at: moment) }
+    }
+
+    mutating func remove(_ changes: [CKSyncEngine.PendingDatabaseChange], at moment: SyncEngineMoment) {
+        schedule.startDue = nil
+        var isChanged = false
+        for change in changes { isChanged = snapshot.pendingZones.remove(change) || isChanged }
+        if isChanged { noteChange(at: moment) }
+    }
+
+    ///
+    mutating func setUntrackedChanges(_ hasUntrackedChanges: Bool, at moment: SyncEngineMoment) {
+        let isChanged = snapshot.hasUntrackedChanges != hasUntrackedChanges
+        snapshot.hasUntrackedChanges = hasUntrackedChanges
+        if hasUntrackedChanges {
+            noteAddition(isChanged: isChanged, bringsNews: true, at: moment)
+        } else if isChanged {
+            noteChange(at: moment)
+        }
+    }
+
+    /// adding plans a send. What is added besides items that keep failing does not wait for these.
+    private mutating func noteAddition(isChanged: Bool, bringsNews: Bool, at moment: SyncEngineMoment) {
+        schedule.startDue = nil
+        additionCount += 1
+        if isChanged { noteChange(at: moment) }
+        resume(at: moment)
+        if bringsNews, schedule.failureBackoff.failureCount > 0, schedule.sendBackoff.failureCount == 0 {
+            schedule.sendDue = nil
+        }
+        scheduleSend(at: moment)
+    }
+
+    private func bringsNews(_ items: [SyncEngineItem]) -> Bool {
+        !items.allSatisfy(repeatedFailures.contains)
+    }
+
+    // MARK: What the cloud tells
+
+    /// zones that are named are to be fetched, and a fetch is due at once.
+    mutating func pushReceived(_ zoneIDs: [CKRecordZone.ID], at moment: SyncEngineMoment) {
+        guard automaticallySync, case .available = account, accountChange == nil else { return }
+        resume(at: moment)
+        var isChanged = false
+        for zoneID in zoneIDs where zoneID.zoneName != CKRecordZone.ID.defaultZoneName {
+            isChanged = snapshot.unfetchedZones.add(zoneID) || isChanged
+        }
+        if isChanged { noteChange(at: moment) }
+        guard case .fetch(var fetch) = operation, fetch.hasReadFeed else { return scheduleFetch(at: moment) }
+        fetch.pushedZones.formUnion(zoneIDs)
+        fetch.wasPushed = true
+        operation = .fetch(fetch)
+    }
+
+    /// I-4: after a gap the engine fetches, since pushes may have been lost.
+    mutating func connectivityChanged(isOnline: Bool, at moment: SyncEngineMoment) {
+        guard self.isOnline != isOnline else { return }
+        self.isOnline = isOnline
+        guard isOnline else { return }
+        schedule.fetchBackoff.reset()
+        schedule.sendBackoff.reset()
+        schedule.accountBackoff.reset()
+        schedule.subscriptionBackoff.reset()
+        if case .available = account {} else { schedule.accountDue = moment.now }
+        if schedule.subscriptionDue != nil { schedule.subscriptionDue = moment.now }
+        if schedule.sendDue != nil { schedule.sendDue = moment.now }
+        resume(at: moment)
+        scheduleFetch(at: moment)
+    }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+extension SyncEngineMachine {
+    mutating func beginFetch(
+        reason: CKSyncEngine.SyncReason, options: CKSyncEngine.FetchChangesOptions, callers: [SyncEngineCallID] = [],
+        at moment: SyncEngineMoment
+    ) {
+        // A call for everything does what was planned, too.
+        let absorbsPlan = options.scope.covers(.all) && schedule.fetchDue.map { $0 <= moment.now } ?? false
+        let isWantedByEngine = reason == .scheduled || absorbsPlan
+        if isWantedByEngine { schedule.fetchDue = nil }
+        operation = .fetch(
+            SyncEngineFetch(
+                reason: reason, context: .init(reason: reason, options: options), options: options, callers: callers,
+                isWantedByEngine: isWantedByEngine))
+    }
+
+    /// The next action of a fetch; nil if it waits for its request or has ended.
+    mutating func step(_ fetch: inout SyncEngineFetch, at moment: SyncEngineMoment) -> SyncEngineAction? {
+        while true {
+            switch fetch.phase {
+            case .beginning:
+                fetch.phase = .askingForFeed
+                return .deliver(.willFetchChanges(.init(context: fetch.context)))
+
+            case .askingForFeed, .readingFeed, .awaitingFeed, .tookFeedPage:
+                switch stepFeed(&fetch, at: moment) {
+                case .act(let action): return action
+                case .wait: return nil
+                case .proceed: continue
+                }
+
+            case .choosingZone, .openingZone, .askingForZone, .continuingZone, .readingZone, .awaitingZone,
+                .tookZonePage:
+                switch stepZone(&fetch, at: moment) {
+                case .act(let action): return action
+                case .wait: return nil
+                case .proceed: continue
+                }
+
+            case .closing:
+                // a pending state update comes before the end is told.
+                fetch.phase = .closed
+                if stateUpdates.isPending { return deliverStateUpdate() }
+
+            case .closed:
+                fetch.phase = .flushing
+                return .deliver(.didFetchChanges(.init(context: fetch.context)))
+
+            case .flushing:
+                // also what the last handler changed is told before a call returns.
+                if !fetch.callers.isEmpty, stateUpdates.isPending { return deliverStateUpdate() }
+                fetch.phase = .ended
+                endFetch(fetch, at: moment)
+                return nil
+
+            case .ended:
+                return nil
+            }
+        }
+    }
+
+    /// Where a part of an operation leaves it.
+    enum Progress {
+        case act(SyncEngineAction), wait, proceed
+    }
+
+    // MARK: The database feed
+
+    private mutating func stepFeed(_ fetch: inout SyncEngineFetch, at moment: SyncEngineMoment) -> Progress {
+        switch fetch.phase {
+        case .askingForFeed:
+            if fetch.isCancelled { return close(&fetch) }
+            fetch.rereadsFeed = false
+            fetch.phase = .readingFeed
+            return .act(ask(fetch))
+
+        case .readingFeed:
+            if fetch.isCancelled { return close(&fetch) }
+            fetch.phase = .awaitingFeed
+            return .act(start(.databaseChanges(since: snapshot.databaseToken, fetch.options.operationGroup)))
+
+        case .awaitingFeed:
+            guard let outcome = takeOutcome() else { return .wait }
+            return feedAnswered(outcome, &fetch, at: moment)
+
+        case .tookFeedPage(let token, let moreComing):
+            takeDatabaseToken(token, at: moment)
+            fetch.phase = moreComing ? .askingForFeed : .choosingZone
+            return .proceed
+
+        default:
+            preconditionFailure("not a phase of the feed")
+        }
+    }
+
+    private mutating func feedAnswered(
+        _ outcome: SyncEngineOutcome, _ fetch: inout SyncEngineFetch, at moment: SyncEngineMoment
+    ) -> Progress {
+        switch outcome {
+        case .success(.databasePage(let page)):
+            let isEmpty = page.modifications.isEmpty && page.deletions.isEmpty
+            // A server that promises more and brings nothing new would keep the engine here for ever.
+            let moreComing = page.moreComing && (!isEmpty || page.token != snapshot.databaseToken)
+            fetch.phase = .tookFeedPage(page.token, moreComing: moreComing)
+            if isEmpty { return .proceed }
+            noteZones(of: page, &fetch, at: moment)
+            return .act(
+                .deliver(
+                    .fetchedDatabaseChanges(.init(modifications: page.modifications, deletions: page.deletions))))
+
+        case .success:
+            preconditionFailure("database changes were asked for")
+
+        case .failure(let error) where error.code == .changeTokenExpired && snapshot.databaseToken != nil:
+            // from the beginning, within the same fetch; the app sees all zones again.
+            snapshot.databaseToken = nil
+            noteChange(at: moment)
+            fetch.phase = .askingForFeed
+            return .proceed
+
+        case .failure(let error):
+            // It says more than what became of single zones before, which their ends have told.
+            fetch.zoneErrors = [:]
+            fetch.error = error
+            return close(&fetch)
+        }
+    }
+
+    /// deleted zones are forgotten before the app is told. Deletions come first: a zone that is in both lists has
+    /// been created again. R-522: changed zones are to be fetched.
+    private mutating func noteZones(
+        of page: SyncEngineDatabasePage, _ fetch: inout SyncEngineFetch, at moment: SyncEngineMoment
+    ) {
+        for deletion in page.deletions {
+            snapshot.forgetZone(deletion.zoneID)
+            fetch.visitedZones.remove(deletion.zoneID)
+        }
+        for modification in page.modifications where modification.zoneID.zoneName != CKRecordZone.ID.defaultZoneName {
+            snapshot.unfetchedZones.add(modification.zoneID)
+            fetch.visitedZones.remove(modification.zoneID)
+        }
+        noteChange(at: moment)
+    }
+
+    private mutating func takeDatabaseToken(_ token: CKServerChangeToken, at moment: SyncEngineMoment) {
+        guard snapshot.databaseToken != token else { return }
+        snapshot.databaseToken = token
+        noteChange(at: moment)
+    }
+
+    // MARK: Both feeds
+
+    func ask(_ fetch: SyncEngineFetch) -> SyncEngineAction {
+        .askFetchOptions(.init(reason: fetch.reason, options: fetch.options))
+    }
+
+    func close(_ fetch: inout SyncEngineFetch) -> Progress {
+        fetch.phase = .closing
+        return .proceed
+    }
+
+    /// The delegate's answer to `askFetchOptions`.
+    mutating func fetchOptionsAnswered(_ options: CKSyncEngine.FetchChangesOptions) {
+        guard case .fetch(var fetch) = operation else { return }
+        fetch.options = options
+        operation = .fetch(fetch)
+    }
+
+    // MARK: The end
+
+    /// What follows from how the fetch ended.
+    private mutating func endFetch(_ fetch: SyncEngineFetch, at moment: SyncEngineMoment) {
+        outbox.append(contentsOf: fetch.callers.map { .finish($0, fetch.result) })
+        schedulePeriodicFetch(at: moment)
+        if fetch.wasPushed { scheduleFetch(at: moment) }
+        if fetch.isCancelled {
+            // An account change plans anew; after cancelOperations nothing is planned.
+            if fetch.isWantedByEngine, !schedule.isSuspended, accountChange == nil { scheduleFetch(at: moment) }
+            return
+        }
+        guard let error = fetch.error else {
+            schedule.fetchBackoff.reset()
+            schedule.fetchesBeforeSend = false
+            // What a call left out on purpose is still wanted by automatic sync.
+            let leavesOut =
+                fetch.reason == .manual
+                && snapshot.unfetchedZones.elements.contains {
+                    !fetch.visitedZones.contains($0) && !fetch.options.scope.contains($0)
+                }
+            if leavesOut { scheduleFetch(at: moment) }
+            return
+        }
+        guard error.isRetriedBySyncEngine else { return }
+        //
+        let retryAt = moment.now + schedule.fetchBackoff.nextDelay(after: error, at: moment)
+        if automaticallySync { schedule.fetchDue = retryAt }
+        noteFailure(error, retryAt: retryAt, at: moment)
+    }
+}

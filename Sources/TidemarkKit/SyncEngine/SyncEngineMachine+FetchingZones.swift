@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension SyncEngineMachine {
+    /// One step within the zones of a fetch: choose, ask, open, read page by page, close.
+    mutating func stepZone(_ fetch: inout SyncEngineFetch, at moment: SyncEngineMoment) -> Progress {
+        switch fetch.phase {
+        case .choosingZone:
+            return chooseZone(&fetch)
+
+        case .openingZone:
+            if fetch.isCancelled { return close(&fetch) }
+            // The delegate's answer may have changed the choice.
+            guard let zoneID = nextZone(of: fetch) else {
+                fetch.phase = .choosingZone
+                return .proceed
+            }
+            fetch.phase = .readingZone(zoneID)
+            return .act(.deliver(.willFetchRecordZoneChanges(.init(zoneID: zoneID))))
+
+        case .askingForZone(let zoneID):
+            if fetch.isCancelled { return endZone(zoneID, error: CKError(.operationCancelled), &fetch) }
+            fetch.phase = .continuingZone(zoneID)
+            return .act(ask(fetch))
+
+        case .continuingZone(let zoneID):
+            // a zone that the delegate no longer wants stays unfetched.
+            if !fetch.options.scope.contains(zoneID) { return endZone(zoneID, error: nil, &fetch) }
+            fetch.phase = .readingZone(zoneID)
+            return .proceed
+
+        case .readingZone(let zoneID):
+            if fetch.isCancelled { return endZone(zoneID, error: CKError(.operationCancelled), &fetch) }
+            fetch.phase = .awaitingZone(zoneID)
+            fetch.pushedZones.remove(zoneID)
+            let token = snapshot.zoneTokens[zoneID]
+            return .act(start(.zoneChanges(in: zoneID, since: token, fetch.options.operationGroup)))
+
+        case .awaitingZone(let zoneID):
+            guard let outcome = takeOutcome() else { return .wait }
+            return zoneAnswered(outcome, zoneID, &fetch, at: moment)
+
+        case .tookZonePage(let zoneID, let token, let moreComing):
+            takeZoneToken(token, zoneID, at: moment)
+            if moreComing {
+                fetch.phase = .askingForZone(zoneID)
+                return .proceed
+            }
+            // what was pushed since the page was asked for is not in it.
+            if !fetch.pushedZones.contains(zoneID), snapshot.unfetchedZones.remove(key: zoneID) {
+                noteChange(at: moment)
+            }
+            return endZone(zoneID, error: nil, &fetch)
+
+        default:
+            preconditionFailure("not a phase of a zone")
+        }
+    }
+
+    private mutating func chooseZone(_ fetch: inout SyncEngineFetch) -> Progress {
+        if fetch.isCancelled || fetch.error != nil { return close(&fetch) }
+        if nextZone(of: fetch) != nil {
+            fetch.phase = .openingZone
+            return .act(ask(fetch))
+        }
+        guard fetch.rereadsFeed else { return close(&fetch) }
+        fetch.phase = .askingForFeed
+        return .proceed
+    }
+
+    /// those that the app prefers, in its order, then the others in the order of the feed.
+    private func nextZone(of fetch: SyncEngineFetch) -> CKRecordZone.ID? {
+        func isOpen(_ zoneID: CKRecordZone.ID) -> Bool {
+            !fetch.visitedZones.contains(zoneID) && fetch.options.scope.contains(zoneID)
+        }
+        let preferred = fetch.options.prioritizedZoneIDs.first {
+            snapshot.unfetchedZones.contains(key: $0) && isOpen($0)
+        }
+        return preferred ?? snapshot.unfetchedZones.elements.first(where: isOpen)
+    }
+
+    private mutating func zoneAnswered(
+        _ outcome: SyncEngineOutcome, _ zoneID: CKRecordZone.ID, _ fetch: inout SyncEngineFetch,
+        at moment: SyncEngineMoment
+    ) -> Progress {
+        switch outcome {
+        case .success(.zonePage(let page)):
+            let isEmpty = page.modifications.isEmpty && page.deletions.isEmpty
+            // As for the database feed: no endless row of empty pages.
+            let moreComing = page.moreComing && (!isEmpty || page.token != snapshot.zoneTokens[zoneID])
+            fetch.phase = .tookZonePage(zoneID, page.token, moreComing: moreComing)
+            if isEmpty { return .proceed }
+            return .act(
+                .deliver(
+                    .fetchedRecordZoneChanges(.init(modifications: page.modifications, deletions: page.deletions))))
+
+        case .success:
+            preconditionFailure("changes of a zone were asked for")
+
+        case .failure(let error) where error.code == .changeTokenExpired && snapshot.zoneTokens[zoneID] != nil:
+            // from the beginning, within the same fetch; the app sees all living records again.
+            snapshot.zoneTokens[zoneID] = nil
+            noteChange(at: moment)
+            fetch.phase = .askingForZone(zoneID)
+            return .proceed
+
+        case .failure(let error):
+            if error.code == .zoneNotFound || error.code == .userDeletedZone {
+                // gone; the database feed says so, or has said so already.
+                snapshot.forgetZone(zoneID)
+                noteChange(at: moment)
+            }
+            return endZone(zoneID, error: error, &fetch)
+        }
+    }
+
+    private mutating func takeZoneToken(
+        _ token: CKServerChangeToken, _ zoneID: CKRecordZone.ID, at moment: SyncEngineMoment
+    ) {
+        guard snapshot.zoneTokens[zoneID] != token else { return }
+        snapshot.zoneTokens[zoneID] = token
+        noteChange(at: moment)
+    }
+
+    /// exactly one end for each beginning. R-550: other zones go on, unless the error concerns all.
+    private mutating func endZone(
+        _ zoneID: CKRecordZone.ID, error: CKError?, _ fetch: inout SyncEngineFetch
+    ) -> Progress {
+        fetch.visitedZones.insert(zoneID)
+        if let error {
+            fetch.zoneErrors[zoneID] = error
+            if error.isRetriedBySyncEngine { fetch.error = error }
+        }
+        fetch.phase = .choosingZone
+        return .act(.deliver(.didFetchRecordZoneChanges(.init(zoneID: zoneID, error: error))))
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// When the engine does what by itself. Times are on the scheduler's clock; nil: not planned.
+struct SyncEngineSchedule: Sendable {
+    /// Before this nothing happens unless the app calls.
+    var startDue: Duration?
+    var fetchDue: Duration?
+    var sendDue: Duration?
+    /// The fetch in case pushes were lost.
+    var periodicFetchDue: Duration?
+    /// When to ask who is signed in.
+    var accountDue: Duration? = .zero
+    /// When to look for the subscription.
+    var subscriptionDue: Duration? = .zero
+    /// The server asked for silence until then.
+    var throttledUntil: Duration?
+    /// After an answer was lost: what the server has is fetched before more is sent.
+    var fetchesBeforeSend = false
+    /// After `cancelOperations`: nothing is scheduled until something new happens.
+    var isSuspended = false
+    /// When the last send began.
+    var lastSendStart: Duration?
+
+    var fetchBackoff = SyncEngineBackoff()
+    var sendBackoff = SyncEngineBackoff()
+    var accountBackoff = SyncEngineBackoff()
+    var subscriptionBackoff = SyncEngineBackoff()
+    /// For items that fail for good again and again.
+    var failureBackoff = SyncEngineBackoff()
+
+    init(startDue: Duration) {
+        self.startDue = startDue
+    }
+}
+
+extension SyncEngineMachine {
+    // MARK: Choosing
+
+    /// Begins the next operation if one is due. Account changes first, then calls of the app, then fetch before
+    /// send.
+    mutating func chooseOperation(at moment: SyncEngineMoment) {
+        outbox.append(contentsOf: cancelCalls.map { .finish($0, .success(())) })
+        cancelCalls = []
+        if let change = accountChange {
+            accountChange = nil
+            operation = .account(change)
+            return
+        }
+        guard !isAccountQuestionOpen(at: moment) else { return }
+        guard case .available = account else { return refuseCalls() }
+        if beginManualOperation(at: moment) { return }
+        if isFetchDue(at: moment) {
+            resume(at: moment)
+            return beginFetch(reason: .scheduled, options: .init(), at: moment)
+        }
+        if isSendDue(at: moment) { beginScheduledSend(at: moment) }
+    }
+
+    private mutating func beginManualOperation(at moment: SyncEngineMoment) -> Bool {
+        if !fetchCalls.isEmpty {
+            let first = fetchCalls.removeFirst()
+            beginFetch(reason: .manual, options: first.options, callers: [first.id], at: moment)
+            joinFetchCalls()
+            return true
+        }
+        if !sendCalls.isEmpty {
+            let first = sendCalls.removeFirst()
+            beginSend(reason: .manual, options: first.options, callers: [first.id], at: moment)
+            joinSendCalls()
+            return true
+        }
+        return false
+    }
+
+    private mutating func beginScheduledSend(at moment: SyncEngineMoment) {
+        schedule.sendDue = nil
+        // a scheduled send with nothing to send is no send.
+        guard hasAnythingToSend else { return }
+        beginSend(reason: .scheduled, options: .init(), at: moment)
+    }
+
+    /// without an account a call fails, and the app gets no events for it.
+    private mutating func refuseCalls() {
+        var error = CKError(.notAuthenticated)
+        if case .unavailable(let reason) = account { error = reason }
+        let calls = fetchCalls.map(\.id) + sendCalls.map(\.id)
+        outbox.append(contentsOf: calls.map { .finish($0, .failure(error)) })
+        (fetchCalls, sendCalls) = ([], [])
+    }
+
+    var hasAnythingToSend: Bool {
+        !snapshot.pendingRecords.isEmpty || !snapshot.pendingZones.isEmpty || snapshot.hasUntrackedChanges
+    }
+
+    // MARK: Due times
+
+    /// Whether scheduled work may run at all; until when it is throttled is another question.
+    private var isSchedulingOpen: Bool {
+        guard automaticallySync, isOnline, subscriptionRequest == nil, case .available = account else { return false }
+        return true
+    }
+
+    private var fetchDue: Duration? {
+        guard isSchedulingOpen else { return nil }
+        let due = [schedule.isSuspended ? nil : schedule.fetchDue, schedule.periodicFetchDue].compactMap(\.self).min()
+        return due.map { max($0, schedule.throttledUntil ?? $0) }
+    }
+
+    private var sendDue: Duration? {
+        guard isSchedulingOpen, !schedule.isSuspended, !schedule.fetchesBeforeSend else { return nil }
+        return schedule.sendDue.map { max($0, schedule.throttledUntil ?? $0) }
+    }
+
+    private func isFetchDue(at moment: SyncEngineMoment) -> Bool {
+        fetchDue.map { $0 <= moment.now } ?? false
+    }
+
+    private func isSendDue(at moment: SyncEngineMoment) -> Bool {
+        sendDue.map { $0 <= moment.now } ?? false
+    }
+
+    /// While it is not known who is signed in, nothing else begins.
+    func isAccountQuestionOpen(at moment: SyncEngineMoment) -> Bool {
+        accountRequest != nil || schedule.accountDue.map { $0 <= moment.now } ?? false
+    }
+
+    /// Whether an operation could begin now.
+    func isAnythingDue(at moment: SyncEngineMoment) -> Bool {
+        if accountChange != nil || !cancelCalls.isEmpty { return true }
+        if isAccountQuestionOpen(at: moment) { return false }
+        return !fetchCalls.isEmpty || !sendCalls.isEmpty || isFetchDue(at: moment) || isSendDue(at: moment)
+    }
+
+    /// When to ask again if nothing happens before.
+    func nextDue(at moment: SyncEngineMoment) -> Duration? {
+        var dues = [stateUpdates.due]
+        if accountRequest == nil { dues.append(schedule.accountDue) }
+        if wantsSubscription { dues.append(schedule.subscriptionDue.map { max($0, schedule.throttledUntil ?? $0) }) }
+        if operation == nil, !isAccountQuestionOpen(at: moment) { dues += [fetchDue, sendDue] }
+        return dues.compactMap(\.self).min()
+    }
+
+    // MARK: Triggers
+
+    /// Something new happened: automatic sync goes on after `cancelOperations`.
+    mutating func resume(at moment: SyncEngineMoment) {
+        guard schedule.isSuspended else { return }
+        schedule.isSuspended = false
+        if hasAnythingToSend { scheduleSend(at: moment) }
+    }
+
+    /// A fetch as soon as possible.
+    mutating func scheduleFetch(at moment: SyncEngineMoment) {
+        guard automaticallySync else { return }
+        schedule.fetchDue = moment.now
+    }
+
+    /// plans a send if none is planned; at once after idle, else a moment after the last one began.
+    mutating func scheduleSend(at moment: SyncEngineMoment) {
+        guard automaticallySync, schedule.sendDue == nil else { return }
+        let earliest = schedule.lastSendStart.map { $0 + SyncEngineLimits.sendInterval }
+        schedule.sendDue = max(moment.now, earliest ?? moment.now)
+    }
+
+    /// A new start with whoever is signed in: what is on the server, then what is pending.
+    mutating func scheduleEverything(at moment: SyncEngineMoment) {
+        guard automaticallySync else { return }
+        schedule.isSuspended = false
+        schedule.fetchDue = moment.now
+        schedule.sendDue = hasAnythingToSend ? moment.now : nil
+    }
+
+    mutating func schedulePeriodicFetch(at moment: SyncEngineMoment) {
+        guard automaticallySync else { return }
+        // Between nine tenths and eleven tenths, so that devices started together do not stay together.
+        schedule.periodicFetchDue = moment.now + SyncEngineLimits.fetchInterval * (0.9 + moment.fraction / 5)
+    }
+
+    /// Notes what an error says about the engine as a whole: throttling, the account.
+    mutating func noteFailure(_ error: CKError, retryAt: Duration, at moment: SyncEngineMoment) {
+        if error.concernsAccount { schedule.accountDue = moment.now }
+        let isThrottled = error.code == .requestRateLimited || error.code == .serviceUnavailable
+        if isThrottled, error.retryAfterSeconds != nil {
+            schedule.throttledUntil = max(retryAt, schedule.throttledUntil ?? retryAt)
+        }
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+extension SyncEngineMachine {
+    mutating func beginSend(
+        reason: CKSyncEngine.SyncReason, options: CKSyncEngine.SendChangesOptions, callers: [SyncEngineCallID] = [],
+        at moment: SyncEngineMoment
+    ) {
+        // A call for everything does what was planned, too.
+        let absorbsPlan = options.scope.covers(.all) && schedule.sendDue != nil
+        if absorbsPlan { schedule.sendDue = nil }
+        schedule.lastSendStart = moment.now
+        operation = .send(
+            SyncEngineSend(
+                reason: reason, context: .init(reason: reason, options: options), callers: callers,
+                isWantedByEngine: reason == .scheduled || absorbsPlan))
+    }
+
+    /// The next action of a send; nil if it waits for its request or has ended.
+    mutating func step(_ send: inout SyncEngineSend, at moment: SyncEngineMoment) -> SyncEngineAction? {
+        while true {
+            switch send.phase {
+            case .beginning:
+                send.phase = .sendingZones
+                return .deliver(.willSendChanges(.init(context: send.context)))
+
+            case .sendingZones:
+                if let action = sendZonesOrAsk(&send, at: moment) { return action }
+
+            case .awaitingZones(let changes):
+                guard let outcome = takeOutcome() else { return nil }
+                return .deliver(.sentDatabaseChanges(settle(changes, outcome, &send, at: moment)))
+
+            case .asking:
+                if let action = sendBatch(&send, at: moment) { return action }
+
+            case .awaitingRecords(let batch):
+                guard let outcome = takeOutcome() else { return nil }
+                return .deliver(.sentRecordZoneChanges(settle(batch, outcome, &send, at: moment)))
+
+            case .closing:
+                // a pending state update comes before the end is told.
+                send.phase = .closed
+                if stateUpdates.isPending { return deliverStateUpdate() }
+
+            case .closed:
+                send.phase = .flushing
+                return .deliver(.didSendChanges(.init(context: send.context)))
+
+            case .flushing:
+                // also what the last handler changed is told before a call returns.
+                if !send.callers.isEmpty, stateUpdates.isPending { return deliverStateUpdate() }
+                send.phase = .ended
+                endSend(send, at: moment)
+                return nil
+
+            case .ended:
+                return nil
+            }
+        }
+    }
+
+    // MARK: Zones
+
+    /// zones before records, so that a zone and its records can be added together; also zones that are added while
+    /// the pass is under way.
+    private mutating func sendZonesOrAsk(
+        _ send: inout SyncEngineSend, at moment: SyncEngineMoment
+    ) -> SyncEngineAction? {
+        if send.isCancelled {
+            send.phase = .closing
+            return nil
+        }
+        let options = send.context.options
+        let changes = snapshot.pendingZones.elements.filter {
+            options.scope.contains($0) && !send.triedZones.contains($0.zoneID)
+        }
+        guard !changes.isEmpty else {
+            send.phase = .asking
+            send.batch = nil
+            send.touchedRecords = []
+            send.additionsSeen = additionCount
+            return .askBatch(send.context)
+        }
+        for change in changes {
+            snapshot.pendingZones.remove(change)
+            send.triedZones.insert(change.zoneID)
+        }
+        snapshot.inFlightZones = changes
+        noteChange(at: moment)
+        send.phase = .awaitingZones(changes)
+        return start(
+            .modifyZones(
+                saving: changes.compactMap(\.zoneToSave), deleting: changes.compactMap(\.zoneIDToDelete),
+                options.operationGroup))
+    }
+
+    // MARK: Records
+
+    /// The delegate's answer to `askBatch`. R-590: later changes of the records have no effect.
+    mutating func batchAnswered(_ batch: CKSyncEngine.RecordZoneChangeBatch?) {
+        guard case .send(var send) = operation, case .asking = send.phase else { return }
+        send.batch = batch?.copied()
+        operation = .send(send)
+    }
+
+    private mutating func sendBatch(_ send: inout SyncEngineSend, at moment: SyncEngineMoment) -> SyncEngineAction? {
+        guard !send.isCancelled, let batch = send.batch, !batch.isEmpty else {
+            send.isExhausted = !send.isCancelled
+            send.phase = .closing
+            return nil
+        }
+        send.batch = nil
+        guard batch.recordIDs.allSatisfy(send.context.options.scope.contains) else {
+            // nothing of it is sent, its changes stay pending.
+            send.requestError = CKError(.invalidArguments)
+            send.phase = .closing
+            return nil
+        }
+        takeInFlight(batch, send, at: moment)
+        if let code = batch.refusal {
+            return .deliver(.sentRecordZoneChanges(settle(batch, .failure(CKError(code)), &send, at: moment)))
+        }
+        send.phase = .awaitingRecords(batch)
+        return start(.modifyRecords(batch, send.context.options.operationGroup))
+    }
+
+    /// from now on these changes are in flight, and pending again only if they are added again.
+    private mutating func takeInFlight(
+        _ batch: CKSyncEngine.RecordZoneChangeBatch, _ send: SyncEngineSend, at moment: SyncEngineMoment
+    ) {
+        snapshot.inFlightRecords = batch.changes
+        for change in batch.changes where !send.touchedRecords.contains(change.recordID) {
+            snapshot.pendingRecords.remove(change)
+        }
+        noteChange(at: moment)
+    }
+
+    // MARK: The end
+
+    /// What follows from how the pass ended.
+    private mutating func endSend(_ send: SyncEngineSend, at moment: SyncEngineMoment) {
+        outbox.append(contentsOf: send.callers.map { .finish($0, send.result) })
+        let failedBefore = repeatedFailures
+        repeatedFailures = send.failedForGood
+        if send.isCancelled {
+            // An account change plans anew; after cancelOperations nothing is planned.
+            if !schedule.isSuspended, accountChange == nil, hasAnythingToSend { scheduleSend(at: moment) }
+        } else if let error = send.retriedError {
+            retrySend(after: error, send, at: moment)
+        } else if !send.failedForGood.isEmpty {
+            // the rest goes at once; the same items failing again and again slow the engine down.
+            if failedBefore.isDisjoint(with: send.failedForGood) { schedule.failureBackoff.reset() }
+            let isRepeated = !failedBefore.isDisjoint(with: send.failedForGood)
+            let delay = isRepeated ? schedule.failureBackoff.nextDelay(at: moment) : .zero
+            guard automaticallySync, hasAnythingToSend else { return }
+            schedule.sendDue = moment.now + delay
+        } else if send.isExhausted {
+            endExhausted(send, at: moment)
+        }
+    }
+
+    private mutating func retrySend(after error: CKError, _ send: SyncEngineSend, at moment: SyncEngineMoment) {
+        let retryAt = moment.now + schedule.sendBackoff.nextDelay(after: error, at: moment)
+        noteFailure(error, retryAt: retryAt, at: moment)
+        guard automaticallySync else { return }
+        schedule.sendDue = retryAt
+        guard send.lostAnswer else { return }
+        // What was lost may have been done: its outcome is fetched first, so that the app does not meet itself as a
+        // conflict.
+        schedule.fetchesBeforeSend = true
+        schedule.fetchDue = min(retryAt, schedule.fetchDue ?? retryAt)
+    }
+
+    /// The delegate had no more, and nothing failed.
+    private mutating func endExhausted(_ send: SyncEngineSend, at moment: SyncEngineMoment) {
+        schedule.sendBackoff.reset()
+        schedule.failureBackoff.reset()
+        if additionCount != send.additionsSeen {
+            if hasAnythingToSend { scheduleSend(at: moment) }
+            return
+        }
+        // Only the answer to a question about everything says that nothing is left.
+        guard send.context.options.scope.covers(.all) else { return }
+        // what the delegate passed over is not asked for again before something is added.
+        schedule.sendDue = nil
+        //
+        guard snapshot.hasUntrackedChanges else { return }
+        snapshot.hasUntrackedChanges = false
+        noteChange(at: moment)
+    }
+}
+
+extension CKSyncEngine.PendingDatabaseChange {
+    var zoneToSave: CKRecordZone? {
+        if case .saveZone(let zone) = self { zone } else { nil }
+    }
+
+    var zoneIDToDelete: CKRecordZone.ID? {
+        if case .deleteZone(let zoneID) = self { zoneID } else { nil }
+    }
+}

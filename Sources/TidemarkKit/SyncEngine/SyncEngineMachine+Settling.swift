@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+extension SyncEngineMachine {
+    // MARK: Zones
+
+    /// What became of zones that were sent; the pass goes on, or ends if nothing got through at all.
+    mutating func settle(
+        _ changes: [CKSyncEngine.PendingDatabaseChange], _ outcome: SyncEngineOutcome, _ send: inout SyncEngineSend,
+        at moment: SyncEngineMoment
+    ) -> CKSyncEngine.Event.SentDatabaseChanges {
+        let results = Self.zoneResults(of: changes, outcome)
+        var (savedZones, failedSaves) = ([CKRecordZone](), [CKSyncEngine.Event.SentDatabaseChanges.FailedZoneSave]())
+        var (deletedZoneIDs, failedDeletes) = ([CKRecordZone.ID](), [CKRecordZone.ID: CKError]())
+        var retried: [CKSyncEngine.PendingDatabaseChange] = []
+        for change in changes {
+            var failure: CKError?
+            switch change {
+            case .saveZone(let zone):
+                switch results.saves[zone.zoneID] ?? .failure(CKError(.internalError)) {
+                case .success(let saved): savedZones.append(saved)
+                case .failure(let error):
+                    failedSaves.append(.init(zone: zone, error: error))
+                    failure = error
+                }
+            case .deleteZone(let zoneID):
+                switch results.deletes[zoneID] ?? .failure(CKError(.internalError)) {
+                case .success:
+                    snapshot.forgetZone(zoneID)
+                    deletedZoneIDs.append(zoneID)
+                case .failure(let error):
+                    failedDeletes[zoneID] = error
+                    failure = error
+                }
+            }
+            guard let failure else { continue }
+            if send.note(failure, of: .zone(change.zoneID)) { retried.append(change) }
+        }
+        snapshot.inFlightZones = []
+        snapshot.pendingZones.restore(retried)
+        noteChange(at: moment)
+        // a refused zone does not keep records back; a request that did not get through does.
+        send.phase = .sendingZones
+        if case .failure(let error) = outcome {
+            send.noteRequestError(error)
+            if error.isRetriedBySyncEngine { send.phase = .closing }
+        }
+        return .init(
+            savedZones: savedZones, failedZoneSaves: failedSaves, deletedZoneIDs: deletedZoneIDs,
+            failedZoneDeletes: failedDeletes)
+    }
+
+    private static func zoneResults(
+        of changes: [CKSyncEngine.PendingDatabaseChange], _ outcome: SyncEngineOutcome
+    ) -> SyncEngineZoneResults {
+        switch outcome {
+        case .success(.zoneResults(let results)): return results
+        case .success: preconditionFailure("zones were sent")
+        case .failure(let error):
+            var results = SyncEngineZoneResults()
+            for change in changes {
+                let itemError = error.error(forItem: change.zoneID)
+                switch change {
+                case .saveZone(let zone): results.saves[zone.zoneID] = .failure(itemError)
+                case .deleteZone(let zoneID): results.deletes[zoneID] = .failure(itemError)
+                }
+            }
+            return results
+        }
+    }
+
+    // MARK: Records
+
+    /// What became of a batch: what failed and is retried is pending again, before the app is told; all else is
+    /// gone. After any failure the pass ends.
+    mutating func settle(
+        _ batch: CKSyncEngine.RecordZoneChangeBatch, _ outcome: SyncEngineOutcome, _ send: inout SyncEngineSend,
+        at moment: SyncEngineMoment
+    ) -> CKSyncEngine.Event.SentRecordZoneChanges {
+        let results = Self.recordResults(of: batch, outcome)
+        var (saved, failedSaves) = ([CKRecord](), [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave]())
+        var (deleted, failedDeletes) = ([CKRecord.ID](), [CKRecord.ID: CKError]())
+        var retried: [CKSyncEngine.PendingRecordZoneChange] = []
+        var hasFailed = false
+        for record in batch.recordsToSave {
+            switch results.saves[record.recordID] ?? .failure(CKError(.internalError)) {
+            case .success(let record): saved.append(record)
+            case .failure(let error):
+                hasFailed = true
+                failedSaves.append(.init(record: record, error: error))
+                if send.note(error, of: .record(record.recordID)) { retried.append(.saveRecord(record.recordID)) }
+            }
+        }
+        for recordID in batch.recordIDsToDelete {
+            switch results.deletes[recordID] ?? .failure(CKError(.internalError)) {
+            case .success: deleted.append(recordID)
+            case .failure(let error):
+                hasFailed = true
+                failedDeletes[recordID] = error
+                if send.note(error, of: .record(recordID)) { retried.append(.deleteRecord(recordID)) }
+            }
+        }
+        snapshot.inFlightRecords = []
+        snapshot.pendingRecords.restore(retried)
+        noteChange(at: moment)
+        if case .failure(let error) = outcome { send.noteRequestError(error) }
+        send.phase = hasFailed ? .closing : .sendingZones
+        return .init(
+            savedRecords: saved, failedRecordSaves: failedSaves, deletedRecordIDs: deleted,
+            failedRecordDeletes: failedDeletes)
+    }
+
+    private static func recordResults(
+        of batch: CKSyncEngine.RecordZoneChangeBatch, _ outcome: SyncEngineOutcome
+    ) -> SyncEngineRecordResults {
+        switch outcome {
+        case .success(.recordResults(let results)): return results
+        case .success: preconditionFailure("records were sent")
+        case .failure(let error):
+            var results = SyncEngineRecordResults()
+            for record in batch.recordsToSave {
+                results.saves[record.recordID] = .failure(error.error(forItem: record.recordID))
+            }
+            for recordID in batch.recordIDsToDelete {
+                results.deletes[recordID] = .failure(error.error(forItem: recordID))
+            }
+            return results
+        }
+    }
+}
+
+extension SyncEngineSend {
+    /// Notes the failure of one item.
+    ///
+    /// - Returns: whether the engine tries it again.
+    fileprivate mutating func note(_ error: CKError, of item: SyncEngineItem) -> Bool {
+        itemErrors[item] = error
+        if error.code == .serverResponseLost { lostAnswer = true }
+        guard error.isRetriedBySyncEngine else {
+            failedForGood.insert(item)
+            return false
+        }
+        let isLonger = (error.retryAfterSeconds ?? 0) > (retriedError?.retryAfterSeconds ?? 0)
+        if retriedError == nil || isLonger { retriedError = error }
+        return true
+    }
+
+    /// Notes that a request failed as a whole.
+    fileprivate mutating func noteRequestError(_ error: CKError) {
+        guard requestError == nil, error.code != .partialFailure else { return }
+        requestError = error
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something that can fail in a send.
+enum SyncEngineItem: Hashable, Sendable {
+    case zone(CKRecordZone.ID)
+    case record(CKRecord.ID)
+
+    /// As it is in the errors that the app gets.
+    var id: AnyHashable {
+        switch self {
+        case .zone(let zoneID): AnyHashable(zoneID)
+        case .record(let recordID): AnyHashable(recordID)
+        }
+    }
+}
+
+/// What an engine is busy with: one thing at a time, so that events never mix.
+enum SyncEngineOperation: Sendable {
+    case account(SyncEngineAccountOperation)
+    case fetch(SyncEngineFetch)
+    case send(SyncEngineSend)
+}
+
+/// The one request that an operation waits for.
+struct SyncEnginePendingRequest: Sendable {
+    let id: SyncEngineRequestID
+    var outcome: SyncEngineOutcome?
+    var isCancelled = false
+}
+
+/// Telling the app of an account change (R-560 … R-566).
+struct SyncEngineAccountOperation: Sendable {
+    enum Phase: Sendable {
+        case clearing, flushing, ended
+    }
+
+    let change: CKSyncEngine.Event.AccountChange.ChangeType
+    let user: CKRecord.ID?
+    var phase = Phase.clearing
+}
+
+/// One fetch, from `willFetchChanges` to `didFetchChanges`.
+struct SyncEngineFetch: Sendable {
+    enum Phase: Sendable {
+        case beginning
+        /// About to ask the delegate, then to read a page of the database feed.
+        case askingForFeed, readingFeed, awaitingFeed
+        /// The delegate has the page: its token may be taken.
+        case tookFeedPage(CKServerChangeToken, moreComing: Bool)
+        /// About to ask the delegate, then to open the next zone.
+        case choosingZone, openingZone
+        /// About to ask the delegate, then to read a further page of the zone.
+        case askingForZone(CKRecordZone.ID), continuingZone(CKRecordZone.ID)
+        case readingZone(CKRecordZone.ID), awaitingZone(CKRecordZone.ID)
+        case tookZonePage(CKRecordZone.ID, CKServerChangeToken, moreComing: Bool)
+        case closing, closed, flushing, ended
+    }
+
+    let reason: CKSyncEngine.SyncReason
+    /// As at the beginning; what `didFetchChanges` carries.
+    let context: CKSyncEngine.FetchChangesContext
+    /// As the delegate last answered.
+    var options: CKSyncEngine.FetchChangesOptions
+    var phase = Phase.beginning
+    var callers: [SyncEngineCallID] = []
+    /// Whether the engine itself wants this fetch, so that it goes on when its callers are cancelled.
+    var isWantedByEngine: Bool
+    var isCancelled = false
+
+    /// Zones that are not to be opened again in this fetch: fetched, or failed.
+    var visitedZones: Set<CKRecordZone.ID> = []
+    /// Zones pushed since the fetch began: they stay unfetched whatever is read now.
+    var pushedZones: Set<CKRecordZone.ID> = []
+    /// Whether a push came: one more fetch follows.
+    var wasPushed = false
+    /// Whether a caller joined after the feed was asked for: it is read once more, so that the caller gets all that was
+    /// on the server when it called.
+    var rereadsFeed = false
+
+    /// Failures of zones, for the callers.
+    var zoneErrors: [CKRecordZone.ID: CKError] = [:]
+    /// The failure that ended the fetch early.
+    var error: CKError?
+
+    /// What the callers are told.
+    var result: Result<Void, CKError> {
+        if isCancelled { return .failure(CKError(.operationCancelled)) }
+        if let error, zoneErrors.isEmpty { return .failure(error) }
+        if let error = CKError.combining(zoneErrors.map { ($0, $1) }, unwrapsSingle: true) { return .failure(error) }
+        return .success(())
+    }
+}
+
+/// One send, from `willSendChanges` to `didSendChanges`.
+struct SyncEngineSend: Sendable {
+    enum Phase: Sendable {
+        case beginning, sendingZones
+        case awaitingZones([CKSyncEngine.PendingDatabaseChange])
+        /// The delegate is being asked for a batch, or has just answered.
+        case asking
+        case awaitingRecords(CKSyncEngine.RecordZoneChangeBatch)
+        case closing, closed, flushing, ended
+    }
+
+    let reason: CKSyncEngine.SyncReason
+    let context: CKSyncEngine.SendChangesContext
+    var phase = Phase.beginning
+    var callers: [SyncEngineCallID] = []
+    var isWantedByEngine: Bool
+    var isCancelled = false
+
+    /// What the delegate answered to the last question.
+    var batch: CKSyncEngine.RecordZoneChangeBatch?
+    /// Zones whose change was tried: not again in this pass.
+    var triedZones: Set<CKRecordZone.ID> = []
+    /// Pending saves and deletes that the app added once more while it was asked for a batch: the batch may hold them as
+    /// they were before, so they stay pending.
+    var touchedRecords: Set<CKRecord.ID> = []
+    /// The count of additions when the delegate was last asked.
+    var additionsSeen = 0
+    /// Whether the delegate answered that there is no more.
+    var isExhausted = false
+
+    /// Failures of records and zones, for the callers.
+    var itemErrors: [SyncEngineItem: CKError] = [:]
+    /// The failure of a request as a whole.
+    var requestError: CKError?
+    /// A failure that the engine retries; the one with the longest retry-after.
+    var retriedError: CKError?
+    /// Items that failed in a way that the app must deal with.
+    var failedForGood: Set<SyncEngineItem> = []
+    var lostAnswer = false
+
+    /// What the callers are told.
+    var result: Result<Void, CKError> {
+        if isCancelled { return .failure(CKError(.operationCancelled)) }
+        if let requestError { return .failure(requestError) }
+        if let error = CKError.combining(itemErrors.map { ($0.id, $1) }, unwrapsSingle: false) {
+            return .failure(error)
+        }
+        return .success(())
+    }
+
+    var isJoinable: Bool {
+        switch phase {
+        case .closing, .closed, .flushing, .ended: false
+        default: !isCancelled
+        }
+    }
+}
+
+extension SyncEngineFetch {
+    var isJoinable: Bool {
+        switch phase {
+        case .closing, .closed, .flushing, .ended: false
+        default: !isCancelled
+        }
+    }
+
+    /// Whether the database feed has been asked for already.
+    var hasReadFeed: Bool {
+        switch phase {
+        case .beginning, .askingForFeed, .readingFeed: false
+        default: true
+        }
+    }
+}

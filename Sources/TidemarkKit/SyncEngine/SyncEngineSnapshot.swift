@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an engine knows that must outlive the process. Records themselves are never in it.
+struct SyncEngineSnapshot: Sendable {
+    static let identityByteCount = 16
+
+    /// The engine's identity as a device: 16 random bytes, made once and kept for good.
+    var deviceIdentity: [UInt8]
+    /// The user of the last account event.
+    var user: CKRecord.ID?
+    /// The subscription that was found or made.
+    var subscriptionID: CKSubscription.ID?
+    var databaseToken: CKServerChangeToken?
+    var zoneTokens: [CKRecordZone.ID: CKServerChangeToken] = [:]
+    /// In the order in which the server named them.
+    var unfetchedZones = KeyedList<CKRecordZone.ID>()
+    var pendingRecords = KeyedList<CKSyncEngine.PendingRecordZoneChange>()
+    var pendingZones = KeyedList<CKSyncEngine.PendingDatabaseChange>()
+    /// The batch that is being sent.
+    var inFlightRecords: [CKSyncEngine.PendingRecordZoneChange] = []
+    var inFlightZones: [CKSyncEngine.PendingDatabaseChange] = []
+    /// Whether the app has changes that it does not list as pending.
+    var hasUntrackedChanges = false
+
+    init(deviceIdentity: [UInt8]) {
+        self.deviceIdentity = deviceIdentity
+    }
+
+    /// what was in flight when the process ended may not have arrived.
+    mutating func restoreInFlight() {
+        pendingRecords.restore(inFlightRecords)
+        pendingZones.restore(inFlightZones)
+        inFlightRecords = []
+        inFlightZones = []
+    }
+
+    /// forgets all that belongs to an account that is gone. The device identity stays: the server keys it by
+    /// account.
+    mutating func forgetAccount() {
+        self = SyncEngineSnapshot(deviceIdentity: deviceIdentity)
+    }
+
+    mutating func forgetZone(_ zoneID: CKRecordZone.ID) {
+        zoneTokens[zoneID] = nil
+        unfetchedZones.remove(key: zoneID)
+    }
+}
