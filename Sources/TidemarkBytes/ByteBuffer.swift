@@ -31,6 +31,15 @@ package struct ByteBuffer: Sendable {
     @inlinable
     package var isEmpty: Bool { storage.count == head }
 
+    /// The memory that is held, used or not.
+    var memoryBytes: Int { storage.capacity }
+
+    /// Below this, what has been read is not worth moving the rest for.
+    @usableFromInline static var compactionBytesMin: Int { 65_536 }
+
+    /// An emptied buffer keeps up to so much memory for what comes next.
+    @usableFromInline static var keptBytesMax: Int { 65_536 }
+
     /// A copy of what can be read.
     @inlinable
     package var readableBytes: [UInt8] { head == 0 ? storage : Array(storage[head...]) }
@@ -40,8 +49,11 @@ package struct ByteBuffer: Sendable {
     /// Makes room for `count` more bytes, so that appending them moves what is there at most once.
     @inlinable
     package mutating func reserve(_ count: Int) {
-        let needed = storage.count + count
+        guard storage.count + count > storage.capacity else { return }
+        // What has been read goes first, if that moves no more than it frees.
+        if head >= readableCount { compact() }
         // Doubling, as appending does: many small reservations must not copy everything each time.
+        let needed = storage.count + count
         if needed > storage.capacity { storage.reserveCapacity(max(needed, 2 * storage.count)) }
     }
 
@@ -78,13 +90,13 @@ package struct ByteBuffer: Sendable {
 
     /// Makes room for `count` bytes at the end, lets `body` fill them, and keeps as many as it says it wrote.
     ///
-    /// The room holds zeroes or old content; `body` must return a number in `0...count`.
+    /// The room holds zeroes; `body` must return a number in `0...count`.
     @inlinable
     package mutating func appendWritten(
         capacity count: Int,
         _ body: (UnsafeMutableRawBufferPointer) throws -> Int
     ) rethrows {
-        compact()
+        reserve(count)
         let start = storage.count
         storage.append(contentsOf: repeatElement(0, count: count))
         var written = 0
@@ -125,7 +137,7 @@ package struct ByteBuffer: Sendable {
         head += count
         if head == storage.count {
             clear()
-        } else if head > 65_536, head > storage.count / 2 {
+        } else if head > Self.compactionBytesMin, head > readableCount {
             compact()
         }
     }
@@ -161,7 +173,7 @@ package struct ByteBuffer: Sendable {
     /// Drops everything; small memory is kept for reuse, large memory is given back.
     @inlinable
     package mutating func clear() {
-        if storage.capacity > 65_536 { storage = [] } else { storage.removeAll(keepingCapacity: true) }
+        if storage.capacity > Self.keptBytesMax { storage = [] } else { storage.removeAll(keepingCapacity: true) }
         head = 0
     }
 
