@@ -35,6 +35,8 @@ package final class Listener: EventHandler, @unchecked Sendable {
     private let descriptor: FileDescriptor
     private let onAccept: (FileDescriptor, SocketAddress) -> Void
     private var registration: Registration?
+    /// `accept4`; tests put in one that fails.
+    var accept: (_ fd: Int32, _ address: inout sockaddr_storage) -> Int = SystemCalls.accept
     private var reserve: FileDescriptor?
     private var pauseTimer: ScheduledTimer?
     /// The last attempt found no descriptor either, so that waiting connections are to be turned away.
@@ -77,6 +79,9 @@ package final class Listener: EventHandler, @unchecked Sendable {
         registration = try loop.register(descriptor, interest: .readable, handler: self)
     }
 
+    /// The reserve is not held just now; for tests.
+    var isReserveGivenUp: Bool { reserve == nil }
+
     /// Accepts no more until ``resume()``; connections wait in the kernel's queue.
     package func pause() {
         isPausedByCaller = true
@@ -108,7 +113,7 @@ package final class Listener: EventHandler, @unchecked Sendable {
     /// False when there is nothing more to accept now.
     private func acceptOne() -> Bool {
         var storage = sockaddr_storage()
-        let result = SystemCalls.accept(descriptor.rawValue, &storage)
+        let result = accept(descriptor.rawValue, &storage)
         if result >= 0 {
             isExhausted = false
             let accepted = FileDescriptor(owning: Int32(result))
@@ -142,7 +147,7 @@ package final class Listener: EventHandler, @unchecked Sendable {
             guard reserve != nil else { break }
             reserve = nil
             var storage = sockaddr_storage()
-            let result = SystemCalls.accept(descriptor.rawValue, &storage)
+            let result = accept(descriptor.rawValue, &storage)
             if result >= 0 {
                 SystemCalls.close(Int32(result))
                 refusedCount += 1

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import TidemarkScheduling
+
+@testable import TidemarkSockets
+
+@Suite struct ListenerTests {
+    @Test func `two loops share an address, and each connection comes to one of them`() async throws {
+        try await withLoop { first in
+            try await withLoop { second in
+                let one = try await TestServer.start(on: first)
+                let two = try await TestServer.start(on: second, at: one.listener.localAddress)
+                #expect(two.listener.localAddress == one.listener.localAddress)
+                for _ in 0..<64 { _ = try await TestConnection.connect(to: one.listener.localAddress, on: first) }
+                let (sum, spread) = (Locked(0), Locked(0))
+                try await first.eventually("all accepted") {
+                    sum.update { $0 = one.connections.count }
+                    second.execute { spread.update { $0 = two.connections.count } }
+                    return sum.value + spread.value == 64
+                }
+                // By a hash of both addresses: that none of 64 comes to one of two has a chance of 2⁻⁶³.
+                #expect(sum.value > 0)
+                #expect(spread.value > 0)
+            }
+        }
+    }
+
+    @Test func `an address that is not shared is given once`() async throws {
+        try await withLoop { loop in
+            let options = Listener.Options(sharesAddress: false)
+            let first = try await TestServer.start(on: loop, options: options)
+            let error = await #expect(throws: SocketError.self) {
+                _ = try await TestServer.start(on: loop, at: first.listener.localAddress, options: options)
+            }
+            #expect(error?.code == .addressInUse)
+            // Free again once closed, in spite of connections in TIME_WAIT.
+            let client = try await TestConnection.connect(to: first.listener.localAddress, on: loop)
+            try await loop.eventually("accepted") { first.connections.count == 1 }
+            await loop.onLoop {
+                first.connections[0].close()
+                first.listener.close()
+                client.close()
+            }
+            _ = try await TestServer.start(on: loop, at: first.listener.localAddress, options: options)
+        }
+    }
+
+    @Test func `a listener on all IPv6 addresses takes IPv4 when asked to`() async throws {
+        try await withLoop { loop in
+            let both = try await TestServer.start(on: loop, at: SocketAddress(parsing: "[::]:0"), isEcho: true)
+            let port = both.listener.localAddress.port
+            _ = try await TestConnection.connect(to: .loopback(port: port), on: loop)
+            _ = try await TestConnection.connect(to: .loopbackIPv6(port: port), on: loop)
+            try await loop.eventually("accepted") { both.connections.count == 2 }
+            #expect(await loop.onLoop { both.peers.allSatisfy(\.isLoopback) })
+            let only = try await TestServer.start(
+                on: loop, at: .loopbackIPv6(port: 0), options: .init(acceptsIPv4OnIPv6: false))
+            await #expect(throws: SocketError.self) {
+                try await TestConnection.connect(to: .loopback(port: only.listener.localAddress.port), on: loop)
+            }
+        }
+    }
+
+    @Test func `a paused listener lets connections wait`() async throws {
+        try await withLoop { loop in
+            let server = try await TestServer.start(on: loop)
+            await loop.onLoop { server.listener.pause() }
+            _ = try await TestConnection.connect(to: server.listener.localAddress, on: loop)
+            for _ in 0..<10 { await loop.onLoop {} }
+            #expect(await loop.onLoop { server.connections.count } == 0)
+            await loop.onLoop { server.listener.resume() }
+            try await loop.eventually("accepted") { server.connections.count == 1 }
+        }
+    }
+
+    @Test(arguments: [EMFILE, ENFILE, ENOMEM])
+    func `when descriptors run out it pauses, turns some away, and goes on when there are some`(
+        code: Int32
+    ) async throws {
+        try await withLoop { loop in
+            let server = try await TestServer.start(on: loop)
+            let attempts = Locked(0)
+            let isTight = Locked(true)
+            await loop.onLoop {
+                server.listener.accept = { fd, address in
+                    attempts.update { $0 += 1 }
+                    // There is one descriptor: the one that is kept in reserve, once it is given up.
+                    let isReserveFree = server.listener.isReserveGivenUp
+                    return isTight.value && !isReserveFree ? -Int(code) : SystemCalls.accept(fd, &address)
+                }
+            }
+            let clients = try await connect(5, to: server, on: loop)
+            try await loop.eventually("turned away") { server.listener.refusedCount == 5 }
+            try await loop.eventually("told so") { clients.allSatisfy { $0.end != nil } }
+            #expect(server.connections.isEmpty)
+            // It did not spin: two rounds with a pause between them, and one call for each that was turned away.
+            #expect(attempts.value < 30)
+            isTight.update { $0 = false }
+            _ = try await connect(1, to: server, on: loop)
+            try await loop.eventually("serving again") { server.connections.count == 1 }
+        }
+    }
+
+    @Test func `a connection that has gone before it was accepted does not stop the others`() async throws {
+        try await withLoop { loop in
+            let server = try await TestServer.start(on: loop)
+            let failures = Locked([ECONNABORTED, EPROTO, EPERM])
+            await loop.onLoop {
+                server.listener.accept = { fd, address in
+                    var code: Int32?
+                    failures.update { code = $0.popLast() }
+                    return code.map { -Int($0) } ?? SystemCalls.accept(fd, &address)
+                }
+            }
+            _ = try await connect(3, to: server, on: loop)
+            try await loop.eventually("accepted") { server.connections.count == 3 }
+        }
+    }
+
+    @Test func `a listener may be closed while it accepts`() async throws {
+        try await withLoop { loop in
+            let accepted = Locked(0)
+            let listener = Locked<Listener?>(nil)
+            let address = try await loop.tryOnLoop { () throws(SocketError) in
+                let made = try Listener(loop: loop, address: .loopback(port: 0)) { _, _ in
+                    accepted.update { $0 += 1 }
+                    listener.value?.close()
+                }
+                listener.update { $0 = made }
+                made.pause()
+                return made.localAddress
+            }
+            for _ in 0..<3 { _ = try await TestConnection.connect(to: address, on: loop) }
+            await loop.onLoop { listener.value?.resume() }
+            try await loop.eventually("accepted one") { accepted.value == 1 }
+            await loop.onLoop {}
+            #expect(accepted.value == 1)
+            await loop.onLoop { listener.value?.close() }
+        }
+    }
+
+    private func connect(_ count: Int, to server: TestServer, on loop: EventLoop) async throws -> [TestConnection] {
+        var clients: [TestConnection] = []
+        for _ in 0..<count {
+            clients.append(try await TestConnection.connect(to: server.listener.localAddress, on: loop))
+        }
+        return clients
+    }
+}
