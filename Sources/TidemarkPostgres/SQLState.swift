@@ -13,6 +13,7 @@ package struct SQLState: Hashable, Sendable, CustomStringConvertible {
     package static let checkViolation = SQLState("23514")
     package static let inFailedTransaction = SQLState("25P02")
     package static let idleInTransactionTimeout = SQLState("25P03")
+    package static let undefinedStatement = SQLState("26000")
     package static let serializationFailure = SQLState("40001")
     package static let deadlockDetected = SQLState("40P01")
     package static let undefinedTable = SQLState("42P01")

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTidemarkLibpq
+
+/// What libpq needs to connect: the operator's connection string, and what we add where it says nothing.
+struct ConnectionParameters: Sendable {
+    private let keywords: [String]
+    private let values: [String]
+
+    /// - Parameters:
+    ///   - url: a URL or keyword string of libpq; may name several hosts.
+    ///   - settings: of the session, sent with the start of the connection, so that they cost no round trip.
+    init(url: String, settings: [(String, String)], applicationName: String) throws(PostgresError) {
+        var parameters = try Self.parse(url)
+        for (keyword, value) in Self.defaults where parameters[keyword] == nil { parameters[keyword] = value }
+        if parameters["application_name"] == nil { parameters["application_name"] = applicationName }
+        parameters["client_encoding"] = "UTF8"
+        let options = settings.map { "-c \($0.0)=\(Self.escaped($0.1))" }
+        // Ours come last: they decide correctness.
+        parameters["options"] = ([parameters["options"]].compactMap { $0 } + options).joined(separator: " ")
+        let sorted = parameters.sorted { $0.key < $1.key }
+        keywords = sorted.map(\.key)
+        values = sorted.map(\.value)
+    }
+
+    /// A peer that has vanished is noticed within seconds, on our side by these and on the server's by its settings.
+    private static let defaults = [
+        "connect_timeout": "5",
+        "keepalives_idle": "10",
+        "keepalives_interval": "5",
+        "keepalives_count": "3",
+        "tcp_user_timeout": "10000",
+    ]
+
+    func withKeywordsAndValues<Result>(
+        _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Result
+    ) -> Result {
+        // One block of memory for all strings, so that their addresses do not change.
+        let texts = keywords + values
+        let bytes = texts.flatMap { Array($0.utf8CString) }
+        return bytes.withUnsafeBufferPointer { bytes in
+            var pointers: [UnsafePointer<CChar>?] = []
+            var offset = 0
+            for (index, text) in texts.enumerated() {
+                if index == keywords.count { pointers.append(nil) }
+                pointers.append(bytes.baseAddress.map { $0 + offset })
+                offset += text.utf8.count + 1
+            }
+            pointers.append(nil)
+            return pointers.withUnsafeBufferPointer { pointers in
+                guard let base = pointers.baseAddress else { preconditionFailure("There are always parameters.") }
+                return body(base, base + keywords.count + 1)
+            }
+        }
+    }
+
+    private static func parse(_ url: String) throws(PostgresError) -> [String: String] {
+        var message: UnsafeMutablePointer<CChar>?
+        guard let options = PQconninfoParse(url, &message) else {
+            let detail = message.map { String(cString: $0) } ?? "no memory"
+            PQfreemem(message)
+            throw PostgresError(.invalidURL, detail: detail)
+        }
+        defer { PQconninfoFree(options) }
+        var parameters: [String: String] = [:]
+        var next = options
+        while let keyword = next.pointee.keyword {
+            if let value = next.pointee.val { parameters[String(cString: keyword)] = String(cString: value) }
+            next += 1
+        }
+        return parameters
+    }
+
+    /// In `options`, blanks separate and a backslash makes the next character ordinary.
+    private static func escaped(_ value: String) -> String {
+        var result = ""
+        for character in value {
+            if character == " " || character == "\\" { result.append("\\") }
+            result.append(character)
+        }
+        return result
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DequeModule
+
+/// Who has which connection of a pool: the state machine of a group of connections, without connections.
+///
+/// Places are numbered; each has at most one connection, which up to `capacity` callers may use at the same time. Those
+/// who must wait are served in the order in which they came.
+struct LeaseTable {
+    enum Answer: Equatable {
+        case granted(place: Int)
+        /// A grant comes later, unless the caller goes away first.
+        case wait
+        /// There are too many who wait already.
+        case refused
+    }
+
+    private struct Place {
+        var isOpen = false
+        var useCount = 0
+    }
+
+    private var places: [Place]
+    private let capacity: Int
+    private let waiterCountMax: Int
+    private var queue: Deque<Int> = []
+    /// Those in the queue who still wait.
+    private var waiting: Set<Int> = []
+    /// Open places with room, the one that was used last at the end: its memory is warm.
+    private var free: [Int] = []
+
+    init(placeCount: Int, capacity: Int, waiterCountMax: Int) {
+        places = Array(repeating: Place(), count: placeCount)
+        self.capacity = capacity
+        self.waiterCountMax = waiterCountMax
+    }
+
+    var waiterCount: Int { waiting.count }
+    var useCount: Int { places.reduce(0) { $0 + $1.useCount } }
+
+    mutating func acquire(waiter: Int) -> Answer {
+        if let place = take() { return .granted(place: place) }
+        guard waiting.count < waiterCountMax else { return .refused }
+        queue.append(waiter)
+        waiting.insert(waiter)
+        return .wait
+    }
+
+    /// A caller does not wait any longer; false if it had been served already.
+    mutating func leave(waiter: Int) -> Bool {
+        guard waiting.remove(waiter) != nil else { return false }
+        // Those who left are skipped when their turn comes; here only so that the queue cannot grow without end.
+        if queue.count > 2 * waiting.count + 64 { queue.removeAll { !waiting.contains($0) } }
+        return true
+    }
+
+    /// A place has a connection now. Returns who gets it.
+    mutating func opened(_ place: Int) -> [(waiter: Int, place: Int)] {
+        precondition(!places[place].isOpen)
+        places[place].isOpen = true
+        if places[place].useCount < capacity { free.append(place) }
+        return serve()
+    }
+
+    /// The connection of a place is gone; those who have leased it give it back nevertheless.
+    mutating func closed(_ place: Int) {
+        places[place].isOpen = false
+        free.removeAll { $0 == place }
+    }
+
+    /// A caller gives a place back. Returns who gets what is free now.
+    mutating func release(_ place: Int) -> [(waiter: Int, place: Int)] {
+        precondition(places[place].useCount > 0)
+        places[place].useCount -= 1
+        if places[place].isOpen, !free.contains(place) { free.append(place) }
+        return serve()
+    }
+
+    /// Nobody is served any more; returns who waits.
+    mutating func stop() -> [Int] {
+        defer {
+            queue = []
+            waiting = []
+        }
+        return queue.filter(waiting.contains)
+    }
+
+    private mutating func serve() -> [(waiter: Int, place: Int)] {
+        var served: [(waiter: Int, place: Int)] = []
+        while let waiter = queue.first {
+            guard waiting.contains(waiter) else {
+                queue.removeFirst()
+                continue
+            }
+            guard let place = take() else { break }
+            queue.removeFirst()
+            waiting.remove(waiter)
+            served.append((waiter, place))
+        }
+        return served
+    }
+
+    private mutating func take() -> Int? {
+        guard let place = free.last else { return nil }
+        places[place].useCount += 1
+        if places[place].useCount == capacity { free.removeLast() }
+        return place
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTidemarkLibpq
+
+/// A connection of libpq in non-blocking mode: each call of the library once, without its pointers. Not thread-safe, but
+/// may be handed from one thread to another.
+final class LibpqConnection: @unchecked Sendable {
+    /// What libpq has next.
+    enum Next {
+        case rows(PostgresRows)
+        case failed(PostgresError)
+        /// The statement was not run because one before it failed.
+        case aborted
+        case sync
+        /// A statement's results end.
+        case end
+        /// A COPY or something newer than this code.
+        case unexpected
+    }
+
+    private let connection: OpaquePointer
+    // Used again for each statement.
+    private var encoder = ParameterEncoder()
+    private var pointers: [UnsafePointer<CChar>?] = []
+    private var lengths: [Int32] = []
+    private var formats: [Int32] = []
+
+    /// Connects, which takes as long as it takes: name lookup, TLS, authentication, one host after the other.
+    init(connecting parameters: ConnectionParameters) throws(PostgresError) {
+        let opened = parameters.withKeywordsAndValues { PQconnectdbParams($0, $1, 0) }
+        guard let opened else { throw PostgresError(.connectionUnavailable, detail: "no memory") }
+        connection = opened
+        guard PQstatus(connection) == CONNECTION_OK else {
+            // The object is complete, so that its deinitializer frees the connection.
+            throw PostgresError(.connectionUnavailable, detail: PostgresError.text(of: connection))
+        }
+        PQsetNoticeReceiver(connection, { _, _ in }, nil)
+        guard PQsetnonblocking(connection, 1) == 0 else {
+            throw PostgresError(.protocolViolation, detail: PostgresError.text(of: connection))
+        }
+    }
+
+    deinit {
+        PQfinish(connection)
+    }
+
+    var socket: Int32 { PQsocket(connection) }
+    var isAlive: Bool { PQstatus(connection) == CONNECTION_OK }
+    var errorText: String { PostgresError.text(of: connection) }
+    /// Of the server's process; for tests and logs.
+    var backendProcessID: Int32 { PQbackendPID(connection) }
+
+    func enterPipelineMode() -> Bool { PQenterPipelineMode(connection) == 1 }
+    func exitPipelineMode() -> Bool { PQexitPipelineMode(connection) == 1 }
+
+    func sendPrepare(_ statement: Statement) -> Bool {
+        let types = statement.parameterTypes.map { Oid($0.rawValue) }
+        return PQsendPrepare(connection, statement.serverName, statement.sql, Int32(types.count), types) == 1
+    }
+
+    func send(_ bound: BoundStatement) -> Bool {
+        encoder.encode(bound.values)
+        return encoder.bytes.withUnsafeBytes { bytes in
+            pointers.removeAll(keepingCapacity: true)
+            lengths.removeAll(keepingCapacity: true)
+            for range in encoder.ranges {
+                pointers.append(range.flatMap { bytes.baseAddress?.advanced(by: $0.lowerBound) }?.assumingCChar)
+                lengths.append(Int32(range?.count ?? 0))
+            }
+            while formats.count < pointers.count { formats.append(Self.binary) }
+            return PQsendQueryPrepared(
+                connection, bound.statement.serverName, Int32(pointers.count), pointers, lengths, formats, Self.binary)
+                == 1
+        }
+    }
+
+    /// Several statements as text, outside of pipeline mode.
+    func sendScript(_ sql: String) -> Bool { PQsendQuery(connection, sql) == 1 }
+
+    /// Marks the end of a batch. NB: libpq before version 17 also flushes here.
+    func sendSync() -> Bool { PQpipelineSync(connection) == 1 }
+
+    /// True when all is sent, false when the socket takes no more now, nil when the connection is lost.
+    func flush() -> Bool? {
+        switch PQflush(connection) {
+        case 0: true
+        case 1: false
+        default: nil
+        }
+    }
+
+    /// Reads what the socket has; false when the connection is lost.
+    func consumeInput() -> Bool { PQconsumeInput(connection) == 1 }
+
+    /// Whether ``next()`` would have to wait for the server.
+    var isBusy: Bool { PQisBusy(connection) == 1 }
+
+    func next() -> Next {
+        guard let result = PQgetResult(connection) else { return .end }
+        switch PQresultStatus(result) {
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: return .rows(PostgresRows(owning: result))
+        case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE, PGRES_NONFATAL_ERROR:
+            defer { PQclear(result) }
+            return .failed(PostgresError(result: result))
+        case PGRES_PIPELINE_ABORTED:
+            PQclear(result)
+            return .aborted
+        case PGRES_PIPELINE_SYNC:
+            PQclear(result)
+            return .sync
+        default:
+            PQclear(result)
+            return .unexpected
+        }
+    }
+
+    /// The payload of the next notification that has arrived on a channel that this connection listens to.
+    func nextNotification() -> String? {
+        guard let notification = PQnotifies(connection) else { return nil }
+        defer { PQfreemem(notification) }
+        return String(cString: notification.pointee.extra)
+    }
+
+    private static let binary: Int32 = 1
+}
+
+extension UnsafeRawPointer {
+    fileprivate var assumingCChar: UnsafePointer<CChar> { assumingMemoryBound(to: CChar.self) }
+}

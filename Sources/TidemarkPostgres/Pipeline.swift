@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DequeModule
+
+/// What a connection in pipeline mode is waiting for: the state machine that turns libpq's stream of results into
+/// answers to batches. It knows no socket and no libpq, so that tests can drive it.
+///
+/// On the wire a batch is `(Prepare Sync)… statement … Sync`. Each preparation has a Sync of its own: a statement that
+/// fails would else take with it the preparations on which the next batch, already under way, relies.
+struct Pipeline<Rows, Waiter> {
+    /// Everything up to one Sync.
+    private struct Segment {
+        /// Nil for a preparation.
+        let waiter: Waiter?
+        /// Of the statement that is prepared.
+        let preparedID: Int?
+        let count: Int
+        let deadline: Duration
+        let commit: CommitRisk
+        var results: [Rows] = []
+        var error: PostgresError?
+        /// Which statement's results are due.
+        var position = 0
+        var hasResult = false
+    }
+
+    enum Event {
+        case rows(Rows)
+        case failed(PostgresError)
+        case aborted
+        case end
+        case sync
+    }
+
+    enum Action {
+        case proceed
+        case finished(Waiter, Result<[Rows], PostgresError>)
+        /// libpq has told something that cannot be; the connection must be closed.
+        case violation
+    }
+
+    private var segments: Deque<Segment> = []
+    /// Indexed by the statement's id. A statement counts as prepared as soon as its preparation is sent.
+    private var prepared: [Bool] = []
+    /// Why a preparation failed whose statement is about to fail because of it.
+    private var prepareError: PostgresError?
+
+    var isEmpty: Bool { segments.isEmpty }
+
+    /// When the oldest batch must have been answered.
+    var nextDeadline: Duration? { segments.first?.deadline }
+
+    /// The statement whose result is due is a COMMIT.
+    var isCommitDue: Bool { segments.first.map { $0.commit.commitIndex == $0.position } ?? false }
+
+    /// Whether the statement must be prepared before it is used; the answer is yes only once.
+    mutating func mustPrepare(_ id: Int) -> Bool {
+        while prepared.count <= id { prepared.append(false) }
+        guard !prepared[id] else { return false }
+        prepared[id] = true
+        return true
+    }
+
+    mutating func addPreparation(_ id: Int, deadline: Duration) {
+        segments.append(
+            Segment(waiter: nil, preparedID: id, count: 1, deadline: deadline, commit: CommitRisk()))
+    }
+
+    mutating func addBatch(count: Int, deadline: Duration, commit: CommitRisk, waiter: Waiter) {
+        segments.append(
+            Segment(waiter: waiter, preparedID: nil, count: count, deadline: deadline, commit: commit))
+    }
+
+    mutating func receive(_ event: Event) -> Action {
+        guard !segments.isEmpty else { return isHarmlessWhenEmpty(event) ? .proceed : .violation }
+        switch event {
+        case .rows(let rows):
+            guard acceptResult() else { return .violation }
+            segments[0].results.append(rows)
+        case .failed(let error):
+            guard acceptResult() else { return .violation }
+            fail(error)
+        case .aborted:
+            guard segments[0].error != nil, acceptResult() else { return .violation }
+        case .end:
+            // libpq says it once more than needed around a Sync.
+            if segments[0].hasResult {
+                segments[0].hasResult = false
+                segments[0].position += 1
+            }
+        case .sync:
+            return finishSegment()
+        }
+        return .proceed
+    }
+
+    /// The connection is gone: everyone who waits, with the error that they get.
+    mutating func lose(_ error: PostgresError) -> [(Waiter, PostgresError)] {
+        defer { segments = [] }
+        return segments.compactMap { segment in
+            guard let waiter = segment.waiter else { return nil }
+            var error = error
+            // Once a statement of the batch has failed, its transaction cannot commit any more.
+            error.isCommitOutcomeUnknown = segment.commit.mayCommit && segment.error == nil
+            return (waiter, error)
+        }
+    }
+
+    private func isHarmlessWhenEmpty(_ event: Event) -> Bool {
+        if case .end = event { true } else { false }
+    }
+
+    private mutating func acceptResult() -> Bool {
+        guard segments[0].position < segments[0].count, !segments[0].hasResult else { return false }
+        segments[0].hasResult = true
+        return true
+    }
+
+    private mutating func fail(_ error: PostgresError) {
+        var error = error
+        error.statementIndex = segments[0].position
+        if segments[0].error == nil { segments[0].error = error }
+        if let id = segments[0].preparedID { prepared[id] = false }
+    }
+
+    private mutating func finishSegment() -> Action {
+        let segment = segments.removeFirst()
+        // After an error libpq reports each statement up to the Sync as aborted, so that the count is always complete.
+        guard segment.position == segment.count, !segment.hasResult else { return .violation }
+        guard let waiter = segment.waiter else {
+            if prepareError == nil { prepareError = segment.error }
+            return .proceed
+        }
+        defer { prepareError = nil }
+        guard let error = segment.error else { return .finished(waiter, .success(segment.results)) }
+        return .finished(waiter, .failure(explained(error)))
+    }
+
+    /// That a statement is not there says less than why it could not be prepared.
+    private func explained(_ error: PostgresError) -> PostgresError {
+        guard error.code == .statement(.undefinedStatement), var cause = prepareError else { return error }
+        cause.statementIndex = error.statementIndex
+        return cause
+    }
+}
+
+/// What is unknown if the connection is lost before the batch's answer.
+struct CommitRisk {
+    /// Its outcome would be visible to others: it has a COMMIT or writes outside of a transaction.
+    var mayCommit = false
+    /// Where the COMMIT is.
+    var commitIndex: Int?
+}

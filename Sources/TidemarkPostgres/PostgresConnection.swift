@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkScheduling
+package import TidemarkSockets
+
+/// One connection to PostgreSQL. It lives on an event loop; its methods may be called from anywhere, and cost no hop on
+/// the loop itself.
+///
+/// Batches that are given to it while others are under way are sent at once and answered in order. A pool hands it out
+/// to one caller at a time, who may keep a transaction open from batch to batch.
+package final class PostgresConnection: @unchecked Sendable {
+    typealias Outcome = Result<[PostgresRows], PostgresError>
+    typealias Waiter = @Sendable (Outcome) -> Void
+
+    package let loop: EventLoop
+    private let timeout: Duration
+
+    // What follows is touched by the loop's thread only.
+
+    /// Nil when the connection is closed.
+    private var link: LibpqConnection?
+    private var registration: Registration?
+    private var pipeline = Pipeline<PostgresRows, Waiter>()
+    private var script: Script?
+    private var watchdog: ScheduledTimer?
+    /// Why it was closed.
+    private var closingError = PostgresError(.stopped)
+    /// A transaction is open, or may be after an error.
+    private var isInTransaction = false
+    /// Told once, on the loop, when the connection is closed.
+    private let onClose: @Sendable (PostgresError) -> Void
+
+    /// Several statements in one text, under way outside of pipeline mode.
+    private struct Script {
+        let waiter: Waiter
+        let deadline: Duration
+        var results: [PostgresRows] = []
+        var error: PostgresError?
+    }
+
+    /// Takes over a connection that is open. Loop-confined.
+    ///
+    /// - Parameter timeout: for a batch's answer, if the caller does not say otherwise.
+    init(
+        _ link: LibpqConnection, loop: EventLoop, timeout: Duration,
+        onClose: @escaping @Sendable (PostgresError) -> Void
+    ) throws(PostgresError) {
+        self.loop = loop
+        self.timeout = timeout
+        self.onClose = onClose
+        guard link.enterPipelineMode() else { throw PostgresError(.protocolViolation, detail: link.errorText) }
+        do {
+            registration = try loop.register(link.socket, interest: .readable, handler: self)
+        } catch {
+            throw PostgresError(.connectionUnavailable, detail: error.description)
+        }
+        self.link = link
+    }
+
+    /// Sends all statements of `batch` with one Sync, so that they take one round trip, and waits for their results.
+    ///
+    /// Outside of a transaction the batch is one: all of it takes place or nothing. The first statement that fails fails
+    /// the batch, with ``PostgresError/statementIndex``; those after it are not run. The connection remains usable, but a
+    /// transaction that was open must be rolled back (a pool does so when the connection comes back to it).
+    ///
+    /// Cancelling the task does not stop a batch that is sent; its deadline does, by closing the connection.
+    ///
+    /// - Parameter timeout: from now to the answer; what is ahead in the pipeline counts.
+    package func execute(
+        _ batch: [BoundStatement], timeout: Duration? = nil
+    ) async throws(PostgresError) -> [PostgresRows] {
+        guard !batch.isEmpty else { return [] }
+        return try await outcome { self.start(batch, timeout: timeout ?? self.timeout, waiter: $0) }.get()
+    }
+
+    /// Runs a text of several statements without parameters, such as a migration, by the simple query protocol.
+    ///
+    /// Nothing else may be under way on the connection. Results come in text form, so only their commands are of use.
+    package func executeScript(_ sql: String, timeout: Duration? = nil) async throws(PostgresError) {
+        _ = try await outcome { self.startScript(sql, timeout: timeout ?? self.timeout, waiter: $0) }.get()
+    }
+
+    private func outcome(_ start: @escaping @Sendable (@escaping Waiter) -> Void) async -> Outcome {
+        await withCheckedContinuation { continuation in
+            let waiter: Waiter = { continuation.resume(returning: $0) }
+            if loop.isCurrent { start(waiter) } else { loop.execute { start(waiter) } }
+        }
+    }
+
+    // MARK: On the loop
+
+    var isOpen: Bool { link != nil }
+    var needsRollback: Bool { isInTransaction }
+    var isIdle: Bool { pipeline.isEmpty && script == nil }
+    /// Of the server's process, 0 when closed; for tests and logs.
+    var backendProcessID: Int32 { link?.backendProcessID ?? 0 }
+
+    func start(_ batch: [BoundStatement], timeout: Duration, waiter: @escaping Waiter) {
+        guard let link else { return waiter(.failure(closingError)) }
+        guard script == nil else {
+            return waiter(.failure(PostgresError(.protocolViolation, detail: "a script is under way")))
+        }
+        let deadline = loop.now + timeout
+        let plan = BatchPlan(batch, isInTransaction: isInTransaction)
+        isInTransaction = plan.isInTransactionAfter
+        var isSent = true
+        for bound in batch where pipeline.mustPrepare(bound.statement.id) {
+            isSent = isSent && link.sendPrepare(bound.statement) && link.sendSync()
+            pipeline.addPreparation(bound.statement.id, deadline: deadline)
+        }
+        for bound in batch { isSent = isSent && link.send(bound) }
+        isSent = isSent && link.sendSync()
+        pipeline.addBatch(count: batch.count, deadline: deadline, commit: plan.commit) { [self] outcome in
+            if case .failure = outcome, plan.mayBeInTransactionAfterFailure { isInTransaction = true }
+            waiter(outcome)
+        }
+        afterSending(isSent)
+    }
+
+    func startScript(_ sql: String, timeout: Duration, waiter: @escaping Waiter) {
+        guard let link else { return waiter(.failure(closingError)) }
+        guard isIdle, link.exitPipelineMode() else {
+            return waiter(.failure(PostgresError(.protocolViolation, detail: "a batch is under way")))
+        }
+        script = Script(waiter: waiter, deadline: loop.now + timeout)
+        // Whatever it does with transactions, a ROLLBACK at the end does no harm.
+        isInTransaction = true
+        afterSending(link.sendScript(sql))
+    }
+
+    /// Closes the connection; what is under way fails with `error`.
+    func close(_ error: PostgresError) {
+        guard link != nil else { return }
+        closingError = error
+        watchdog?.cancel()
+        registration?.cancel()
+        link = nil
+        let waiters = pipeline.lose(error)
+        let script = self.script
+        self.script = nil
+        onClose(error)
+        for (waiter, error) in waiters { waiter(.failure(error)) }
+        if let script {
+            var error = error
+            error.isCommitOutcomeUnknown = true
+            script.waiter(.failure(error))
+        }
+    }
+
+    private func closeLost() {
+        close(PostgresError(.connectionLost, detail: link?.errorText ?? ""))
+    }
+
+    private func afterSending(_ isSent: Bool) {
+        guard isSent else { return closeLost() }
+        flush()
+        armWatchdog()
+    }
+
+    private func flush() {
+        switch link?.flush() {
+        case true: registration?.update(.readable)
+        case false: registration?.update([.readable, .writable])
+        case nil: closeLost()
+        }
+    }
+
+    // MARK: Deadlines
+
+    /// One timer for the oldest of what is under way; it is set anew when it fires, not with each batch.
+    private func armWatchdog() {
+        guard watchdog == nil, isOpen, let deadline = script?.deadline ?? pipeline.nextDeadline else { return }
+        watchdog = loop.schedule(after: deadline - loop.now) { [weak self] in self?.watch() }
+    }
+
+    private func watch() {
+        watchdog = nil
+        guard let deadline = script?.deadline ?? pipeline.nextDeadline else { return }
+        if deadline <= loop.now { close(PostgresError(.timeout)) } else { armWatchdog() }
+    }
+}
+
+// MARK: Results
+
+extension PostgresConnection: EventHandler {
+    package func ready(_ readiness: Readiness) {
+        if readiness.contains(.writable) { flush() }
+        guard let link, !readiness.isDisjoint(with: [.readable, .hangup]) else { return }
+        let isAlive = link.consumeInput()
+        // What came before the end counts.
+        if script != nil { takeScriptResults(link) } else { takeResults(link) }
+        guard isOpen else { return }
+        if isAlive && link.isAlive { flush() } else { closeLost() }
+    }
+
+    private func takeResults(_ link: LibpqConnection) {
+        var emptyCount = 0
+        while isOpen, !pipeline.isEmpty, !link.isBusy {
+            let next = link.next()
+            // More than one `end` without a result between them: libpq has nothing more now.
+            if case .end = next { emptyCount += 1 } else { emptyCount = 0 }
+            guard emptyCount < 3 else { return }
+            receive(next)
+        }
+    }
+
+    private func receive(_ next: LibpqConnection.Next) {
+        switch event(of: next).map({ pipeline.receive($0) }) {
+        case .proceed: break
+        case .finished(let waiter, let outcome): waiter(outcome)
+        case .violation: close(PostgresError(.protocolViolation, detail: link?.errorText ?? ""))
+        case nil: break
+        }
+    }
+
+    /// Nil when there is none because the connection is closed now.
+    private func event(of next: LibpqConnection.Next) -> Pipeline<PostgresRows, Waiter>.Event? {
+        switch next {
+        case .rows(let rows):
+            // PostgreSQL answers the COMMIT of a transaction that has failed before by a ROLLBACK, without an error.
+            guard pipeline.isCommitDue, rows.commandTag == "ROLLBACK" else { return .rows(rows) }
+            return .failed(PostgresError(.statement(.inFailedTransaction)))
+        case .failed(let error):
+            if let lost = error.endOfConnection {
+                close(lost)
+                return nil
+            }
+            return .failed(error)
+        case .aborted: return .aborted
+        case .end: return .end
+        case .sync: return .sync
+        case .unexpected:
+            close(PostgresError(.protocolViolation, detail: "an unexpected kind of result"))
+            return nil
+        }
+    }
+
+    private func takeScriptResults(_ link: LibpqConnection) {
+        while script != nil, !link.isBusy {
+            switch link.next() {
+            case .rows(let rows): script?.results.append(rows)
+            case .failed(let error):
+                if let lost = error.endOfConnection { return close(lost) }
+                script?.error = error
+            case .end: return finishScript(link)
+            case .aborted, .sync, .unexpected:
+                return close(PostgresError(.protocolViolation, detail: "an unexpected kind of result"))
+            }
+        }
+    }
+
+    private func finishScript(_ link: LibpqConnection) {
+        guard let script else { return }
+        self.script = nil
+        guard link.enterPipelineMode() else { return closeLost() }
+        script.waiter(script.error.map { .failure($0) } ?? .success(script.results))
+    }
+}
+
+extension PostgresError {
+    /// The loss of the connection that this error of a statement announces, if it does.
+    fileprivate var endOfConnection: PostgresError? {
+        switch code {
+        case .statement(let state) where state.endsConnection:
+            PostgresError(.connectionLost, detail: "\(state) \(detail)")
+        case .connectionLost: self
+        default: nil
+        }
+    }
+}

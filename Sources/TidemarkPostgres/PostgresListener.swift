@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkScheduling
+package import TidemarkSockets
+
+/// Hears what is NOTIFYed on a channel, on a connection of its own.
+///
+/// What is notified while the connection is away is lost: ``init(url:loop:channel:applicationName:onNotification:onListening:)``
+/// says each time from when on nothing is missed, so that its owner can look for itself what happened before. The closures
+/// run on the loop.
+package final class PostgresListener: @unchecked Sendable {
+    private let loop: EventLoop
+    private let parameters: ConnectionParameters
+    private let command: String
+    private let onNotification: @Sendable (_ payload: String) -> Void
+    private let onListening: @Sendable () -> Void
+
+    // What follows is touched by the loop's thread only.
+    private var link: LibpqConnection?
+    private var registration: Registration?
+    private var backOff = BackOff()
+    private var isStopped = false
+    /// What was asked of the server and not answered yet.
+    private var awaited: Awaited?
+    private var timer: ScheduledTimer?
+
+    private enum Awaited {
+        case listening, ping
+    }
+
+    /// After this time the server is asked whether it is still there, and must answer within the other one: a peer that
+    /// has vanished sends nothing, as does one that has nothing to say.
+    private let pingInterval: Duration
+    private let answerTimeout: Duration
+
+    /// - Parameters:
+    ///   - channel: any name.
+    ///   - onNotification: for each notification, with its payload.
+    ///   - onListening: whenever the channel is being listened to from now on: after the start and after each loss.
+    package init(
+        url: String, loop: EventLoop, channel: String, applicationName: String = "tidemark",
+        pingInterval: Duration = .seconds(10), answerTimeout: Duration = .seconds(5),
+        onNotification: @escaping @Sendable (_ payload: String) -> Void,
+        onListening: @escaping @Sendable () -> Void
+    ) throws(PostgresError) {
+        parameters = try ConnectionParameters(url: url, settings: [], applicationName: applicationName)
+        command = "LISTEN " + PostgresAdministration.quoted(channel)
+        self.loop = loop
+        self.pingInterval = pingInterval
+        self.answerTimeout = answerTimeout
+        self.onNotification = onNotification
+        self.onListening = onListening
+        loop.execute { self.connect() }
+    }
+
+    /// Ends it; no closure is called afterwards, except by what runs on the loop right now. From any thread.
+    package func stop() {
+        loop.execute {
+            self.isStopped = true
+            self.disconnect()
+        }
+    }
+
+    private func connect() {
+        guard !isStopped else { return }
+        PostgresConnector.connect(parameters, loop: loop) { self.connected($0) }
+    }
+
+    private func connected(_ result: Result<LibpqConnection, PostgresError>) {
+        guard !isStopped else { return }
+        guard case .success(let link) = result,
+            let registration = try? loop.register(link.socket, interest: .readable, handler: self)
+        else { return connectLater() }
+        self.link = link
+        self.registration = registration
+        ask(command, .listening)
+    }
+
+    private func ask(_ sql: String, _ awaited: Awaited) {
+        self.awaited = awaited
+        guard let link, link.sendScript(sql) else { return lost() }
+        flush()
+        setTimer(answerTimeout) { $0.lost() }
+    }
+
+    private func flush() {
+        switch link?.flush() {
+        case true: registration?.update(.readable)
+        case false: registration?.update([.readable, .writable])
+        case nil: lost()
+        }
+    }
+
+    private func setTimer(_ delay: Duration, _ action: @escaping @Sendable (PostgresListener) -> Void) {
+        timer?.cancel()
+        timer = loop.schedule(after: delay) { [weak self] in
+            if let self { action(self) }
+        }
+    }
+
+    private func lost() {
+        guard link != nil else { return }
+        disconnect()
+        connectLater()
+    }
+
+    private func disconnect() {
+        timer?.cancel()
+        registration?.cancel()
+        registration = nil
+        link = nil
+        awaited = nil
+    }
+
+    private func connectLater() {
+        guard !isStopped else { return }
+        let delay = backOff.next(randomBits: loop.randomBits())
+        loop.schedule(after: delay) { [weak self] in self?.connect() }
+    }
+}
+
+extension PostgresListener: EventHandler {
+    package func ready(_ readiness: Readiness) {
+        if readiness.contains(.writable) { flush() }
+        guard let link, !readiness.isDisjoint(with: [.readable, .hangup]) else { return }
+        let isAlive = link.consumeInput()
+        takeAnswer(link)
+        while self.link === link, let payload = link.nextNotification() { onNotification(payload) }
+        if self.link === link, !isAlive || !link.isAlive { lost() }
+    }
+
+    private func takeAnswer(_ link: LibpqConnection) {
+        while let awaited, !link.isBusy {
+            switch link.next() {
+            case .rows: continue
+            case .end: answered(awaited)
+            case .failed, .aborted, .sync, .unexpected: return lost()
+            }
+        }
+    }
+
+    private func answered(_ question: Awaited) {
+        awaited = nil
+        setTimer(pingInterval) { $0.ask("", .ping) }
+        guard question == .listening else { return }
+        backOff.reset()
+        onListening()
+    }
+}

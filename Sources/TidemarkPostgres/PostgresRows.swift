@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTidemarkLibpq
+
+/// The result of one statement: rows of binary columns, lent from libpq's memory. It does not change, so that any
+/// thread may read it.
+package final class PostgresRows: @unchecked Sendable, RandomAccessCollection {
+    private let result: OpaquePointer
+    /// The number of rows.
+    package let count: Int
+    let columnCount: Int32
+
+    /// Takes over the result, which is freed with the last reference.
+    init(owning result: OpaquePointer) {
+        self.result = result
+        count = Int(PQntuples(result))
+        columnCount = PQnfields(result)
+    }
+
+    deinit {
+        PQclear(result)
+    }
+
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { count }
+
+    package subscript(position: Int) -> PostgresRow {
+        precondition(position >= 0 && position < count)
+        return PostgresRow(rows: self, index: Int32(truncatingIfNeeded: position))
+    }
+
+    /// How many rows an INSERT, UPDATE or DELETE has changed, or a SELECT has returned.
+    package var affectedCount: Int {
+        PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0
+    }
+
+    /// The command as the server names it after it ran: `COMMIT`, `INSERT 0 1` …
+    var commandTag: String {
+        PQcmdStatus(result).map { String(cString: $0) } ?? ""
+    }
+
+    /// The bytes of a column, which live as long as the rows; nil for null.
+    @inline(__always)
+    func column(_ row: Int32, _ column: Int) throws(PostgresError) -> UnsafeRawBufferPointer? {
+        guard column >= 0, column < Int(columnCount) else {
+            throw PostgresError(.unexpectedResult, detail: "column \(column) of \(columnCount)")
+        }
+        let column = Int32(truncatingIfNeeded: column)
+        if PQgetisnull(result, row, column) != 0 { return nil }
+        let length = Int(PQgetlength(result, row, column))
+        return UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: length)
+    }
+
+    @inline(__always)
+    func type(of column: Int) -> PostgresType {
+        PostgresType(rawValue: PQftype(result, Int32(truncatingIfNeeded: column)))
+    }
+}

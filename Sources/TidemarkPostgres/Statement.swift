@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// A statement that is written down once (`static let`) and prepared by each connection when it first uses it.
+///
+///     static let lockZone = Statement("lock_zone", "SELECT … WHERE id = $1 FOR UPDATE", [.int8])
+///     let rows = try await connection.execute([.begin, lockZone(.int8(id))])
+package struct Statement: Sendable {
+    /// What running the statement outside of a transaction means.
+    enum Effect: Sendable {
+        case begin, commit, rollback
+        /// Leaves nothing behind that a lost connection could leave in doubt.
+        case read
+        case write
+    }
+
+    /// The statement's name with a number, so that two never clash.
+    let serverName: String
+    let sql: String
+    let parameterTypes: [PostgresType]
+    /// Small and unique in this process.
+    let id: Int
+    let effect: Effect
+
+    private static let nextID = Atomic<Int>(0)
+
+    /// - Parameters:
+    ///   - name: for logs and for `pg_prepared_statements`; letters and underscores.
+    ///   - sql: one statement; its parameters are `$1`, `$2`, …
+    ///   - parameterTypes: of each parameter.
+    package init(_ name: String, _ sql: String, _ parameterTypes: [PostgresType] = []) {
+        id = Self.nextID.add(1, ordering: .relaxed).oldValue
+        serverName = "\(name)_\(id)"
+        self.sql = sql
+        self.parameterTypes = parameterTypes
+        effect = Effect(sql: sql)
+    }
+
+    /// The statement with values for its parameters, in order.
+    package func callAsFunction(_ values: PostgresValue...) -> BoundStatement {
+        bind(values)
+    }
+
+    /// As `statement(…)`, for a list.
+    package func bind(_ values: [PostgresValue]) -> BoundStatement {
+        precondition(values.count == parameterTypes.count, "\(serverName): the number of values is wrong")
+        for (value, type) in zip(values, parameterTypes) {
+            precondition(value.type == nil || value.type == type, "\(serverName): a value has the wrong type")
+        }
+        return BoundStatement(statement: self, values: values)
+    }
+}
+
+/// A statement ready to be sent.
+package struct BoundStatement: Sendable {
+    let statement: Statement
+    let values: [PostgresValue]
+
+    package static let begin = Statement("begin", "BEGIN")()
+    package static let commit = Statement("commit", "COMMIT")()
+    package static let rollback = Statement("rollback", "ROLLBACK")()
+}
+
+extension Statement.Effect {
+    /// Told by the first word. A SELECT that calls a function which writes counts as reading.
+    init(sql: String) {
+        let word = sql.drop { $0.isWhitespace }.prefix { $0.isLetter }.uppercased()
+        let isPartial = sql.uppercased().contains("SAVEPOINT") && word == "ROLLBACK"
+        self =
+            switch word {
+            case "BEGIN", "START": .begin
+            case "COMMIT", "END": .commit
+            case "ROLLBACK" where isPartial: .read
+            case "ROLLBACK", "ABORT": .rollback
+            case "SELECT", "SHOW", "SET", "SAVEPOINT", "RELEASE", "VALUES", "TABLE", "LISTEN": .read
+            default: .write
+            }
+    }
+}

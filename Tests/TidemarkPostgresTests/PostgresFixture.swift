@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Testing
+internal import TidemarkPostgres
+internal import TidemarkSockets
+internal import TidemarkTestSupport
+
+/// A pool on a loop of its own, for the time of a test.
+func withPool<Result>(
+    url: String? = nil, connections: Int = 1, limits: PostgresPool.Limits = PostgresPool.Limits(),
+    settings: [(String, String)] = [], _ body: (PostgresPool) async throws -> Result
+) async throws -> Result {
+    let loop = try EventLoop(name: "test")
+    let url = if let url { url } else { try await TestPostgres.database().url }
+    let pool = try PostgresPool(
+        url: url, connections: connections, loop: loop, sessionSettings: settings, limits: limits)
+    do {
+        let result = try await body(pool)
+        await pool.stop()
+        loop.stop()
+        return result
+    } catch {
+        await pool.stop()
+        loop.stop()
+        throw error
+    }
+}
+
+/// What a closure throws, if that is a `PostgresError`.
+func postgresError(_ body: () async throws -> Void) async -> PostgresError? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return error as? PostgresError
+    }
+}
+
+extension PostgresPool.Limits {
+    /// Short times, for tests in which the server is not there.
+    static func short(wait: Duration = .milliseconds(300), request: Duration = .milliseconds(500)) -> Self {
+        var limits = Self()
+        limits.waitTimeout = wait
+        limits.requestTimeout = request
+        limits.stopTimeout = .milliseconds(500)
+        return limits
+    }
+}
+
+enum Sample {
+    static let one = Statement("one", "SELECT 1::int8")
+    static let echo = Statement("echo", "SELECT $1::int8", [.int8])
+    static let divide = Statement("divide", "SELECT 1 / $1", [.int4])
+    static let sleep = Statement("sleep", "SELECT pg_sleep($1)", [.float8])
+    static let backend = Statement("backend", "SELECT pg_backend_pid()")
+    static let createTable = Statement("create_table", "CREATE TABLE t (a int8 PRIMARY KEY)")
+    static let insert = Statement("insert", "INSERT INTO t VALUES ($1)", [.int8])
+    static let count = Statement("count", "SELECT count(*) FROM t")
+}
