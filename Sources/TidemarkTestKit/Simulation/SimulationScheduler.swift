@@ -5,7 +5,7 @@ package import TidemarkScheduling
 
 /// A world with one thread, virtual time, and every choice from one seed: a history that failed replays exactly.
 ///
-/// Work runs only inside ``run(_:)``, on the caller's thread. When nothing is ready, time jumps to the next timer. NB:
+/// Work runs only inside ``simulate(stepsMax:_:)`` and ``settle(for:stepsMax:)``, on the caller's thread. When nothing is ready, time jumps to the next timer. NB:
 /// `Task.yield()` and `Task.sleep` go through the global executor and would leave this world; use `pause()` and
 /// `sleep(for:)`.
 package final class SimulationScheduler: Scheduler {
@@ -84,7 +84,7 @@ package final class SimulationScheduler: Scheduler {
     /// Runs `work`, and whatever it starts, until `work` has ended.
     ///
     /// - Throws: ``SimulationError`` if nothing can ever happen any more, or after `stepsMax` steps.
-    package func run<Success: Sendable>(
+    package func simulate<Success: Sendable>(
         stepsMax: Int = 20_000_000, _ work: @escaping @Sendable () async throws -> Success
     ) throws -> Success {
         let box = ResultBox<Success>()

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkScheduling
+import TidemarkService
+import TidemarkTestKit
+
+@Suite struct FeedReaderTests {
+    private let device = DeviceID(high: 2, low: 2)
+
+    @Test func `a feed that is up to date is read without a lock, and one that is behind is numbered first`() throws {
+        let fixture = try ServiceFixture()
+        let script = FaultScript()
+        let service = fixture.server(faults: script.plan)
+        try fixture.scheduler.simulate {
+            let viewer = fixture.key().database
+            let first = try await service.databaseChanges(of: viewer, token: [], zonesMax: 0).get()
+            #expect(first.changed.map(\.key.name) == ["notes"])
+            #expect(script.count(.advanceSent) == 1)
+            let second = try await service.databaseChanges(of: viewer, token: first.token.bytes, zonesMax: 0).get()
+            #expect(second.changed.isEmpty && second.token == first.token)
+            #expect(script.count(.advanceSent) == 1, "nothing was new")
+        }
+    }
+
+    @Test func `I-2: the feed is told only after its numbers are durable`() throws {
+        let fixture = try ServiceFixture()
+        let script = FaultScript(always: [.advanceSent: .disconnect])
+        let service = fixture.server(faults: script.plan)
+        try fixture.scheduler.simulate {
+            let page = await service.databaseChanges(of: fixture.key().database, token: [], zonesMax: 0)
+            #expect(page == .failure(.storeUnavailable))
+        }
+    }
+
+    @Test func `R-220: after the store began another life, tokens are expired`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let viewer = fixture.key().database
+            let zones = try await service.databaseChanges(of: viewer, token: [], zonesMax: 0).get().token
+            let records = try await service.zoneChanges(of: fixture, token: []).get().token
+            fixture.database.renewIncarnation()
+            #expect(
+                await service.databaseChanges(of: viewer, token: zones.bytes, zonesMax: 0) == .failure(.tokenExpired))
+            #expect(await service.zoneChanges(of: fixture, token: records.bytes) == .failure(.tokenExpired))
+        }
+    }
+
+    @Test func `R-200: a token of one feed is no token of the other`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let viewer = fixture.key().database
+            let zones = try await service.databaseChanges(of: viewer, token: [], zonesMax: 0).get().token
+            let records = try await service.zoneChanges(of: fixture, token: []).get().token
+            #expect(await service.zoneChanges(of: fixture, token: zones.bytes) == .failure(.tokenInvalid))
+            #expect(
+                await service.databaseChanges(of: viewer, token: records.bytes, zonesMax: 0) == .failure(.tokenInvalid))
+            #expect(await service.zoneChanges(of: fixture, token: [1, 2, 3]) == .failure(.tokenInvalid))
+        }
+    }
+
+    @Test func `R-207: a zone that was deleted and created again is both, ended and changed`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let viewer = fixture.key().database
+            let before = try await service.databaseChanges(of: viewer, token: [], zonesMax: 0).get()
+            let token = try await service.zoneChanges(of: fixture, token: []).get().token
+            for (counter, request) in [(1, ([], ["notes"])), (2, (["notes"], []))] as [(UInt64, ([String], [String]))] {
+                _ = await service.modifyZones(
+                    in: viewer, ZonesRequest(id: RequestID(device, counter), saves: request.0, deletes: request.1))
+            }
+            let page = try await service.databaseChanges(of: viewer, token: before.token.bytes, zonesMax: 0).get()
+            #expect(page.ended.map(\.removal) == [.deleted])
+            #expect(page.changed.map(\.key.name) == ["notes"])
+            #expect(await service.zoneChanges(of: fixture, token: token.bytes) == .failure(.tokenExpired))
+        }
+    }
+
+    /// Writers and readers on several servers, with faults: each reader goes from token to token until writers are done,
+    /// and then must know the newest state of everything.
+    @Test func `I-2: readers on any server skip nothing, whatever writers do meanwhile`() throws {
+        for seed in 0..<150 as Range<UInt64> {
+            let zones = ["a", "b", "c"]
+            let fixture = try ServiceFixture(seed: seed, zones: zones)
+            let servers = (0..<3).map { _ in fixture.server(faults: fixture.randomFaults(oneIn: 12)) }
+            let readers = (0..<2).map { _ in FeedFollower(database: fixture.key().database) }
+            try fixture.scheduler.simulate {
+                let writers = (0..<4).map { writer in
+                    fixture.scheduler.runThrowing { try await write(writer, zones, fixture, servers) }
+                }
+                let reading = readers.enumerated().map { index, reader in
+                    fixture.scheduler.run {
+                        for round in 0..<8 { await reader.fetch(from: servers[(index + round) % 3]) }
+                    }
+                }
+                for writer in writers { try await writer.value }
+                for reader in reading { await reader.value }
+                let calm = fixture.server()
+                for reader in readers { await reader.fetch(from: calm) }
+                for zone in zones {
+                    let stored = try await fixture.records(in: zone)
+                    for reader in readers {
+                        #expect(reader.records(in: zone) == stored.byName, "seed \(seed), zone \(zone)")
+                    }
+                }
+            }
+        }
+    }
+
+    private func write(
+        _ writer: Int, _ zones: [String], _ fixture: ServiceFixture, _ servers: [CloudService]
+    ) async throws {
+        let device = DeviceID(high: 10, low: UInt64(writer))
+        for counter in 1...10 as ClosedRange<UInt64> {
+            let dice = fixture.scheduler.randomBits()
+            let names = ["r\(dice % 5)", "s\(dice >> 8 % 5)"]
+            let request = try fixture.saving(
+                dice & 1 << 20 == 0 ? names : [], deleting: dice & 1 << 20 == 0 ? [] : names,
+                zone: zones[Int(dice >> 32 % 3)],
+                text: "\(writer) \(counter)", id: RequestID(device, counter), isAtomic: true)
+            _ = await servers[Int(dice >> 40 % 3)].modify(request, in: fixture.key().database)
+        }
+    }
+}
+
+extension CloudService {
+    func zoneChanges(of fixture: ServiceFixture, token: [UInt8]) async -> Result<ZonePage, FailureReason> {
+        await zoneChanges(in: fixture.key(), token: token, recordsMax: 0, device: DeviceID(high: 2, low: 2))
+    }
+}
+
+extension [RecordState] {
+    /// Those that live.
+    var byName: [String: RecordState] {
+        Dictionary(filter { !$0.isDeleted }.map { ($0.name, $0) }) { $1 }
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkScheduling
+import TidemarkService
+import TidemarkTestKit
+
+/// R-157 and I-1: whatever is lost on the way, a request is applied once, and its outcome is the first one's.
+@Suite struct RepeatedRequestTests {
+    private let device = DeviceID(high: 2, low: 2)
+
+    @Test(arguments: [
+        [FaultPoint.commitSent: [Fault.disconnect]],
+        [.commitSent: [.disconnect, .disconnect]],
+        [.commitAnswered: [.disconnect]],
+        [.commitAnswered: [.disconnect], .beginSent: [.none, .disconnect]],
+        [.commitSent: [.commitLate(after: .milliseconds(500))]],
+        [.commitSent: [.commitLate(after: .milliseconds(1))]],
+        [.commitSent: [.commitLate(after: .seconds(3))]],
+        [.beginSent: [.disconnect]],
+        [.beginLocked: [.disconnect, .disconnect]],
+        [.beginAnswered: [.disconnect]],
+    ])
+    func `I-1: when an answer of the store is lost, the request is applied once and answered`(
+        _ faults: [FaultPoint: [Fault]]
+    ) throws {
+        for seed in 0..<10 as Range<UInt64> {
+            let fixture = try ServiceFixture(seed: seed)
+            let service = fixture.server(faults: FaultScript(first: faults).plan)
+            try fixture.scheduler.simulate {
+                let request = try fixture.saving(["a", "b"], id: RequestID(device, 1), isAtomic: true)
+                let outcome = await service.modify(request, in: fixture.key().database)
+                #expect(outcome.numbers == [1, 2], "seed \(seed)")
+                #expect(try await fixture.records().map(\.changeNumber) == [1, 2])
+            }
+        }
+    }
+
+    @Test(arguments: [FaultPoint.commitSent, .commitAnswered, .beginSent, .beginLocked])
+    func `a store that stays away makes the request fail in bounded time, as undecided`(_ point: FaultPoint) throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server(faults: FaultScript(always: [point: .disconnect]).plan)
+        try fixture.scheduler.simulate {
+            let request = try fixture.saving(["a"], id: RequestID(device, 1))
+            let outcome = await service.modify(request, in: fixture.key().database)
+            // With the answer lost each time, the second attempt finds the outcome of the first in the zone's memory, and
+            // has nothing to commit.
+            #expect(point == .commitAnswered ? outcome.numbers == [1] : outcome.reason == .storeUnavailable)
+            #expect(fixture.scheduler.now < .seconds(10))
+        }
+    }
+
+    @Test func `R-157: a request that is repeated five times on two servers is applied once`() throws {
+        for seed in 0..<100 as Range<UInt64> {
+            let fixture = try ServiceFixture(seed: seed)
+            let servers = (0..<2).map { _ in fixture.server(faults: fixture.randomFaults(oneIn: 8)) }
+            try fixture.scheduler.simulate {
+                let request = try fixture.saving(["a"], id: RequestID(device, 1), policy: .ifServerRecordUnchanged)
+                var tasks: [Task<Result<RecordsOutcome, FailureReason>, Never>] = []
+                for index in 0..<5 {
+                    let delay = Duration.microseconds(Int64(fixture.scheduler.randomBits() % 3_000))
+                    tasks.append(
+                        fixture.scheduler.run {
+                            try? await fixture.scheduler.sleep(for: delay)
+                            return await servers[index % 2].modify(request, in: fixture.key().database)
+                        })
+                }
+                let outcomes = await tasks.values()
+                // A second application would find the record there, or give it another number.
+                for outcome in outcomes where outcome.reason == nil {
+                    #expect(outcome.numbers == [1], "seed \(seed)")
+                }
+                #expect(outcomes.contains { $0.numbers == [1] }, "seed \(seed)")
+                #expect(try await fixture.records().count == 1, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test func `R-157: a failure is remembered as well`() throws {
+        let fixture = try ServiceFixture()
+        let servers = [fixture.server(), fixture.server()]
+        try fixture.scheduler.simulate {
+            let database = fixture.key().database
+            let store = try await MemoryStore(fixture.database).incarnation()
+            let fields = try fixture.saving(["a"], id: RequestID(device, 1)).saves[0].fields
+            let tag = ChangeTag.version(store: store, zone: ZoneID(1), number: 1)
+            let update = RecordsRequest(
+                id: RequestID(device, 1), zoneName: "notes",
+                saves: [RecordSave(name: "a", type: "Note", tag: tag, fields: fields, parent: .unchanged)], deletes: [],
+                policy: .ifServerRecordUnchanged, isAtomic: true, user: fixture.identity.user)
+            let first = await servers[0].modify(update, in: database)
+            // Somebody creates the record: decided again, the request would not fail in the same way.
+            _ = await servers[0].modify(
+                try fixture.saving(["a"], id: RequestID(DeviceID(high: 3, low: 3), 1)), in: database)
+            let second = await servers[1].modify(update, in: database)
+            #expect(first == .success(RecordsOutcome(saves: [.failed(ItemFailure(.recordMissing))], deletes: [])))
+            #expect(first == second)
+        }
+    }
+
+    @Test func `R-157: what the device no longer waits for is refused when it comes again`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let database = fixture.key().database
+            let first = try fixture.saving(["a"], id: RequestID(device, 1))
+            _ = await service.modify(first, in: database)
+            _ = await service.modify(try fixture.saving(["b"], id: RequestID(device, 2, lowest: 2)), in: database)
+            #expect(await service.modify(first, in: database).reason == .requestTooOld)
+        }
+    }
+
+    @Test func `a retried zone deletion does not hit the zone that was created again`() throws {
+        for seed in 0..<30 as Range<UInt64> {
+            let fixture = try ServiceFixture(seed: seed)
+            let servers = (0..<2).map { _ in fixture.server(faults: fixture.randomFaults(oneIn: 10)) }
+            try fixture.scheduler.simulate {
+                let database = fixture.key().database
+                let deletion = ZonesRequest(id: RequestID(device, 1), saves: [], deletes: ["notes"])
+                let creation = ZonesRequest(id: RequestID(device, 2), saves: ["notes"], deletes: [])
+                let first = await servers[0].modifyZones(in: database, deletion)
+                guard case .success = first else { return }
+                guard case .success = await servers[1].modifyZones(in: database, creation) else { return }
+                let repeated = await servers[Int(seed % 2)].modifyZones(in: database, deletion)
+                if case .success(let outcome) = repeated { #expect(first == .success(outcome)) }
+                let zones = try await MemoryStore(fixture.database).zones(in: database)
+                #expect(zones.map(\.key.name).contains("notes"), "seed \(seed)")
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkScheduling
+import TidemarkService
+import TidemarkTestKit
+
+/// How requests become transactions.
+@Suite struct WriteCoordinatorTests {
+    private let device = DeviceID(high: 2, low: 2)
+    /// Makes transactions long enough that others come meanwhile.
+    private let slowCommits: [FaultPoint: Fault] = [.commitSent: .delay(.milliseconds(5))]
+
+    @Test func `requests that come while a zone is being written go together in the next transaction`() throws {
+        let fixture = try ServiceFixture()
+        let script = FaultScript(always: slowCommits)
+        let service = fixture.server(faults: script.plan)
+        let outcomes = try fixture.scheduler.simulate {
+            var tasks: [Task<Result<RecordsOutcome, FailureReason>, Never>] = []
+            for counter in 1...21 as ClosedRange<UInt64> {
+                let request = try fixture.saving(["r\(counter)"], id: RequestID(device, counter))
+                tasks.append(fixture.scheduler.run { await service.modify(request, in: fixture.key().database) })
+                if counter == 1 { try await fixture.scheduler.sleep(for: .milliseconds(1)) }
+            }
+            return await tasks.values()
+        }
+        #expect(script.count(.commitSent) == 2)
+        #expect(Set(outcomes.flatMap(\.numbers)) == Set((1...21).map { ChangeNumber($0) }), "each has its own outcome")
+    }
+
+    @Test func `zones that are ready at the same moment share a transaction`() throws {
+        let zones = (0..<20).map { "z\($0)" }
+        let fixture = try ServiceFixture(zones: zones)
+        let script = FaultScript()
+        let service = fixture.server(faults: script.plan)
+        let outcomes = try fixture.scheduler.simulate {
+            let parts = try zones.map { try fixture.saving(["a"], zone: $0, id: RequestID(device, 1)) }
+            return await service.modifyRecords(in: fixture.key().database, parts)
+        }
+        #expect(script.count(.commitSent) == 1)
+        #expect(outcomes.map(\.numbers) == zones.map { _ in [1] })
+    }
+
+    @Test func `the number of transactions at one time is bounded`() throws {
+        let zones = (0..<12).map { "z\($0)" }
+        let fixture = try ServiceFixture(zones: zones)
+        let script = FaultScript(always: slowCommits)
+        let most = Log<Int>()
+        let plan = script.plan
+        var counting = plan
+        counting.at = { point in
+            let fault = plan.at(point)
+            most.append(script.count(.beginSent) - script.count(.commitAnswered))
+            return fault
+        }
+        var settings = WriteSettings()
+        settings.transactionsMax = 3
+        let service = fixture.server(faults: counting, settings: settings)
+        try fixture.scheduler.simulate {
+            var tasks: [Task<Result<RecordsOutcome, FailureReason>, Never>] = []
+            for zone in zones {
+                let request = try fixture.saving(["a"], zone: zone, id: RequestID(device, 1))
+                tasks.append(fixture.scheduler.run { await service.modify(request, in: fixture.key().database) })
+                try await fixture.scheduler.sleep(for: .microseconds(100))
+            }
+            #expect(await tasks.values().allSatisfy { $0.numbers == [1] })
+        }
+        #expect(most.all.max() == 3)
+        #expect(script.count(.commitSent) < 12, "what waited went together")
+    }
+
+    @Test func `I-6: a request whose SQL fails fails alone, whoever is in its group`() throws {
+        for poisoned in [[7], [0], [15], [3, 4], Array(0..<16)] {
+            let fixture = try ServiceFixture(zones: ["a", "b", "c"])
+            let script = FaultScript(always: slowCommits)
+            var plan = script.plan
+            plan.rejects = { changes in changes.contains { $0.records.contains { $0.name.hasPrefix("poison") } } }
+            let service = fixture.server(faults: plan)
+            let outcomes = try fixture.scheduler.simulate {
+                var tasks: [Task<Result<RecordsOutcome, FailureReason>, Never>] = []
+                for index in 0..<16 {
+                    let name = poisoned.contains(index) ? "poison\(index)" : "good\(index)"
+                    let request = try fixture.saving(
+                        [name], zone: ["a", "b", "c"][index % 3], id: RequestID(device, UInt64(index) + 1))
+                    tasks.append(fixture.scheduler.run { await service.modify(request, in: fixture.key().database) })
+                }
+                return await tasks.values()
+            }
+            for (index, outcome) in outcomes.enumerated() {
+                #expect(
+                    outcome.reason == (poisoned.contains(index) ? .serverFault : nil), "request \(index) of \(poisoned)"
+                )
+            }
+            let stored = try fixture.scheduler.simulate {
+                try await fixture.records(in: "a").count + fixture.records(in: "b").count
+                    + fixture.records(in: "c").count
+            }
+            #expect(stored == 16 - poisoned.count)
+        }
+    }
+
+    @Test func `one device's requests to a zone keep their order, whatever goes wrong`() throws {
+        for seed in 0..<60 as Range<UInt64> {
+            let fixture = try ServiceFixture(seed: seed)
+            let service = fixture.server(faults: fixture.randomFaults(oneIn: 6))
+            let outcomes = try fixture.scheduler.simulate {
+                var tasks: [Task<Result<RecordsOutcome, FailureReason>, Never>] = []
+                for counter in 1...12 as ClosedRange<UInt64> {
+                    let request = try fixture.saving(["r"], text: "\(counter)", id: RequestID(device, counter))
+                    let isQueued = Log<Bool>()
+                    tasks.append(
+                        fixture.scheduler.run {
+                            isQueued.append(true)
+                            return await service.modify(request, in: fixture.key().database)
+                        })
+                    // A session hands them over one after another.
+                    while isQueued.all.isEmpty { await fixture.scheduler.pause() }
+                }
+                return await tasks.values()
+            }
+            let numbers = outcomes.flatMap(\.numbers).compactMap(\.self)
+            #expect(numbers == numbers.sorted(), "seed \(seed)")
+        }
+    }
+
+    @Test func `a request that waits too long is told that its zone is busy`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let holder = fixture.scheduler.run { await fixture.holdZone(for: .seconds(60)) }
+            try await fixture.scheduler.sleep(for: .milliseconds(1))
+            let start = fixture.scheduler.now
+            let outcome = await service.modify(
+                try fixture.saving(["a"], id: RequestID(device, 1)), in: fixture.key().database)
+            #expect(outcome.reason == .zoneBusy)
+            #expect(fixture.scheduler.now - start < .seconds(20))
+            await holder.value
+        }
+    }
+
+    @Test func `a server that freezes with a zone locked holds up that zone for seconds, and others briefly`() throws {
+        let fixture = try ServiceFixture(zones: ["frozen", "a", "b"])
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let read = ZoneRead(key: fixture.key("frozen"), recordNames: [], parentNames: [], devices: [])
+            let frozen = try await MemoryStore(fixture.database).beginWrite([read])
+            let start = fixture.scheduler.now
+            let tasks = try ["frozen", "a", "b"].map { zone in
+                let request = try fixture.saving(["r"], zone: zone, id: RequestID(device, 1))
+                return fixture.scheduler.run {
+                    let outcome = await service.modify(request, in: fixture.key().database)
+                    return (outcome.numbers, fixture.scheduler.now - start)
+                }
+            }
+            var results: [([ChangeNumber?], Duration)] = []
+            for task in tasks { results.append(await task.value) }
+            #expect(results.map(\.0) == [[1], [1], [1]])
+            #expect(results[0].1 < .seconds(8))
+            #expect(results[1].1 < .seconds(3))
+            #expect(results[2].1 < .seconds(3))
+            await frozen.rollback()
+        }
+    }
+
+    @Test func `pushes are told of what moved and by whom, after it is durable`() throws {
+        let fixture = try ServiceFixture(zones: ["a", "b"])
+        let notices = Log<ZoneNotice>()
+        let durable = Log<Int>()
+        let service = fixture.server(onMoved: { told in
+            for notice in told { notices.append(notice) }
+            let key = fixture.key("a")
+            fixture.scheduler.run {
+                let zone = try? await MemoryStore(fixture.database).records(named: [], in: key).zone
+                durable.append(Int(zone?.changeNumber ?? 0))
+            }
+        })
+        let other = DeviceID(high: 3, low: 3)
+        try fixture.scheduler.simulate {
+            let database = fixture.key().database
+            let first = try fixture.saving(["x"], zone: "a", id: RequestID(device, 1))
+            _ = await service.modify(first, in: database)
+            _ = await service.modify(first, in: database)  // Answered from memory: nothing moved.
+            let nothing = try fixture.saving([], deleting: ["none"], zone: "a", id: RequestID(device, 2))
+            _ = await service.modify(nothing, in: database)
+            _ = await service.modify(try fixture.saving(["x"], zone: "b", id: RequestID(other, 1)), in: database)
+            _ = await service.modify(try fixture.saving(["x"], zone: "none", id: RequestID(other, 2)), in: database)
+            try await fixture.scheduler.sleep(for: .seconds(1))
+        }
+        #expect(
+            notices.all == [
+                ZoneNotice(database: fixture.key().database, device: device, zoneName: "a"),
+                ZoneNotice(database: fixture.key().database, device: other, zoneName: "b"),
+            ])
+        #expect(durable.all.first == 1)
+    }
+
+    @Test func `R-155: a request over the limits is refused before anything is read`() throws {
+        let fixture = try ServiceFixture()
+        let script = FaultScript()
+        var limits = Limits()
+        limits.itemsMax = 3
+        let service = fixture.server(faults: script.plan, limits: limits)
+        try fixture.scheduler.simulate {
+            let request = try fixture.saving(["a", "b", "c", "d"], id: RequestID(device, 1))
+            let outcome = await service.modify(request, in: fixture.key().database)
+            #expect(outcome.reason == .tooManyItems)
+        }
+        #expect(script.count(.beginSent) == 0)
+    }
+
+    @Test func `when it stops, what is being written ends and what waits is refused`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server(faults: FaultScript(always: slowCommits).plan)
+        try fixture.scheduler.simulate {
+            let database = fixture.key().database
+            let requests = try (1...2).map { try fixture.saving(["r\($0)"], id: RequestID(device, UInt64($0))) }
+            let first = fixture.scheduler.run { await service.modify(requests[0], in: database) }
+            try await fixture.scheduler.sleep(for: .milliseconds(1))
+            let second = fixture.scheduler.run { await service.modify(requests[1], in: database) }
+            await fixture.scheduler.pause()
+            try await fixture.scheduler.sleep(for: .milliseconds(1))
+            await service.stop()
+            #expect(await first.value.numbers == [1])
+            #expect(await second.value.reason == .storeUnavailable)
+            let third = try fixture.saving(["r"], id: RequestID(device, 3))
+            #expect(await service.modify(third, in: database).reason == .storeUnavailable)
+        }
+    }
+}

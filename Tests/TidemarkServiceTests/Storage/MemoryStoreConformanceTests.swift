@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkTestKit
+
+@Suite struct MemoryStoreConformanceTests {
+    /// In the order of an event loop, and in many others.
+    @Test(arguments: StorageConformance.scenarios)
+    func `the in-memory store conforms`(_ scenario: StorageConformance.Scenario) throws {
+        for seed in 0..<30 as Range<UInt64> {
+            let scheduler = SimulationScheduler(seed: seed, order: seed == 0 ? .arrival : .shuffled)
+            let database = MemoryDatabase(scheduler: scheduler)
+            typealias Credentials = StorageConformance.Credentials
+            database.issueCredential(hash: Credentials.alice, account: "alice")
+            database.issueCredential(hash: Credentials.bob, account: "bob")
+            database.issueCredential(hash: Credentials.expired, account: "alice", expiresAt: Credentials.expiry)
+            database.revokeCredential(database.issueCredential(hash: Credentials.revoked, account: "alice"))
+            do {
+                try scheduler.simulate {
+                    try await scenario.run(
+                        first: MemoryStore(database), second: MemoryStore(database), scheduler: scheduler)
+                }
+            } catch {
+                Issue.record("seed \(seed): \(error)")
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkScheduling
+import TidemarkService
+import TidemarkTestKit
+
+/// What the double does when things go wrong: the simulation is worth no more than this.
+@Suite struct MemoryStoreFaultTests {
+    private func commit(
+        _ fixture: ServiceFixture, faults: FaultPlan
+    ) throws -> (code: StorageError.Code?, records: [RecordState]) {
+        try fixture.scheduler.simulate {
+            let store = MemoryStore(fixture.database, faults: faults)
+            var code: StorageError.Code?
+            do {
+                let read = ZoneRead(key: fixture.key(), recordNames: [], parentNames: [], devices: [])
+                let transaction = try await store.beginWrite([read])
+                var overlay = ZoneOverlay(
+                    snapshot: transaction.snapshots[0], store: StoreIncarnation(1), limits: Limits())
+                let id = RequestID(DeviceID(high: 5, low: 5), 1)
+                _ = overlay.apply(
+                    try fixture.saving(["a"], id: id), now: Timestamp(milliseconds: 1_700_000_000_000))
+                try await transaction.commit([overlay.changes!])
+            } catch let error as StorageError {
+                code = error.code
+            }
+            // Whoever comes next waits until it is settled.
+            let next = try await MemoryStore(fixture.database).beginWrite(
+                [ZoneRead(key: fixture.key(), recordNames: [], parentNames: [], devices: [])])
+            await next.rollback()
+            return (code, try await fixture.records())
+        }
+    }
+
+    @Test(arguments: [
+        (FaultPoint.beginSent, Fault.disconnect, StorageError.Code.unavailable, 0),
+        (.beginLocked, .disconnect, .unavailable, 0),
+        (.beginAnswered, .disconnect, .unavailable, 0),
+        (.beginLocked, .crash, .unavailable, 0),
+        (.commitSent, .reject, .rejected, 0),
+        (.commitSent, .disconnect, .commitUnknown, 0),
+        (.commitAnswered, .disconnect, .commitUnknown, 1),
+        (.commitAnswered, .crash, .commitUnknown, 1),
+        (.commitSent, .commitLate(after: .milliseconds(500)), .commitUnknown, 1),
+    ])
+    func `a fault at a point of a transaction has this error, and this is written`(
+        _ point: FaultPoint, _ fault: Fault, _ code: StorageError.Code, _ recordCount: Int
+    ) throws {
+        let fixture = try ServiceFixture()
+        let result = try commit(fixture, faults: FaultScript(first: [point: [fault]]).plan)
+        #expect(result.code == code)
+        #expect(result.records.count == recordCount)
+    }
+
+    @Test func `a commit under way when its server dies takes place or not`() throws {
+        var counts: Set<Int> = []
+        for seed in 0..<20 as Range<UInt64> {
+            let fixture = try ServiceFixture(seed: seed)
+            let result = try commit(fixture, faults: FaultScript(first: [.commitSent: [.crash]]).plan)
+            #expect(result.code == .commitUnknown)
+            counts.insert(result.records.count)
+        }
+        #expect(counts == [0, 1])
+    }
+
+    @Test func `a frozen server frees its zones after a while, and its commit fails`() throws {
+        let fixture = try ServiceFixture()
+        let read = ZoneRead(key: fixture.key(), recordNames: [], parentNames: [], devices: [])
+        try fixture.scheduler.simulate {
+            let frozen = try await MemoryStore(fixture.database).beginWrite([read])
+            try await fixture.scheduler.sleep(for: .seconds(4))
+            let next = try await MemoryStore(fixture.database).beginWrite([read])
+            #expect(fixture.scheduler.now < .seconds(6))
+            await next.rollback()
+            await #expect(throws: StorageError.self) { try await frozen.commit([]) }
+        }
+    }
+}
