@@ -30,33 +30,20 @@ struct Authentication: Sendable {
         }
         guard let credential = greeting.credential else {
             let nobody = SessionMember(
-                device: greeting.device, deviceName: greeting.shownName, identity: nil, proof: nil, store: store)
+                device: greeting.device, identity: nil, store: store)
             return .welcome(nobody, answer(to: nobody))
         }
         return await identify(greeting, hash: settings.credentialHash(credential), store: store)
     }
 
-    /// Whether the proof still holds; true as well if that cannot be found out just now.
-    func isStillGood(_ proof: SessionMember.Proof, of member: SessionMember) async -> Bool {
-        let answer = await service.authenticate(
-            credentialHash: proof.credentialHash, container: proof.container, environment: proof.environment,
-            createsContainer: false, device: member.device, deviceName: member.deviceName)
-        switch answer {
-        case .success(let identity): return identity != nil
-        case .failure: return true
-        }
-    }
-
     private func identify(_ greeting: Greeting, hash: [UInt8], store: StoreIncarnation) async -> Outcome {
-        let proof = SessionMember.Proof(
-            credentialHash: hash, container: greeting.container, environment: greeting.environment)
         let answer = await service.authenticate(
             credentialHash: hash, container: greeting.container, environment: greeting.environment,
             createsContainer: settings.createsContainers, device: greeting.device, deviceName: greeting.shownName)
         switch answer {
         case .success(let identity?):
             let member = SessionMember(
-                device: greeting.device, deviceName: greeting.shownName, identity: identity, proof: proof, store: store)
+                device: greeting.device, identity: identity, store: store)
             return .welcome(member, self.answer(to: member))
         case .success(nil):
             return .refused(

@@ -93,19 +93,19 @@ package final class SessionHub: Sendable {
         }
     }
 
-    /// Asks of every credential in use whether it is still good, and cuts the connections of those that are not.
+    /// Asks for so many credentials at once.
+    private static let credentialsMax = 1_000
+
+    /// Asks of every credential in use whether it is still good, and cuts the connections of those that are not. A store
+    /// that cannot be reached cuts nobody off.
     package func checkCredentials() async {
-        var verdicts: [SessionMember.Proof: Bool] = [:]
-        for session in sessions {
-            guard let member = session.member, let proof = member.proof else { continue }
-            let isGood: Bool
-            if let known = verdicts[proof] {
-                isGood = known
-            } else {
-                isGood = await authentication.isStillGood(proof, of: member)
-                verdicts[proof] = isGood
-            }
-            if !isGood { session.end(.notAuthenticated) }
+        let credentials = Set(sessions.compactMap { $0.member?.identity?.credential }).sorted {
+            $0.rawValue < $1.rawValue
+        }
+        for start in stride(from: 0, to: credentials.count, by: Self.credentialsMax) {
+            let some = Array(credentials[start..<min(start + Self.credentialsMax, credentials.count)])
+            guard case .success(let void) = await service.voidCredentials(among: some) else { return }
+            for credential in void { cutOff(credential) }
         }
     }
 

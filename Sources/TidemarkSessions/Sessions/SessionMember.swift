@@ -5,18 +5,9 @@ internal import TidemarkTranslation
 
 /// Who a session turned out to be.
 struct SessionMember: Sendable {
-    /// What was shown at the beginning, to ask again whether it is still good.
-    struct Proof: Hashable, Sendable {
-        let credentialHash: [UInt8]
-        let container: String
-        let environment: ContainerEnvironment
-    }
-
     let device: DeviceID
-    let deviceName: String
     /// Nil: nobody, who may only read the public database.
     let identity: Identity?
-    let proof: Proof?
     let store: StoreIncarnation
 
     /// The caller's view of their private database.
