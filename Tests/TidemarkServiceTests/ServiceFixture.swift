@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
+import Testing
 import TidemarkDomain
 import TidemarkFields
 import TidemarkScheduling
@@ -23,10 +24,11 @@ struct ServiceFixture: Sendable {
         identity = try scheduler.simulate { [credentialHash] in
             let service = CloudService(
                 storage: MemoryStore(database), scheduler: scheduler, limits: Limits(), onMoved: { _ in })
-            let identity = try await service.authenticate(
-                credentialHash: credentialHash, container: "iCloud.test", environment: .development,
-                createsContainer: true, device: DeviceID(high: 0, low: 1), deviceName: "test"
-            ).get()!
+            let identity = try #require(
+                try await service.authenticate(
+                    credentialHash: credentialHash, container: "iCloud.test", environment: .development,
+                    createsContainer: true, device: DeviceID(high: 0, low: 1), deviceName: "test"
+                ).get())
             let request = ZonesRequest(id: RequestID(DeviceID(high: 0, low: 1), 1), saves: zones, deletes: [])
             _ = try await service.modifyZones(in: identity.privateDatabase, request).get()
             return identity

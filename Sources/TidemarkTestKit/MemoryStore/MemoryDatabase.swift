@@ -63,9 +63,19 @@ package final class MemoryDatabase: Sendable {
     /// Ends a zone otherwise than by a request: purged by its user, or its keys lost. Waits for nobody.
     package func endZone(_ key: ZoneKey, reason: ZoneRemovalReason) {
         withState { state in
-            if let id = state.tables.livingZone(key) { state.tables.zones[id]?.end(reason) }
+            if let id = state.tables.livingZone(key) { state.tables.endZone(id, reason: reason) }
         }
     }
+
+    // MARK: For judges
+
+    /// Is told of everything from now on at the moment when it is committed, in that order. Must not call back.
+    package func observe(_ observer: @escaping @Sendable (MemoryCommit) -> Void) {
+        withState { $0.tables.observe = observer }
+    }
+
+    /// What servers tried to write although nobody may; empty unless they are broken.
+    package var complaints: [String] { withState { $0.tables.complaints } }
 
     // MARK: Notices
 

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TidemarkDomain
+package import TidemarkDomain
 internal import TidemarkService
+
+/// Something that was committed, as ``MemoryDatabase/observe(_:)`` tells it.
+package enum MemoryCommit: Sendable {
+    case zoneCreated(ZoneState)
+    /// The zone as it was.
+    case zoneEnded(ZoneState)
+    case records(ZoneChanges)
+}
 
 /// What is committed: the rows that PostgreSQL would have, as values. Reading all of it at one moment is a snapshot.
 struct MemoryTables {
@@ -44,6 +52,9 @@ struct MemoryTables {
     var userKeys: [UserID: UserKey] = [:]
     var databases: [DatabaseID: Database] = [:]
     var zones: [ZoneID: MemoryZone] = [:]
+    /// Changes that PostgreSQL would have refused or that break the rules of numbers; they were not written.
+    var complaints: [String] = []
+    var observe: @Sendable (MemoryCommit) -> Void = { _ in }
     private var lastID: Int64 = 0
 
     mutating func newID() -> Int64 {
@@ -67,10 +78,12 @@ struct MemoryTables {
     }
 
     mutating func createZone(_ key: ZoneKey, now: Timestamp) {
-        precondition(livingZone(key) == nil, "a name has one living incarnation")
+        guard livingZone(key) == nil else { return complaints.append("a name has one living incarnation") }
         let id = ZoneID(newID())
-        zones[id] = MemoryZone(state: ZoneState(id: id, key: key, createdAt: now))
+        let state = ZoneState(id: id, key: key, createdAt: now)
+        zones[id] = MemoryZone(state: state)
         databases[key.database, default: Database()].zones.append(id)
+        observe(.zoneCreated(state))
     }
 
     // MARK: Reading
@@ -103,14 +116,23 @@ struct MemoryTables {
     // MARK: Writing
 
     mutating func write(_ changes: ZoneChanges) {
-        zones[changes.zone]?.write(changes)
+        if let complaint = zones[changes.zone]?.complaint(about: changes) {
+            complaints.append(complaint)
+        } else {
+            zones[changes.zone]?.write(changes)
+            observe(.records(changes))
+        }
     }
 
     mutating func write(_ changes: ZonesChanges, in database: DatabaseID, now: Timestamp) {
-        for id in changes.removed where zones[id]?.state.removal == nil {
-            zones[id]?.end(changes.removalReason)
-        }
+        for id in changes.removed { endZone(id, reason: changes.removalReason) }
         for name in changes.created { createZone(ZoneKey(database: database, name: name), now: now) }
         databases[database, default: Database()].memories[changes.device] = changes.memory
+    }
+
+    mutating func endZone(_ id: ZoneID, reason: ZoneRemovalReason) {
+        guard let zone = zones[id], zone.state.removal == nil else { return }
+        zones[id]?.end(reason)
+        observe(.zoneEnded(zone.state))
     }
 }

@@ -25,6 +25,7 @@ import TidemarkTestKit
                 Issue.record("seed \(seed): \(error)")
                 return
             }
+            #expect(database.complaints.isEmpty)
         }
     }
 }

@@ -22,7 +22,7 @@ import TidemarkTestKit
                 let id = RequestID(DeviceID(high: 5, low: 5), 1)
                 _ = overlay.apply(
                     try fixture.saving(["a"], id: id), now: Timestamp(milliseconds: 1_700_000_000_000))
-                try await transaction.commit([overlay.changes!])
+                try await transaction.commit([try #require(overlay.changes)])
             } catch let error as StorageError {
                 code = error.code
             }
