@@ -37,8 +37,8 @@ package struct FrameDecoder: Sendable {
         self.frameBytesMax = frameBytesMax
     }
 
-    /// Between two frames, with nothing of the next one.
-    package var isAtBoundary: Bool { current == nil && carryCount == 0 }
+    /// Between two messages, with nothing of the next one.
+    package var isBetweenMessages: Bool { current == nil && carryCount == 0 && !isFragmented }
 
     /// The next piece, or nil when `bytes` is used up.
     ///

@@ -22,6 +22,9 @@ package struct MessageReader {
             limits: limits, inflater: deflate.map { Inflater(direction: $0.incoming(role)) })
     }
 
+    /// Nothing has come of a next message or frame.
+    package var isBetweenMessages: Bool { decoder.isBetweenMessages }
+
     /// The next event, or nil when `bytes` is used up.
     ///
     /// - Parameters:

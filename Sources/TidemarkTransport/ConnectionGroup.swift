@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkCrypto
+internal import TidemarkScheduling
+internal import TidemarkSockets
+
+/// The connections of one loop, and what they share: limits, a coarse clock and one timer for all their deadlines.
+///
+/// A timer for each connection would cost more memory than the connection's own state; deadlines of seconds are kept well
+/// enough by looking at everyone now and then. Loop-confined.
+final class ConnectionGroup: TickFlushable, @unchecked Sendable {
+    let loop: EventLoop
+    let limits: TransportLimits
+    /// ``EventLoop/now`` as of the last look or the last new connection; what deadlines are measured by.
+    private(set) var now: Duration
+    private(set) var connections: [MessageConnection] = []
+    /// Connections of all groups of a server; nil for a client.
+    private let total: ConnectionCounter?
+    private var sweepTimer: ScheduledTimer?
+    private var handshakeSteps = 0
+    private var masks: [UInt32] = []
+    private var emptyWaiters: [CheckedContinuation<Void, Never>] = []
+
+    init(loop: EventLoop, limits: TransportLimits, total: ConnectionCounter? = nil) {
+        self.loop = loop
+        self.limits = limits
+        self.total = total
+        now = loop.now
+    }
+
+    func add(_ connection: MessageConnection) {
+        connection.index = connections.count
+        connections.append(connection)
+        now = loop.now
+        scheduleSweep()
+    }
+
+    func remove(_ connection: MessageConnection) {
+        let index = connection.index
+        guard index >= 0 else { return }
+        connection.index = -1
+        let last = connections.removeLast()
+        if last !== connection {
+            connections[index] = last
+            last.index = index
+        }
+        total?.remove()
+        if connections.isEmpty {
+            let waiters = emptyWaiters
+            emptyWaiters = []
+            for waiter in waiters { waiter.resume() }
+        }
+    }
+
+    /// From any thread; returns when the last connection has ended.
+    func waitUntilEmpty() async {
+        await withCheckedContinuation { continuation in
+            loop.execute {
+                if self.connections.isEmpty { continuation.resume() } else { self.emptyWaiters.append(continuation) }
+            }
+        }
+    }
+
+    // MARK: Deadlines
+
+    private func scheduleSweep() {
+        guard sweepTimer == nil, !connections.isEmpty else { return }
+        sweepTimer = loop.schedule(after: sweepInterval) { [weak self] in self?.sweep() }
+    }
+
+    /// A quarter of the shortest deadline, so that none is missed by more than that; once a second is always enough.
+    private var sweepInterval: Duration {
+        let shortest = min(
+            limits.handshakeDeadline, limits.idleDeadline, limits.pongDeadline, limits.writeProgressDeadline,
+            limits.messageGrace, limits.closeDeadline)
+        return min(max(shortest / 4, .milliseconds(10)), .seconds(1))
+    }
+
+    private func sweep() {
+        sweepTimer = nil
+        now = loop.now
+        // Backwards, since a connection that ends is replaced by the last one, which has been looked at.
+        for index in connections.indices.reversed() where index < connections.count {
+            connections[index].checkDeadlines(now)
+        }
+        scheduleSweep()
+    }
+
+    // MARK: Shared things
+
+    /// Whether this tick has time for another step of a TLS handshake.
+    func takeHandshakeStep() -> Bool {
+        if handshakeSteps == 0 { loop.atEndOfTick(self) }
+        handshakeSteps += 1
+        return handshakeSteps <= limits.handshakeStepsPerTickMax
+    }
+
+    func flush() {
+        handshakeSteps = 0
+    }
+
+    /// A key that nobody can guess (RFC 6455 §5.3), from a supply that is fetched in one go.
+    func takeMaskKey() -> UInt32 {
+        if masks.isEmpty {
+            masks = [UInt32](repeating: 0, count: 256)
+            masks.withUnsafeMutableBytes { SecureRandom.fill($0) }
+        }
+        return masks.removeLast()
+    }
+}
+
+/// How many connections a server has on all its loops.
+final class ConnectionCounter: Sendable {
+    private let count = Atomic<Int>(0)
+    private let max: Int
+
+    init(max: Int) {
+        self.max = max
+    }
+
+    var value: Int { count.load(ordering: .relaxed) }
+
+    /// False, and nothing added, if there are as many as there may be.
+    func add() -> Bool {
+        if count.add(1, ordering: .relaxed).newValue <= max { return true }
+        remove()
+        return false
+    }
+
+    func remove() {
+        count.subtract(1, ordering: .relaxed)
+    }
+}

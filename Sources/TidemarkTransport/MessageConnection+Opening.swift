@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkHTTP
+internal import TidemarkSockets
+internal import TidemarkTLS
+internal import TidemarkWebSocket
+
+// MARK: Server
+
+extension MessageConnection {
+    /// Takes over an accepted connection.
+    static func accept(
+        _ descriptor: FileDescriptor, from peer: SocketAddress, group: ConnectionGroup, context: TLSContext?,
+        decide: @escaping (RequestHead, SocketAddress) -> AcceptDecision
+    ) throws {
+        let socket = Socket(descriptor)
+        if peer.family != .unix { try socket.setNoDelay() }
+        let parser = RequestHeadParser(limits: group.limits.head)
+        let connection = MessageConnection(
+            group: group, role: .server, phase: context == nil ? .heading : .securing,
+            opening: Opening(.server(parser, accept: decide)))
+        connection.peerAddress = peer
+        connection.tls = try context.map { try TLSSession(context: $0, role: .server) }
+        connection.registration = try group.loop.register(
+            descriptor, interest: .readable, handler: connection)
+        connection.socket = socket
+        group.add(connection)
+    }
+
+    private func takeRequest(
+        _ parser: inout RequestHeadParser, _ opening: Opening,
+        decide: @escaping (RequestHead, SocketAddress) -> AcceptDecision
+    ) {
+        let progress: HeadProgress<RequestHead>
+        do throws(HTTPError) {
+            progress = try Self.parse(opening.received) { (bytes) throws(HTTPError) in try parser.parse(bytes) }
+        } catch {
+            return respond(.plain(error.status))
+        }
+        guard case .complete(let head, let count) = progress, let peerAddress else {
+            opening.side = .server(parser, accept: decide)
+            return
+        }
+        let omitsBody = head.method == "HEAD"
+        switch decide(head, peerAddress) {
+        case .response(let response):
+            respond(response, omitsBody: omitsBody)
+        case .webSocket(let offer, let handler):
+            switch ServerHandshake.answer(head, offer) {
+            case .refused(let refusal):
+                respond(.plain(refusal.status, fields: refusal.fields), omitsBody: omitsBody)
+            case .accepted(let acceptance):
+                queueBytes(acceptance.response.serialized())
+                self.handler = handler
+                open(
+                    subprotocol: acceptance.subprotocol, deflate: acceptance.deflate, settings: offer.deflate,
+                    rest: Array(opening.received[count...]))
+            }
+        }
+    }
+
+    func respond(_ response: HTTPResponse, omitsBody: Bool = false) {
+        queueBytes(
+            response.serialized(
+                omitsBody: omitsBody, isSecured: isSecured, wallClockMilliseconds: loop.wallClockMilliseconds))
+        linger()
+    }
+}
+
+// MARK: Client
+
+extension MessageConnection {
+    /// Tries the addresses one after the other.
+    func connect(to addresses: [SocketAddress]) {
+        guard phase == .connecting, let opening else { return }
+        opening.addresses = addresses.reversed()
+        connectToNext(after: SocketError(.nameNotFound, operation: "connect"))
+    }
+
+    private func connectToNext(after error: SocketError) {
+        registration?.cancel()
+        registration = nil
+        socket?.close()
+        socket = nil
+        guard let address = opening?.addresses.popLast() else { return fail(.connectFailed, error) }
+        do throws(SocketError) {
+            let socket = try Socket.connecting(to: address)
+            registration = try loop.register(socket.descriptor, interest: .writable, handler: self)
+            self.socket = socket
+            peerAddress = address
+        } catch {
+            connectToNext(after: error)
+        }
+    }
+
+    func finishConnecting() {
+        guard let socket, case .client(_, let handshake, let target) = opening?.side else { return }
+        do throws(SocketError) {
+            try socket.finishConnecting()
+            if peerAddress?.family != .unix { try socket.setNoDelay() }
+        } catch {
+            return connectToNext(after: error)
+        }
+        updateInterest()
+        guard let context = target.tls else {
+            phase = .heading
+            return queueBytes(handshake.request.serialized())
+        }
+        phase = .securing
+        do throws(TLSError) {
+            let session = try TLSSession(context: context, role: .client(hostName: target.host))
+            tls = session
+            try session.start()
+        } catch {
+            return fail(.tlsFailed, error)
+        }
+        scheduleFlush()
+    }
+
+    private func takeResponse(
+        _ parser: inout ResponseHeadParser, _ opening: Opening, _ handshake: ClientHandshake,
+        _ target: TransportClient.Target
+    ) {
+        let progress: HeadProgress<ResponseHead>
+        do throws(HTTPError) {
+            progress = try Self.parse(opening.received) { (bytes) throws(HTTPError) in try parser.parse(bytes) }
+        } catch {
+            return fail(.httpInvalid, error)
+        }
+        guard case .complete(let head, let count) = progress else {
+            opening.side = .client(parser, handshake, target)
+            return
+        }
+        do throws(WebSocketError) {
+            let acceptance = try handshake.confirm(head)
+            open(
+                subprotocol: acceptance.subprotocol, deflate: acceptance.deflate, settings: target.deflate,
+                rest: Array(opening.received[count...]))
+        } catch {
+            fail(.upgradeRefused, error)
+        }
+    }
+}
+
+// MARK: Both
+
+extension MessageConnection {
+    /// The TLS handshake is done.
+    func secured() {
+        phase = .heading
+        if case .client(_, let handshake, _) = opening?.side { queueBytes(handshake.request.serialized()) }
+    }
+
+    func takeHead(_ bytes: UnsafeMutableRawBufferPointer) {
+        guard let opening else { return }
+        opening.received.append(contentsOf: bytes)
+        switch opening.side {
+        case .server(var parser, let decide): takeRequest(&parser, opening, decide: decide)
+        case .client(var parser, let handshake, let target): takeResponse(&parser, opening, handshake, target)
+        }
+    }
+
+    /// The handshake is done; `rest` came after the head.
+    private func open(
+        subprotocol: String?, deflate: DeflateParameters?, settings: DeflateSettings?, rest: [UInt8]
+    ) {
+        enter(.open)
+        opening = nil
+        self.subprotocol = subprotocol
+        lastReceived = group.now
+        if let deflate, let settings {
+            reader = MessageReader(role: role, limits: group.limits.message, deflate: deflate)
+            deflater = Deflater(role: role, parameters: deflate, level: settings.level)
+            deflateBytesMin = settings.messageBytesMin
+        }
+        handler?.opened(self)
+        guard !rest.isEmpty else { return }
+        var rest = rest
+        rest.withUnsafeMutableBytes { takeFrames($0) }
+    }
+
+    /// A typed error does not pass through the rethrowing closure of `withUnsafeBytes`.
+    private static func parse<Head>(
+        _ bytes: [UInt8], _ parse: (UnsafeRawBufferPointer) throws(HTTPError) -> HeadProgress<Head>
+    ) throws(HTTPError) -> HeadProgress<Head> {
+        let result: Result<HeadProgress<Head>, HTTPError> = bytes.withUnsafeBytes { bytes in
+            do throws(HTTPError) { return .success(try parse(bytes)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkSockets
+internal import TidemarkTLS
+internal import TidemarkWebSocket
+
+extension MessageConnection {
+    /// Bytes that are thrown away while waiting for the end of the stream; more is somebody who does not listen.
+    private static let lingerBytesMax = 1024 * 1024
+
+    /// Receives once, and handles all of what came. What is left in the kernel is told again in the next tick.
+    func receive() {
+        guard let socket, !isReadingPaused, phase != .ended else { return }
+        if phase == .securing, role == .server, !group.takeHandshakeStep() { return }
+        let scratch = loop.receiveScratch
+        switch socket.receive(into: scratch) {
+        case .bytes(let count):
+            lastReceived = group.now
+            pingSent = nil
+            take(UnsafeMutableRawBufferPointer(rebasing: scratch[..<count]))
+        case .wouldBlock: break
+        case .closed: endOfStream()
+        case .failed(let error): lose(error)
+        }
+    }
+
+    private func take(_ bytes: UnsafeMutableRawBufferPointer) {
+        if phase == .lingering {
+            lingerByteCount += bytes.count
+            if lingerByteCount > Self.lingerBytesMax { end() }
+            return
+        }
+        guard let tls else { return takePlaintext(bytes) }
+        do throws(TLSError) {
+            try tls.receive(UnsafeRawBufferPointer(bytes)) { plaintext in
+                // NB: the plaintext lies in memory of the session's that nobody else reads: it may be unmasked in place.
+                takePlaintext(UnsafeMutableRawBufferPointer(mutating: plaintext))
+            }
+        } catch {
+            return failTLS(error)
+        }
+        guard phase != .ended else { return }
+        if phase == .securing, tls.isEstablished { secured() }
+        if tls.outputCount > 0 { scheduleFlush() }
+        if tls.receivedCloseNotify { endOfStream() }
+    }
+
+    private func takePlaintext(_ bytes: UnsafeMutableRawBufferPointer) {
+        if phase == .securing { secured() }
+        switch phase {
+        case .heading: takeHead(bytes)
+        case .open, .closing: takeFrames(bytes)
+        case .connecting, .securing, .lingering, .ended: break
+        }
+    }
+
+    func takeFrames(_ bytes: UnsafeMutableRawBufferPointer) {
+        var offset = 0
+        while phase == .open || phase == .closing {
+            do throws(WebSocketError) {
+                guard let event = try reader.next(in: bytes, at: &offset) else { break }
+                take(event)
+            } catch {
+                return violate(error)
+            }
+        }
+        if reader.isBetweenMessages {
+            messageStart = nil
+        } else {
+            if messageStart == nil { (messageStart, messageByteCount) = (group.now, 0) }
+            messageByteCount += bytes.count
+        }
+    }
+
+    private func take(_ event: MessageEvent) {
+        switch event {
+        case .message(let kind, let payload):
+            messageStart = nil
+            if phase == .open { handler?.received(self, kind, payload) }
+        case .ping(let payload):
+            // RFC 6455 §5.5.1: after the close frame nothing is sent.
+            if phase == .open { queueControl(.pong, payload) }
+        case .pong: break
+        case .close(let code, let reason): takeClose(code, reason)
+        }
+    }
+
+    private func takeClose(_ code: CloseCode?, _ reason: String) {
+        if let closingCode {
+            report(.local(closingCode))
+        } else {
+            queueClose(code)
+            report(.peer(code, reason: reason))
+        }
+        linger()
+    }
+
+    /// The peer broke the protocol: it is told why, after everything that it was owed (RFC 6455 §7.1.7).
+    private func violate(_ error: WebSocketError) {
+        if phase == .open { queueClose(error.closeCode) }
+        report(.failed(TransportError(.protocolViolated, underlying: error)))
+        linger()
+    }
+
+    // MARK: The end of the stream
+
+    private func endOfStream() {
+        switch phase {
+        case .lingering, .ended: end()
+        case .closing:
+            if let closingCode { report(.local(closingCode)) }
+            end()
+        case .connecting, .securing, .heading, .open: fail(.connectionLost)
+        }
+    }
+
+    private func lose(_ error: SocketError) {
+        switch phase {
+        case .lingering, .ended, .closing: endOfStream()
+        case .connecting, .securing, .heading, .open: fail(.connectionLost, error)
+        }
+    }
+
+    /// The alert that tells the peer why goes out if the kernel has room for it.
+    private func failTLS(_ error: TLSError) {
+        guard let tls, phase != .ended else { return }
+        tls.withOutput { bytes in
+            guard let socket, case .bytes(let count) = socket.send(bytes) else { return 0 }
+            return count
+        }
+        if phase == .lingering || phase == .closing { return endOfStream() }
+        fail(.tlsFailed, error)
+    }
+}

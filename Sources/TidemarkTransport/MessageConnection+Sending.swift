@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkSockets
+internal import TidemarkTLS
+internal import TidemarkWebSocket
+
+extension MessageConnection {
+    /// Plaintext encrypted at a time: four full records. More waits as plaintext, so that it is in memory once.
+    private static let encryptedBytesPerWrite = 65_536
+    /// Bytes that one connection sends in a tick; a long queue goes on in the next, after the others' turn.
+    private static let sentBytesPerTickMax = 1024 * 1024
+
+    private enum WriteStep {
+        case sent(Int)
+        case blocked(Int)
+        case nothingToSend
+        case failed(SocketError)
+    }
+
+    func appendFrame(_ opcode: Opcode, isCompressed: Bool = false, _ payload: UnsafeRawBufferPointer) {
+        let key = role == .client ? group.takeMaskKey() : nil
+        outgoing.append(about: payload.count + FrameHeader.byteCountMax) {
+            FrameEncoder.append(opcode, isCompressed: isCompressed, payload: payload, maskKey: key, to: &$0)
+        }
+    }
+
+    func queueControl(_ opcode: Opcode, _ payload: MessagePayload) {
+        payload.withUnsafeBytes { appendFrame(opcode, $0) }
+        didQueue()
+    }
+
+    func queueClose(_ code: CloseCode?, reason: String = "") {
+        FrameEncoder.closePayload(code, reason: reason).withUnsafeBytes { appendFrame(.close, $0) }
+        scheduleFlush()
+    }
+
+    func queueBytes(_ bytes: [UInt8]) {
+        outgoing.append(shared: bytes)
+        scheduleFlush()
+    }
+
+    func didQueue() {
+        let queued = queuedByteCount
+        if queued > group.limits.queuedBytesLow { isAboveLow = true }
+        guard queued <= group.limits.queuedBytesMax else {
+            socket?.discardOnClose()
+            return fail(.queueOverflow)
+        }
+        scheduleFlush()
+    }
+
+    /// Everything that is queued until the end of the tick leaves together. A blocked connection waits for its loop.
+    func scheduleFlush() {
+        guard !isFlushScheduled, !isBlocked, phase != .ended else { return }
+        isFlushScheduled = true
+        loop.atEndOfTick(self)
+    }
+
+    func write() {
+        guard let socket, phase != .connecting, phase != .ended else { return }
+        var sentCount = 0
+        while sentCount < Self.sentBytesPerTickMax {
+            switch writeStep(socket) {
+            case .sent(let count):
+                sentCount += count
+            case .blocked(let count):
+                return block(hasProgress: sentCount + count > 0)
+            case .nothingToSend:
+                unblock()
+                return didSendAll()
+            case .failed(let error):
+                return fail(.connectionLost, error)
+            }
+        }
+        unblock()
+        scheduleFlush()
+        tellIfDrained()
+    }
+
+    private func writeStep(_ socket: Socket) -> WriteStep {
+        guard let tls else {
+            guard !outgoing.isEmpty else { return .nothingToSend }
+            let step = outgoing.withBytes(atMost: Self.sentBytesPerTickMax) { send($0, socket) }
+            switch step {
+            case .sent(let count), .blocked(let count): outgoing.discard(count)
+            case .nothingToSend, .failed: break
+            }
+            return step
+        }
+        if tls.outputCount == 0 {
+            guard tls.isEstablished, !outgoing.isEmpty else { return .nothingToSend }
+            let count = min(outgoing.count, Self.encryptedBytesPerWrite)
+            // Only a session that was closed or has failed refuses, and then this connection has ended or lingers.
+            let isEncrypted = outgoing.withBytes(atMost: count) { bytes in
+                do throws(TLSError) {
+                    try tls.send(bytes)
+                    return true
+                } catch {
+                    return false
+                }
+            }
+            guard isEncrypted else {
+                outgoing.clear()
+                return .nothingToSend
+            }
+            outgoing.discard(count)
+        }
+        var step = WriteStep.nothingToSend
+        tls.withOutput { bytes in
+            step = send(bytes, socket)
+            switch step {
+            case .sent(let count), .blocked(let count): return count
+            case .nothingToSend, .failed: return 0
+            }
+        }
+        return step
+    }
+
+    /// A kernel that took only a part is full: asking it again would only cost a call.
+    private func send(_ bytes: UnsafeRawBufferPointer, _ socket: Socket) -> WriteStep {
+        switch socket.send(bytes) {
+        case .bytes(let count): count == bytes.count ? .sent(count) : .blocked(count)
+        case .wouldBlock: .blocked(0)
+        case .closed: .failed(SocketError(.connectionReset, operation: "send"))
+        case .failed(let error): .failed(error)
+        }
+    }
+
+    private func block(hasProgress: Bool) {
+        if hasProgress || blockedStart == nil { blockedStart = group.now }
+        if !isBlocked {
+            isBlocked = true
+            updateInterest()
+        }
+        tellIfDrained()
+    }
+
+    private func unblock() {
+        guard isBlocked else { return }
+        isBlocked = false
+        blockedStart = nil
+        updateInterest()
+    }
+
+    private func didSendAll() {
+        if phase == .lingering, !hasShutDown { return shutDown() }
+        tellIfDrained()
+    }
+
+    private func tellIfDrained() {
+        guard isAboveLow, queuedByteCount <= group.limits.queuedBytesLow else { return }
+        isAboveLow = false
+        if phase == .open { handler?.drained(self) }
+    }
+
+    /// Ends our half of the stream. RFC 6455 §7.1.1: the server's first, so that it is the client's to wait.
+    private func shutDown() {
+        hasShutDown = true
+        if let tls {
+            tls.close()
+            tls.withOutput { bytes in
+                guard let socket, case .bytes(let count) = socket.send(bytes) else { return 0 }
+                return count
+            }
+        }
+        if role == .server { socket?.shutdownSending() }
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkSockets
+internal import TidemarkTLS
+package import TidemarkWebSocket
+
+/// A stream of messages to one peer: socket, TLS, head and WebSocket as one state machine, in either role.
+///
+/// Everything due to the peer in one tick of the loop leaves in one TLS write and one system call, and everything that one
+/// system call received is handed out before the next. An idle connection holds no buffers.
+///
+/// Loop-confined: every member may be used on ``loop`` only. Sendable so that work on the loop can capture it.
+package final class MessageConnection: @unchecked Sendable {
+    enum Phase {
+        /// Waiting for addresses or for the TCP connection (client).
+        case connecting
+        /// In the TLS handshake.
+        case securing
+        /// Waiting for the peer's head.
+        case heading
+        case open
+        /// Our close frame is on its way, the peer's has not come.
+        case closing
+        /// All is said; waiting for the peer's end of the stream, so that a reset cannot overtake our last words.
+        case lingering
+        case ended
+    }
+
+    package let role: Role
+    /// The peer's address; nil for a client that is not connected yet.
+    package internal(set) var peerAddress: SocketAddress?
+    /// What the handshake agreed on; nil if nothing or not yet.
+    package internal(set) var subprotocol: String?
+    /// Who is told; let go of when it has heard ``MessageHandler/closed(_:_:)``.
+    package internal(set) var handler: (any MessageHandler)?
+
+    let group: ConnectionGroup
+    /// The place in the group's list; -1 outside of it.
+    var index = -1
+
+    var phase: Phase
+    var socket: Socket?
+    var registration: Registration?
+    var tls: TLSSession?
+    /// Until it is open.
+    var opening: Opening?
+    var reader: MessageReader
+    var deflater: Deflater?
+    var deflateBytesMin = 0
+    var outgoing = OutgoingQueue()
+
+    var isFlushScheduled = false
+    /// The socket takes no more; the loop tells when it does.
+    var isBlocked = false
+    var isReadingPaused = false
+    /// More than ``TransportLimits/queuedBytesLow`` has waited, and the handler will be told when it is sent.
+    var isAboveLow = false
+    var hasShutDown = false
+    /// What ``close(_:reason:)`` was called with, until the peer answers.
+    var closingCode: CloseCode?
+
+    // When things began, by the group's coarse clock.
+    var phaseStart: Duration
+    var lastReceived: Duration
+    var pingSent: Duration?
+    var blockedStart: Duration?
+    var messageStart: Duration?
+    var messageByteCount = 0
+    var lingerByteCount = 0
+
+    init(group: ConnectionGroup, role: Role, phase: Phase, opening: Opening) {
+        self.group = group
+        self.role = role
+        self.phase = phase
+        self.opening = opening
+        reader = MessageReader(role: role, limits: group.limits.message)
+        phaseStart = group.loop.now
+        lastReceived = phaseStart
+    }
+
+    package var loop: EventLoop { group.loop }
+
+    /// Between the handshake and the first close frame: what is sent goes out.
+    package var isOpen: Bool { phase == .open }
+
+    /// Whether TLS protects it.
+    package var isSecured: Bool { tls != nil }
+
+    /// Bytes of frames that have been sent to this connection but not yet to the kernel.
+    package var queuedByteCount: Int { outgoing.count + (tls?.outputCount ?? 0) }
+
+    // MARK: Sending
+
+    /// Sends a message, at the end of this tick at the latest. Does nothing when the connection is not open.
+    ///
+    /// Compressed if that was negotiated and the message is big enough. If more than ``TransportLimits/queuedBytesMax``
+    /// then waits, the connection fails with `queueOverflow`.
+    package func send(_ kind: MessageKind, _ payload: UnsafeRawBufferPointer) {
+        assert(loop.isCurrent)
+        guard phase == .open else { return }
+        if let deflater, payload.count >= deflateBytesMin, let compressed = deflater.compress(payload) {
+            compressed.withUnsafeBytes { appendFrame(kind.opcode, isCompressed: true, $0) }
+        } else {
+            appendFrame(kind.opcode, payload)
+        }
+        didQueue()
+    }
+
+    /// As ``send(_:_:)-(_,UnsafeRawBufferPointer)``.
+    package func send(_ kind: MessageKind, _ payload: [UInt8]) {
+        payload.withUnsafeBytes { send(kind, $0) }
+    }
+
+    /// Sends a frame made by ``FrameEncoder/frame(_:payload:maskKey:)`` without a mask: built once for many peers. A
+    /// server's connections only, since a client must mask each frame with a fresh key.
+    package func sendFrame(_ frame: [UInt8]) {
+        assert(loop.isCurrent)
+        precondition(role == .server, "a client's frames are masked one by one")
+        guard phase == .open else { return }
+        outgoing.append(shared: frame)
+        didQueue()
+    }
+
+    // MARK: Back-pressure inwards
+
+    /// Receives no more until ``resumeReading()``, so that the peer's sends fill its own memory. Messages that the last
+    /// receive brought (64 KiB of bytes at most) still come.
+    package func pauseReading() {
+        isReadingPaused = true
+        updateInterest()
+    }
+
+    package func resumeReading() {
+        isReadingPaused = false
+        // What the peer did while nobody listened is not silence.
+        lastReceived = group.now
+        updateInterest()
+    }
+
+    // MARK: The end
+
+    /// Begins the closing handshake: what was sent before still goes out, nothing after it. The handler is told when the
+    /// peer has answered, or after ``TransportLimits/closeDeadline``.
+    ///
+    /// Before the connection is open it just ends. Twice it does nothing.
+    package func close(_ code: CloseCode = .normal, reason: String = "") {
+        assert(loop.isCurrent)
+        switch phase {
+        case .connecting, .securing, .heading:
+            report(.local(code))
+            end()
+        case .open:
+            closingCode = code
+            enter(.closing)
+            queueClose(code, reason: reason)
+            if isReadingPaused { resumeReading() }
+        case .closing, .lingering, .ended: break
+        }
+    }
+
+    func enter(_ next: Phase) {
+        phase = next
+        phaseStart = group.now
+    }
+
+    /// Tells the handler, once; it is not called again.
+    func report(_ reason: CloseReason) {
+        let handler = handler
+        self.handler = nil
+        handler?.closed(self, reason)
+    }
+
+    /// Ends at once: nothing more is sent.
+    func fail(_ code: TransportError.Code, _ underlying: (any Error)? = nil) {
+        guard phase != .ended else { return }
+        end()
+        report(.failed(TransportError(code, underlying: underlying)))
+    }
+
+    /// All is said: sends what waits, then the end of the stream, and waits for the peer's.
+    func linger() {
+        guard phase != .ended else { return }
+        enter(.lingering)
+        opening = nil
+        isReadingPaused = false
+        updateInterest()
+        scheduleFlush()
+    }
+
+    /// Lets go of everything.
+    func end() {
+        guard phase != .ended else { return }
+        enter(.ended)
+        registration?.cancel()
+        registration = nil
+        socket?.close()
+        socket = nil
+        tls = nil
+        opening = nil
+        deflater = nil
+        reader = MessageReader(role: role)
+        outgoing.clear()
+        group.remove(self)
+    }
+}
+
+extension MessageConnection: EventHandler, TickFlushable {
+    package func ready(_ readiness: Readiness) {
+        if phase == .connecting { return finishConnecting() }
+        if readiness.contains(.writable) { write() }
+        if readiness.contains(.readable) || readiness.contains(.hangup) { receive() }
+    }
+
+    package func flush() {
+        isFlushScheduled = false
+        write()
+    }
+
+    func updateInterest() {
+        var interest: Interest = []
+        if !isReadingPaused { interest.insert(.readable) }
+        if isBlocked { interest.insert(.writable) }
+        registration?.update(interest)
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkHTTP
+internal import TidemarkSockets
+internal import TidemarkTLS
+internal import TidemarkWebSocket
+
+/// What a connection needs until it is open, and never after.
+final class Opening {
+    enum Side {
+        case server(RequestHeadParser, accept: (RequestHead, SocketAddress) -> AcceptDecision)
+        case client(ResponseHeadParser, ClientHandshake, TransportClient.Target)
+    }
+
+    var side: Side
+    /// The head as far as it has come.
+    var received: [UInt8] = []
+    /// A client's addresses that have not been tried, in reverse.
+    var addresses: [SocketAddress] = []
+
+    init(_ side: Side) {
+        self.side = side
+    }
+}

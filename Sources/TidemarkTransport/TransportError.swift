@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkWebSocket
+
+/// Why a connection was never opened, or ended without a closing handshake.
+package struct TransportError: Error, Sendable {
+    package enum Code: String, Sendable, CaseIterable {
+        /// The host has no address, or none of them takes connections; `underlying` is a `SocketError`.
+        case connectFailed
+        /// The TLS handshake failed or a record was invalid; `underlying` is a `TLSError`.
+        case tlsFailed
+        /// The peer's head is no HTTP; `underlying` is an `HTTPError`.
+        case httpInvalid
+        /// The server answered, but not with an upgrade that we asked for; `underlying` is a `WebSocketError`, with
+        /// the status if it was not 101.
+        case upgradeRefused
+        /// The peer broke the WebSocket protocol or a limit; `underlying` is a `WebSocketError`. It has been told.
+        case protocolViolated
+        /// The stream ended without a close frame.
+        case connectionLost
+        /// ``TransportLimits/handshakeDeadline``
+        case handshakeTimedOut
+        /// ``TransportLimits/pongDeadline``
+        case idleTimedOut
+        /// ``TransportLimits/writeProgressDeadline``
+        case writeTimedOut
+        /// ``TransportLimits/messageBytesPerSecondMin``
+        case messageTimedOut
+        /// ``TransportLimits/queuedBytesMax``
+        case queueOverflow
+    }
+
+    package let code: Code
+    /// The error of the layer below, if it was one.
+    package let underlying: (any Error)?
+
+    package init(_ code: Code, underlying: (any Error)? = nil) {
+        self.code = code
+        self.underlying = underlying
+    }
+}
+
+extension TransportError: CustomStringConvertible {
+    package var description: String {
+        underlying.map { "\(code.rawValue): \($0)" } ?? code.rawValue
+    }
+}
+
+/// How a connection ended.
+package enum CloseReason: Sendable {
+    /// The peer closed it, with the code and reason of its close frame.
+    case peer(CloseCode?, reason: String)
+    /// We did, by ``MessageConnection/close(_:reason:)``.
+    case local(CloseCode)
+    /// Nobody wanted it to.
+    case failed(TransportError)
+}
