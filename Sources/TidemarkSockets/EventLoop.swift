@@ -24,7 +24,7 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
 
     let epoll: Int32
     let waker: Int32
-    private let inbox = Mutex(Inbox())
+    private let inbox = Lock(Inbox())
     /// The `pthread_self` of the thread while it runs; 0 before and after.
     private let threadIdentity = Atomic<UInt>(0)
     private let cancelledTimerCount = Atomic<Int>(0)

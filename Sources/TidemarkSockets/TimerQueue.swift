@@ -3,24 +3,26 @@
 internal import Synchronization
 
 /// One timer of a loop: work that is taken exactly once, by the loop when it is due or by whoever cancels it.
-final class LoopTimer: Sendable {
+///
+/// Sendable: whoever turns `isWorkTaken` first owns `work`, and nobody else touches it.
+final class LoopTimer: @unchecked Sendable {
     /// On the monotonic clock, in nanoseconds.
     let deadline: Int64
-    private let work: Mutex<(@Sendable () -> Void)?>
+    private let isWorkTaken = Atomic(false)
+    private var work: (@Sendable () -> Void)?
 
     init(deadline: Int64, work: @escaping @Sendable () -> Void) {
         self.deadline = deadline
-        self.work = Mutex(work)
+        self.work = work
     }
 
-    var isTaken: Bool { work.withLock { $0 == nil } }
+    var isTaken: Bool { isWorkTaken.load(ordering: .acquiring) }
 
     /// Nil if the timer fired or was cancelled before.
     func take() -> (@Sendable () -> Void)? {
-        work.withLock { work in
-            defer { work = nil }
-            return work
-        }
+        guard !isWorkTaken.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
+        defer { work = nil }
+        return work
     }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
 import Testing
 import TidemarkBytes
 import TidemarkScheduling
@@ -35,14 +34,14 @@ extension EventLoop {
 
 /// A value that many threads change, as an object that closures can share.
 final class Locked<Value: Sendable>: Sendable {
-    private let mutex: Mutex<Value>
+    private let lock: Lock<Value>
 
-    init(_ value: Value) { mutex = Mutex(value) }
+    init(_ value: Value) { lock = Lock(value) }
 
-    var value: Value { mutex.withLock { $0 } }
+    var value: Value { lock.withLock { $0 } }
 
     func update(_ change: (inout Value) -> Void) {
-        mutex.withLock { change(&$0) }
+        lock.withLock { change(&$0) }
     }
 }
 
