@@ -42,7 +42,11 @@ fuzz: ## Every fuzzer for ten minutes (FUZZ_SECONDS=600)
 autobahn: ## The Autobahn suite in both roles (needs Python 2.7)
 	Tests/Autobahn/run
 
+torture: ## Kill server, PostgreSQL and clients at random under a folder in sync (Python 3)
+	swift build -c release --product tidemark --product foldersync
+	Tests/Torture/run
+
 protocol: ## Regenerate Sources/TidemarkWire/Generated from the .proto files
 	Sources/TidemarkWire/generate
 
-.PHONY: help setup build test test-threads lint format rules simulate bench fuzz autobahn protocol
+.PHONY: help setup build test test-threads lint format rules simulate bench fuzz autobahn torture protocol

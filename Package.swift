@@ -90,12 +90,14 @@ let package = Package(
         target(
             "TidemarkService",
             ["TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkScheduling", "TidemarkTelemetry", deque]),
-        target(
-            "TidemarkStore",
-            [
+        .target(
+            name: "TidemarkStore",
+            dependencies: [
                 "TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkService", "TidemarkPostgres",
-                "TidemarkScheduling", "TidemarkTelemetry", "TidemarkCrypto",
-            ]),
+                "TidemarkScheduling", "TidemarkSockets", "TidemarkTelemetry", "TidemarkCrypto",
+            ],
+            // A link to migrations/: `PackageResources._001_create_store_sql` is the file 0001_create_store.sql.
+            resources: [.embedInCode("Schema")], swiftSettings: settings),
         target(
             "TidemarkSessions",
             [
@@ -134,7 +136,7 @@ let package = Package(
                 "TidemarkLocalPostgres", "TidemarkDomain", "TidemarkSockets", "TidemarkScheduling", "TidemarkTelemetry",
                 "TidemarkTLS", "TidemarkTransport", "TidemarkCrypto", "TidemarkBytes", arguments, logging,
             ]),
-        executable("foldersync", ["CloudKit", arguments]),
+        executable("foldersync", ["CloudKit", "TidemarkCrypto", arguments]),
         executable(
             "tidemark-echo",
             [

@@ -13,6 +13,14 @@ public class CKDatabase: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// The requests of this database; without an account there are none to private and shared data.
+    var cloud: CloudDatabase {
+        get throws(CKError) {
+            guard scope == .public || container.context.hasCredential else { throw CKError.noAccount }
+            return CloudDatabase(connection: container.context.connection, scope: scope)
+        }
+    }
+
     /// Which of the three this is.
     public var databaseScope: CKDatabase.Scope { scope }
 }

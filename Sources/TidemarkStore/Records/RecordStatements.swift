@@ -5,10 +5,6 @@ internal import TidemarkPostgres
 /// The SQL of the write path. Nothing here depends on table statistics: keys are joined by index from lists
 /// (`PostgresStorage.sessionSettings` forbids the other plans), so that a freshly filled table is as fast as an old one.
 enum RecordStatements {
-    static let begin = Statement("begin", "BEGIN", [])
-    static let commit = Statement("commit", "COMMIT", [])
-    static let rollback = Statement("rollback", "ROLLBACK", [])
-
     /// Locks the living zones of the list, in the order of their ids, so that two groups never wait for each other in a
     /// circle. 1 databases, 2 names.
     static let lockZones = Statement(
@@ -21,6 +17,7 @@ enum RecordStatements {
            FOR UPDATE OF z
         """, [.int8Array, .textArray])
 
+    /// What `RecordRow` decodes.
     static let columns = """
         r.name, r.type, r.fields, r.change_number, r.is_deleted, r.parent, r.created_at, r.created_by, \
         r.created_by_device, r.modified_at, r.modified_by, r.batch_end
@@ -36,6 +33,24 @@ enum RecordStatements {
           JOIN zone z ON z.database_id = k.database_id AND z.name = k.zone_name AND z.removal IS NULL
           JOIN record r ON r.database_id = z.database_id AND r.zone_id = z.id AND r.name = k.record_name
         """, [.int8Array, .textArray, .textArray])
+
+    /// Records by name without a lock, and their zone, in one snapshot: the first row is the zone (its name column is
+    /// null), in the columns of a page. 1 database, 2 zone name, 3 record names.
+    static let lookUpRecords = Statement(
+        "look_up_records",
+        """
+        WITH z AS MATERIALIZED (
+            SELECT id, change_number, oldest_token_number, created_at FROM zone
+             WHERE database_id = $1 AND name = $2 AND removal IS NULL)
+        SELECT NULL AS name, NULL AS type, NULL::bytea AS fields, z.change_number, NULL::boolean AS is_deleted,
+               NULL AS parent, z.created_at, z.id AS created_by, NULL::uuid AS created_by_device,
+               NULL::timestamptz AS modified_at, z.oldest_token_number AS modified_by, NULL::bigint AS batch_end
+          FROM z
+         UNION ALL
+        SELECT \(columns)
+          FROM unnest($3::text[]) AS k (name)
+          JOIN record r ON r.database_id = $1 AND r.zone_id = (SELECT id FROM z) AND r.name = k.name
+        """, [.int8, .text, .textArray])
 
     /// Living children. 1 databases, 2 zone names, 3 names of parents.
     static let readChildren = Statement(
@@ -103,13 +118,13 @@ enum RecordStatements {
          WHERE zone.database_id = k.database_id AND zone.id = k.id
         """, [.int8Array, .int8Array, .int8Array])
 
-    /// 1 databases, 2 zones, 3 devices, 4 memories, 5 now.
+    /// 1 databases, 2 zones, 3 devices, 4 memories.
     static let writeMemories = Statement(
         "write_memories",
         """
         INSERT INTO request_memory (database_id, zone_id, device_id, memory, updated_at)
-        SELECT k.*, $5 FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::bytea[]) AS k
+        SELECT k.*, now() FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::bytea[]) AS k
             ON CONFLICT (database_id, zone_id, device_id) DO UPDATE
            SET memory = excluded.memory, updated_at = excluded.updated_at
-        """, [.int8Array, .int8Array, .uuidArray, .byteaArray, .timestamptz])
+        """, [.int8Array, .int8Array, .uuidArray, .byteaArray])
 }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+extension CKContainer {
+    /// Whether somebody is signed in.
+    ///
+    /// `noAccount` without a credential, `available` if the server knows it, `temporarilyUnavailable` if the server
+    /// refuses it, `couldNotDetermine` if the server cannot be asked.
+    public func accountStatus() async throws -> CKAccountStatus {
+        guard context.hasCredential else { return .noAccount }
+        do throws(CKError) {
+            return try await context.connection.identify().isEmpty ? .noAccount : .available
+        } catch {
+            switch error.code {
+            case .notAuthenticated: return .temporarilyUnavailable
+            case .networkUnavailable, .networkFailure: return .couldNotDetermine
+            default: throw error
+            }
+        }
+    }
+
+    /// The current user's record ID in this container: `_` and hexadecimal digits.
+    ///
+    /// - Throws: `notAuthenticated` if nobody is signed in.
+    public func userRecordID() async throws -> CKRecord.ID {
+        guard context.hasCredential else { throw CKError.noAccount }
+        let name = try await context.connection.identify()
+        guard !name.isEmpty else { throw CKError.noAccount }
+        return CKRecord.ID(recordName: name)
+    }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+package import TidemarkScheduling
+package import TidemarkWire
+
+/// One device's connection to one container: requests out, answers and pushes in, for as long as anybody needs it.
+///
+/// The driver of a `ConnectionMachine`. Every access is under one lock; whatever may call back (an answer, an observer)
+/// happens after it is released. Safe to use from any thread.
+package final class CloudConnection: CloudChannelObserver, Sendable {
+    private struct State {
+        var machine: ConnectionMachine
+        var channel: (any CloudChannel)?
+        var waiters: [UInt64: Waiter] = [:]
+        /// In the order in which they came.
+        var observers: [Observer] = []
+        /// Notifications are told one after the other, outside of the lock.
+        var notifications: [ConnectionMachine.Notification] = []
+        var isNotifying = false
+    }
+
+    private struct Waiter {
+        let continuation: CheckedContinuation<Result<WireServerEnvelope, ConnectionMachine.RequestFailure>, Never>
+        var deadline: ScheduledTimer?
+    }
+
+    private struct Observer {
+        weak var object: (any CloudConnectionObserver)?
+    }
+
+    private let transport: any CloudTransport
+    private let scheduler: any Scheduler
+    private let state: Mutex<State>
+
+    package init(hello: WireHello, transport: any CloudTransport, scheduler: any Scheduler) {
+        self.transport = transport
+        self.scheduler = scheduler
+        state = Mutex(State(machine: ConnectionMachine(hello: hello)))
+    }
+
+    deinit {
+        state.withLock { $0.channel }?.close()
+    }
+
+    private var moment: ConnectionMachine.Moment {
+        ConnectionMachine.Moment(monotonic: scheduler.now, wallClock: scheduler.wallClockMilliseconds)
+    }
+
+    // MARK: For requests
+
+    /// Sends a request and waits for its answer, over as many connections as it takes.
+    ///
+    /// - Parameters:
+    ///   - isChange: whether it carries a stamp and must not be applied twice.
+    ///   - timeout: after it the request is given up.
+    ///   - make: called once, when the request is first sent.
+    /// - Throws: `CKError`: what the server refused, or why there is no answer. Cancelling the task ends the request with
+    ///   `operationCancelled`; a change may then still be carried out.
+    package func request(
+        isChange: Bool, timeout: Duration = .seconds(60),
+        _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
+    ) async throws(CKError) -> WireServerEnvelope {
+        let envelope = try await wait(timeout: timeout) { $0.request(isChange: isChange, now: $1, make: make) }
+        if case .failure(let failure) = envelope.answer { throw CKError(failure) }
+        return envelope
+    }
+
+    /// Who is signed in, as the server says: the user's record name, empty without an account. Connects if need be.
+    package func identify(timeout: Duration = .seconds(60)) async throws(CKError) -> String {
+        try await wait(timeout: timeout) { $0.identify(now: $1) }.hello.userRecordName
+    }
+
+    private typealias Start = (
+        inout ConnectionMachine, ConnectionMachine.Moment
+    ) -> (id: UInt64, actions: [ConnectionMachine.Action])
+
+    private func wait(timeout: Duration, _ start: @escaping Start) async throws(CKError) -> WireServerEnvelope {
+        let id = Mutex<UInt64>(0)
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                update { state, now in
+                    let (new, actions) = start(&state.machine, now)
+                    id.withLock { $0 = new }
+                    state.waiters[new] = Waiter(continuation: continuation, deadline: deadline(of: new, timeout))
+                    return actions
+                }
+                // The task may have been cancelled before there was an id to cancel.
+                if Task.isCancelled { cancel(id.withLock { $0 }) }
+            }
+        } onCancel: {
+            cancel(id.withLock { $0 })
+        }
+        switch result {
+        case .success(let envelope): return envelope
+        case .failure(let failure): throw CKError(failure)
+        }
+    }
+
+    private func deadline(of id: UInt64, _ timeout: Duration) -> ScheduledTimer {
+        scheduler.schedule(after: timeout) { [weak self] in self?.update { $0.machine.timeOut(id, now: $1) } }
+    }
+
+    private func cancel(_ id: UInt64) {
+        guard id != 0 else { return }
+        update { $0.machine.cancel(id, now: $1) }
+    }
+
+    // MARK: For whoever wants to be told
+
+    /// The observer is held weakly. From now on the connection is kept up, because pushes come over it.
+    package func observe(_ observer: any CloudConnectionObserver) {
+        update { state, now in
+            state.observers.removeAll { $0.object == nil }
+            state.observers.append(Observer(object: observer))
+            return state.machine.keepConnection(now: now)
+        }
+    }
+
+    package func stopObserving(_ observer: any CloudConnectionObserver) {
+        state.withLock { $0.observers.removeAll { $0.object == nil || $0.object === observer } }
+    }
+
+    /// Do not wait any longer: the network is back, or the credential was renewed.
+    package func retryNow() {
+        update { $0.machine.retryNow(now: $1) }
+    }
+
+    /// Ends the connection and every request. It cannot be used again.
+    package func stop() {
+        update { state, _ in state.machine.stop() }
+    }
+
+    /// The user's record name, as far as it is known on an open connection.
+    package var userRecordName: String? { state.withLock { $0.machine.userRecordName } }
+
+    // MARK: CloudChannelObserver
+
+    package func channelOpened(_ channel: any CloudChannel) {
+        update { state, _ in state.channel === channel ? state.machine.opened() : [] }
+    }
+
+    package func channelReceived(_ channel: any CloudChannel, _ message: [UInt8]) {
+        update { state, now in state.channel === channel ? state.machine.received(message, now: now) : [] }
+    }
+
+    package func channelClosed(_ channel: any CloudChannel, _ reason: ChannelClosing) {
+        update { state, _ in
+            guard state.channel === channel else { return [] }
+            state.channel = nil
+            return state.machine.closed(reason, dice: scheduler.randomBits())
+        }
+    }
+
+    // MARK: Underneath
+
+    /// Lets the machine take a step and does what it says.
+    private func update(_ step: (inout State, ConnectionMachine.Moment) -> [ConnectionMachine.Action]) {
+        let moment = moment
+        let (answers, notifies) = state.withLock { state in
+            let actions = step(&state, moment)
+            let answers = actions.compactMap { perform($0, &state) }
+            let notifies = !state.notifications.isEmpty && !state.isNotifying
+            if notifies { state.isNotifying = true }
+            return (answers, notifies)
+        }
+        for (waiter, result) in answers {
+            waiter.deadline?.cancel()
+            waiter.continuation.resume(returning: result)
+        }
+        if notifies { scheduler.run { [weak self] in self?.tellObservers() } }
+    }
+
+    private typealias Answer = (Waiter, Result<WireServerEnvelope, ConnectionMachine.RequestFailure>)
+
+    private func perform(_ action: ConnectionMachine.Action, _ state: inout State) -> Answer? {
+        switch action {
+        case .connect:
+            state.channel = transport.open(observer: self)
+        case .closeChannel:
+            state.channel?.close()
+        case .send(let message):
+            state.channel?.send(message)
+        case .wakeUp(let delay):
+            _ = scheduler.schedule(after: delay) { [weak self] in self?.update { $0.machine.wokeUp(now: $1) } }
+        case .answer(let id, let result):
+            if let waiter = state.waiters.removeValue(forKey: id) { return (waiter, result) }
+        case .notify(let notification):
+            state.notifications.append(notification)
+        }
+        return nil
+    }
+
+    /// Only one at a time, so that observers hear everything in order.
+    private func tellObservers() {
+        while true {
+            let (notifications, observers) = state.withLock { state in
+                defer { state.notifications = [] }
+                if state.notifications.isEmpty { state.isNotifying = false }
+                return (state.notifications, state.observers.compactMap(\.object))
+            }
+            guard !notifications.isEmpty else { return }
+            for notification in notifications {
+                for observer in observers { tell(observer, notification) }
+            }
+        }
+    }
+
+    private func tell(_ observer: any CloudConnectionObserver, _ notification: ConnectionMachine.Notification) {
+        switch notification {
+        case .connected(let name): observer.connected(userRecordName: name)
+        case .disconnected: observer.disconnected()
+        case .refused(let code): observer.refused(CKError.Code(code))
+        case .push(let push): observer.pushed(push)
+        }
+    }
+}
+
+/// Hears what happens to a connection; called on its scheduler, one call after the other.
+package protocol CloudConnectionObserver: AnyObject, Sendable {
+    /// Hello was answered. An empty name: connected without an account.
+    func connected(userRecordName: String)
+    func disconnected()
+    /// The server does not want this device: its credential, its container or its version.
+    func refused(_ code: CKError.Code)
+    func pushed(_ push: WirePush)
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SwiftProtobuf
+internal import TidemarkWire
+
+/// What a device's connection does next, as a function of what happened: no socket, no clock, no task.
+///
+/// It keeps the requests that wait for an answer, in the order in which they were made. A request that changes data gets a
+/// number when it is first sent; after a cut it is sent again with the same bytes, so that the server can tell.
+struct ConnectionMachine {
+    enum State: Equatable {
+        /// Nobody needs a connection yet.
+        case idle
+        case connecting
+        /// The channel is open, Hello is under way.
+        case greeting
+        case open
+        /// Until the timer fires, or somebody asks and the last attempt is long enough ago.
+        case waiting
+        case stopped
+    }
+
+    /// When something happens, on both clocks.
+    struct Moment {
+        let monotonic: Duration
+        /// Milliseconds since 1970.
+        let wallClock: Int64
+    }
+
+    /// What the driver has to do, in this order.
+    enum Action {
+        case connect
+        case closeChannel
+        case send([UInt8])
+        case wakeUp(after: Duration)
+        case answer(UInt64, Result<WireServerEnvelope, RequestFailure>)
+        case notify(Notification)
+    }
+
+    /// What observers hear.
+    enum Notification: Equatable {
+        case connected(userRecordName: String)
+        /// The first failure after a connection, not each further one.
+        case disconnected
+        case refused(WireErrorCode)
+        case push(WirePush)
+    }
+
+    /// Why there is no answer.
+    struct RequestFailure: Error, Equatable {
+        enum Code: Equatable {
+            /// Never sent: no connection.
+            case offline
+            /// Sent, no answer in time; for a request that changes nothing.
+            case timedOut
+            /// Sent, no answer in time; it may have been carried out.
+            case answerLost
+            case cancelled
+            /// The server refused the connection itself.
+            case refused(WireErrorCode)
+        }
+
+        let code: Code
+        var message = ""
+        var retryAfter: Double = 0
+    }
+
+    private struct Request {
+        let isChange: Bool
+        /// Answered by what Hello brings; never sent.
+        var isIdentification = false
+        /// Nil once it has been encoded.
+        var make: (@Sendable (WireRequestStamp?) -> WireClientEnvelope)?
+        var bytes: [UInt8] = []
+        var counter: UInt64 = 0
+        var isSentOnThisChannel = false
+        var wasSent = false
+    }
+
+    private(set) var state = State.idle
+    private(set) var userRecordName: String?
+    private(set) var refusal: RequestFailure?
+    private var greeting = WireServerEnvelope()
+    private let hello: WireHello
+    private var requests: [UInt64: Request] = [:]
+    /// Ids in the order in which they were made; growing.
+    private var order: [UInt64] = []
+    private var nextID: UInt64 = 1
+    private var nextCounter: UInt64 = 0
+    private var failures = 0
+    private var lastAttempt: Duration?
+    private var wasConnected = false
+    /// The server's clock minus ours when Hello was answered, in milliseconds.
+    private var serverTimeOffset: Int64 = 0
+    private var inFlightMax = 64
+    private var keepsConnection = false
+
+    init(hello: WireHello) {
+        self.hello = hello
+    }
+
+    /// A request may try again at once if the last attempt is this long ago.
+    static let attemptSpacing: Duration = .seconds(1)
+
+    // MARK: What the app wants
+
+    /// From now on the connection is kept up without requests: pushes are wanted.
+    mutating func keepConnection(now: Moment) -> [Action] {
+        keepsConnection = true
+        return state == .idle ? connect(now: now) : []
+    }
+
+    /// A new request; its answer comes as an action, perhaps at once.
+    mutating func request(
+        isChange: Bool, now: Moment, make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
+    ) -> (id: UInt64, actions: [Action]) {
+        add(Request(isChange: isChange, make: make), now: now)
+    }
+
+    /// Who is signed in: answered as soon as Hello has been, with its answer.
+    mutating func identify(now: Moment) -> (id: UInt64, actions: [Action]) {
+        add(Request(isChange: false, isIdentification: true), now: now)
+    }
+
+    private mutating func add(_ request: Request, now: Moment) -> (id: UInt64, actions: [Action]) {
+        let id = nextID
+        nextID += 1
+        requests[id] = request
+        order.append(id)
+        switch state {
+        case .open:
+            return (id, sendWaiting(now: now))
+        case .connecting, .greeting:
+            return (id, [])
+        case .idle:
+            return (id, connect(now: now))
+        case .waiting where refusal == nil && now.monotonic - (lastAttempt ?? .zero) > Self.attemptSpacing:
+            return (id, connect(now: now))
+        case .waiting, .stopped:
+            return (id, finish(id, .failure(refusal ?? RequestFailure(code: .offline))))
+        }
+    }
+
+    mutating func cancel(_ id: UInt64, now: Moment) -> [Action] {
+        finish(id, .failure(RequestFailure(code: .cancelled))) + sendWaiting(now: now)
+    }
+
+    /// The request's time is over.
+    mutating func timeOut(_ id: UInt64, now: Moment) -> [Action] {
+        guard let request = requests[id] else { return [] }
+        let code: RequestFailure.Code = !request.wasSent ? .offline : request.isChange ? .answerLost : .timedOut
+        return finish(id, .failure(RequestFailure(code: code))) + sendWaiting(now: now)
+    }
+
+    mutating func stop() -> [Action] {
+        guard state != .stopped else { return [] }
+        let hasChannel = [.connecting, .greeting, .open].contains(state)
+        state = .stopped
+        let failures = order.flatMap { finish($0, .failure(RequestFailure(code: .offline))) }
+        return (hasChannel ? [.closeChannel] : []) + failures
+    }
+
+    /// New credentials, or the network is said to be back: do not wait any longer.
+    mutating func retryNow(now: Moment) -> [Action] {
+        refusal = nil
+        return state == .waiting ? connect(now: now) : []
+    }
+
+    // MARK: What the channel says
+
+    mutating func opened() -> [Action] {
+        guard state == .connecting else { return [] }
+        state = .greeting
+        var envelope = WireClientEnvelope()
+        envelope.id = nextID
+        nextID += 1
+        envelope.hello = hello
+        return [.send(Self.encode(envelope))]
+    }
+
+    mutating func received(_ message: [UInt8], now: Moment) -> [Action] {
+        guard let envelope = try? WireServerEnvelope(serializedBytes: message) else { return [.closeChannel] }
+        switch (state, envelope.answer) {
+        case (.greeting, .hello(let answer)):
+            return greeted(answer, now: now)
+        case (.greeting, .failure(let failure)):
+            return refused(failure)
+        case (_, .push(let push)):
+            return [.notify(.push(push))]
+        default:
+            return finish(envelope.id, .success(envelope)) + sendWaiting(now: now)
+        }
+    }
+
+    private mutating func greeted(_ answer: WireHelloAnswer, now: Moment) -> [Action] {
+        state = .open
+        failures = 0
+        refusal = nil
+        wasConnected = true
+        userRecordName = answer.userRecordName
+        greeting.hello = answer
+        serverTimeOffset = answer.serverTime - now.wallClock
+        if answer.limits.requestsInFlightMax > 0 {
+            inFlightMax = min(inFlightMax, Int(answer.limits.requestsInFlightMax))
+        }
+        // A device that starts again goes on with higher numbers than it ever used: it begins at the server's time.
+        nextCounter = max(nextCounter, UInt64(clamping: answer.serverTime) << 10)
+        return [.notify(.connected(userRecordName: answer.userRecordName))]
+            + sendWaiting(now: now)
+    }
+
+    /// Only a person can help: everybody who waits is told, and it is tried again from time to time.
+    private mutating func refused(_ failure: WireFailure) -> [Action] {
+        let refusal = RequestFailure(
+            code: .refused(failure.code), message: failure.message, retryAfter: failure.retryAfterSeconds)
+        self.refusal = refusal
+        userRecordName = nil
+        return order.flatMap { finish($0, .failure(refusal)) } + [.notify(.refused(failure.code)), .closeChannel]
+    }
+
+    mutating func closed(_ reason: ChannelClosing, dice: UInt64) -> [Action] {
+        guard state != .stopped else { return [] }
+        let wasOpen = state == .open
+        state = .waiting
+        for id in order { requests[id]?.isSentOnThisChannel = false }
+        var actions: [Action] = []
+        if case .server(let code, let text) = reason, code == 4401, refusal == nil {
+            var failure = WireFailure()
+            failure.code = .notAuthenticated
+            failure.message = text
+            actions += refused(failure).filter { if case .closeChannel = $0 { false } else { true } }
+        }
+        if case .untrusted(let why) = reason {
+            refusal = RequestFailure(code: .offline, message: why)
+        }
+        if !wasOpen {
+            failures += 1
+            // What was never sent need not wait for better times: whoever asked decides.
+            for id in order where requests[id]?.wasSent == false {
+                actions += finish(id, .failure(refusal ?? RequestFailure(code: .offline)))
+            }
+        }
+        if wasConnected { actions.append(.notify(.disconnected)) }
+        wasConnected = false
+        guard keepsConnection || !requests.isEmpty else {
+            state = .idle
+            return actions
+        }
+        let wait =
+            refusal == nil
+            ? ReconnectPolicy.wait(failures: failures, dice: dice)
+            : ReconnectPolicy.jittered(ReconnectPolicy.refusedWait, dice: dice)
+        return actions + [.wakeUp(after: wait)]
+    }
+
+    /// The wait after a failed attempt is over.
+    mutating func wokeUp(now: Moment) -> [Action] {
+        state == .waiting ? connect(now: now) : []
+    }
+
+    // MARK: Underneath
+
+    private mutating func connect(now: Moment) -> [Action] {
+        state = .connecting
+        lastAttempt = now.monotonic
+        return [.connect]
+    }
+
+    private mutating func finish(
+        _ id: UInt64, _ result: Result<WireServerEnvelope, RequestFailure>
+    ) -> [Action] {
+        guard requests.removeValue(forKey: id) != nil else { return [] }
+        if let index = order.firstIndex(of: id) { order.remove(at: index) }
+        return [.answer(id, result)]
+    }
+
+    private mutating func sendWaiting(now: Moment) -> [Action] {
+        guard state == .open else { return [] }
+        var inFlight = order.count { requests[$0]?.isSentOnThisChannel == true }
+        guard inFlight < order.count else { return [] }
+        var actions: [Action] = []
+        for id in order where requests[id]?.isSentOnThisChannel == false {
+            if requests[id]?.isIdentification == true {
+                actions += finish(id, .success(greeting))
+                continue
+            }
+            guard inFlight < inFlightMax else { break }
+            inFlight += 1
+            actions.append(.send(encodeForSending(id, now: now)))
+        }
+        return actions
+    }
+
+    private mutating func encodeForSending(_ id: UInt64, now: Moment) -> [UInt8] {
+        guard var request = requests[id] else { return [] }
+        if let make = request.make {
+            var stamp: WireRequestStamp?
+            if request.isChange {
+                request.counter = nextCounter
+                nextCounter += 1
+                var new = WireRequestStamp()
+                new.counter = request.counter
+                new.lowestUnanswered =
+                    order.lazy.compactMap { [requests] in requests[$0] }.filter { $0.isChange && $0.counter > 0 }
+                    .map(\.counter).min() ?? request.counter
+                new.issuedAt = now.wallClock + serverTimeOffset
+                stamp = new
+            }
+            var envelope = make(stamp)
+            envelope.id = id
+            request.bytes = Self.encode(envelope)
+            request.make = nil
+        }
+        request.isSentOnThisChannel = true
+        request.wasSent = true
+        requests[id] = request
+        return request.bytes
+    }
+
+    private static func encode(_ envelope: WireClientEnvelope) -> [UInt8] {
+        // Proto3 messages without required fields cannot fail to encode below 2 GiB.
+        (try? envelope.serializedBytes()) ?? []
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How long a device waits before it connects again.
+///
+/// The first attempt after a connection that worked comes within 100 ms: most cuts are short. Then the wait doubles from
+/// 200 ms up to 15 s, so that a laptop that wakes up, or a server that is back, is found within seconds. Each wait is
+/// between half and all of its nominal length, by chance: five thousand devices whose server was restarted must not come
+/// back in the same instant, since a TLS handshake costs a server some 400 µs.
+struct ReconnectPolicy: Sendable {
+    static let firstWait: Duration = .milliseconds(100)
+    static let base: Duration = .milliseconds(200)
+    static let waitMax: Duration = .seconds(15)
+    /// After a refusal that only a person can undo (credential, certificate) it is tried this seldom.
+    static let refusedWait: Duration = .seconds(60)
+
+    /// - Parameters:
+    ///   - failures: attempts that failed since a connection worked.
+    ///   - dice: 64 random bits.
+    static func wait(failures: Int, dice: UInt64) -> Duration {
+        let nominal = failures == 0 ? firstWait : min(waitMax, base * (1 << min(failures - 1, 10)))
+        return jittered(nominal, dice: dice)
+    }
+
+    static func jittered(_ nominal: Duration, dice: UInt64) -> Duration {
+        nominal / 2 + nominal / 2 * (Double(dice >> 11) / Double(UInt64(1) << 53))
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkWire
+
+extension CloudDatabase {
+    /// One page of the database's feed.
+    func databaseChanges(
+        since token: CKServerChangeToken?, limit: Int = 0
+    ) async throws(CKError) -> SyncEngineDatabasePage {
+        var request = WireFetchDatabaseChanges()
+        request.database = wireScope
+        request.token = Data(token?.bytes ?? [])
+        request.limit = UInt32(clamping: limit)
+        guard
+            case .fetchDatabaseChanges(let answer) =
+                try await self.request({ [request] _ in .fetchDatabaseChanges(request) }).answer
+        else { throw Self.wrongAnswer }
+        return SyncEngineDatabasePage(
+            modifications: answer.changed.map { .init(zoneID: CKRecordZone.ID($0)) },
+            deletions: answer.ended.map { .init(zoneID: CKRecordZone.ID($0.zone), reason: .init($0.reason)) },
+            token: CKServerChangeToken(bytes: Array(answer.token)), moreComing: answer.moreComing)
+    }
+
+    /// One page of a zone's feed, in the feed's order.
+    struct ZonePage {
+        var modifications: [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] = []
+        var deletions: [CKDatabase.RecordZoneChange.Deletion] = []
+        var token: CKServerChangeToken
+        var moreComing: Bool
+    }
+
+    /// One page of a zone's feed.
+    func zoneChanges(
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, desiredKeys: [CKRecord.FieldKey]? = nil,
+        limit: Int = 0
+    ) async throws(CKError) -> ZonePage {
+        var request = WireFetchZoneChanges()
+        request.database = wireScope
+        request.zone = WireZoneID(zoneID)
+        request.token = Data(token?.bytes ?? [])
+        request.limit = UInt32(clamping: limit)
+        if let desiredKeys { request.desiredKeys = WireDesiredKeys(desiredKeys) }
+        guard
+            case .fetchZoneChanges(let answer) =
+                try await self.request({ [request] _ in .fetchZoneChanges(request) }).answer
+        else { throw Self.wrongAnswer }
+        var page = ZonePage(token: CKServerChangeToken(bytes: Array(answer.token)), moreComing: answer.moreComing)
+        for change in answer.changes {
+            switch change.change {
+            case .record(let record):
+                let id = CKRecord.ID(recordName: record.name, zoneID: zoneID)
+                page.modifications.append((id, CKRecord.make(record, in: zoneID)))
+            case .deleted(let end):
+                page.deletions.append(
+                    .init(recordID: CKRecord.ID(recordName: end.name, zoneID: zoneID), recordType: end.type))
+            case nil:
+                throw Self.wrongAnswer
+            }
+        }
+        return page
+    }
+}
+
+extension CKDatabase.DatabaseChange.Deletion.Reason {
+    init(_ wire: WireZoneEndReason) {
+        switch wire {
+        case .purged: self = .purged
+        case .encryptedDataReset: self = .encryptedDataReset
+        case .deleted, .UNRECOGNIZED: self = .deleted
+        }
+    }
+}

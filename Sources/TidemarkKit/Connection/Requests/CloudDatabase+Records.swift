@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkFields
+internal import TidemarkWire
+
+extension CloudDatabase {
+    /// What became of each item.
+    struct RecordResults {
+        var saves: [CKRecord.ID: Result<CKRecord, CKError>] = [:]
+        var deletes: [CKRecord.ID: Result<Void, CKError>] = [:]
+    }
+
+    /// One record on its way: as it was when it was handed over, so that changing it afterwards has no effect.
+    private struct Save: Sendable {
+        let original: CKRecord
+        let copy: CKRecord
+        let changes: RecordChanges
+    }
+
+    /// Saves and deletes; records that are saved get their new tags.
+    ///
+    /// - Throws: what makes the whole request fail; items have errors of their own.
+    func modifyRecords(
+        saving records: [CKRecord], deleting recordIDs: [CKRecord.ID],
+        policy: CKModifyRecordsOperation.RecordSavePolicy, atomically: Bool
+    ) async throws(CKError) -> RecordResults {
+        var results = RecordResults()
+        guard !records.isEmpty || !recordIDs.isEmpty else { return results }
+        var saves: [Save] = []
+        for record in records {
+            guard let copy = record.copy() as? CKRecord else { continue }
+            do throws(CKError) {
+                let changes = try copy.changes(all: policy == .allKeys)
+                saves.append(Save(original: record, copy: copy, changes: changes))
+            } catch {
+                results.saves[record.recordID] = .failure(error)
+            }
+        }
+        if atomically, !results.saves.isEmpty {
+            let culprits = Set(results.saves.keys.map(\.zoneID))
+            let failure = CKError(.batchRequestFailed, message: "Atomic failure")
+            for save in saves where culprits.contains(save.copy.recordID.zoneID) {
+                results.saves[save.copy.recordID] = .failure(failure)
+            }
+            for id in recordIDs where culprits.contains(id.zoneID) { results.deletes[id] = .failure(failure) }
+            saves.removeAll { culprits.contains($0.copy.recordID.zoneID) }
+            let deletes = recordIDs.filter { !culprits.contains($0.zoneID) }
+            try await send(saves, deletes, policy, atomically, into: &results)
+        } else {
+            try await send(saves, recordIDs, policy, atomically, into: &results)
+        }
+        return results
+    }
+
+    private enum Item {
+        case save(Save)
+        case delete(CKRecord.ID)
+
+        var zoneID: CKRecordZone.ID {
+            switch self {
+            case .save(let save): save.copy.recordID.zoneID
+            case .delete(let id): id.zoneID
+            }
+        }
+    }
+
+    private func send(
+        _ saves: [Save], _ deletes: [CKRecord.ID], _ policy: CKModifyRecordsOperation.RecordSavePolicy,
+        _ atomically: Bool, into results: inout RecordResults
+    ) async throws(CKError) {
+        let zones = (saves.map(Item.save) + deletes.map(Item.delete)).grouped(by: \.zoneID)
+        guard !zones.isEmpty else { return }
+        var request = WireModifyRecords()
+        request.database = wireScope
+        request.policy = WireSavePolicy(policy)
+        request.atomic = atomically
+        request.zones = zones.map { zoneID, items in
+            var zone = WireZoneModifications()
+            zone.zone = WireZoneID(zoneID)
+            for item in items {
+                switch item {
+                case .save(let save): zone.saves.append(WireRecordSave(save.changes))
+                case .delete(let id): zone.deletes.append(id.recordName)
+                }
+            }
+            return zone
+        }
+        let envelope = try await self.request(isChange: true) { [request] stamp in
+            var request = request
+            if let stamp { request.stamp = stamp }
+            return .modifyRecords(request)
+        }
+        guard case .modifyRecords(let answer) = envelope.answer, answer.zones.count == zones.count else {
+            throw Self.wrongAnswer
+        }
+        for ((zoneID, items), zone) in zip(zones, answer.zones) {
+            try take(zone, for: items, in: zoneID, into: &results)
+        }
+    }
+
+    private func take(
+        _ zone: WireZoneModificationResults, for items: [Item], in zoneID: CKRecordZone.ID,
+        into results: inout RecordResults
+    ) throws(CKError) {
+        var saved = zone.saves[...]
+        var deleted = zone.deletes[...]
+        for item in items {
+            switch item {
+            case .save(let save):
+                guard let result = saved.popFirst() else { throw Self.wrongAnswer }
+                results.saves[save.copy.recordID] = take(result, for: save)
+            case .delete(let id):
+                guard let result = deleted.popFirst() else { throw Self.wrongAnswer }
+                if case .failure(let failure) = result.result {
+                    results.deletes[id] = .failure(CKError(failure))
+                } else {
+                    results.deletes[id] = .success(())
+                }
+            }
+        }
+    }
+
+    private func take(_ result: WireSaveResult, for save: Save) -> Result<CKRecord, CKError> {
+        switch result.result {
+        case .saved(let saved):
+            let metadata = RecordMetadata(saved)
+            // the record that was handed over is brought up to date as well.
+            save.original.apply(metadata, savedBy: save.changes)
+            save.copy.apply(metadata, savedBy: save.changes)
+            return .success(save.copy)
+        case .failure(let failure):
+            guard failure.hasServerRecord else { return .failure(CKError(failure.failure)) }
+            return CKRecord.make(failure.serverRecord, in: save.copy.recordID.zoneID).flatMap { server in
+                .failure(CKError(serverRecordChanged: server, client: save.copy, message: failure.failure.message))
+            }
+        case nil:
+            return .failure(Self.wrongAnswer)
+        }
+    }
+
+    /// Records by ID, each once; an answer that the server had to cut is asked for until it is whole.
+    func records(
+        for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]?
+    ) async throws(CKError) -> [CKRecord.ID: Result<CKRecord, CKError>] {
+        var results: [CKRecord.ID: Result<CKRecord, CKError>] = [:]
+        var seen: Set<CKRecord.ID> = []
+        var waiting = ids.filter { seen.insert($0).inserted }[...]
+        // In the order of the request, which is by zone.
+        waiting = Array(waiting).grouped(by: \.zoneID).flatMap(\.elements)[...]
+        while !waiting.isEmpty {
+            let request = fetchRequest(Array(waiting), desiredKeys)
+            guard case .fetchRecords(let answer) = try await self.request({ _ in .fetchRecords(request) }).answer,
+                answer.covered > 0, answer.covered <= waiting.count, answer.results.count == answer.covered
+            else { throw Self.wrongAnswer }
+            for (id, result) in zip(waiting, answer.results) {
+                switch result.result {
+                case .record(let record): results[id] = CKRecord.make(record, in: id.zoneID)
+                case .failure(let failure): results[id] = .failure(CKError(failure))
+                case nil: results[id] = .failure(Self.wrongAnswer)
+                }
+            }
+            waiting = waiting.dropFirst(Int(answer.covered))
+        }
+        return results
+    }
+
+    private func fetchRequest(_ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?) -> WireFetchRecords {
+        var request = WireFetchRecords()
+        request.database = wireScope
+        if let desiredKeys { request.desiredKeys = WireDesiredKeys(desiredKeys) }
+        request.zones = ids.grouped(by: \.zoneID).map { zoneID, ids in
+            var zone = WireZoneRecordNames()
+            zone.zone = WireZoneID(zoneID)
+            zone.names = ids.map(\.recordName)
+            return zone
+        }
+        return request
+    }
+}
+
+extension CKRecord {
+    /// A record as it came; `internalError` if its fields cannot be understood (R-219: one record, not the page).
+    static func make(_ wire: WireRecord, in zoneID: CKRecordZone.ID) -> Result<CKRecord, CKError> {
+        do {
+            let rule: FieldKeyRule = wire.type == CKRecord.SystemType.share ? .share : .app
+            let fields = try FieldMap(validating: Array(wire.fields), keys: rule)
+            let metadata = RecordMetadata(
+                tag: Array(wire.tag), createdAt: wire.createdAt, modifiedAt: wire.modifiedAt,
+                createdBy: wire.createdBy, modifiedBy: wire.modifiedBy)
+            return .success(
+                CKRecord(
+                    recordID: CKRecord.ID(recordName: wire.name, zoneID: zoneID), recordType: wire.type, fields: fields,
+                    metadata: metadata, parentName: wire.parent.isEmpty ? nil : wire.parent))
+        } catch {
+            return .failure(CKError(.internalError, message: "The fields of \(wire.name) cannot be read: \(error)"))
+        }
+    }
+}
+
+extension RecordMetadata {
+    init(_ wire: WireSavedRecord) {
+        self.init(
+            tag: Array(wire.tag), createdAt: wire.createdAt, modifiedAt: wire.modifiedAt, createdBy: wire.createdBy,
+            modifiedBy: wire.modifiedBy)
+    }
+}
+
+extension WireRecordSave {
+    init(_ changes: RecordChanges) {
+        self.init()
+        name = changes.recordID.recordName
+        type = changes.recordType
+        tag = Data(changes.tag)
+        fields = Data(changes.fields.bytes)
+        switch changes.parent {
+        case .unchanged:
+            parentChange = .parentUnchanged
+        case .set(let name):
+            parentChange = .parentSet
+            parent = name
+        case .removed:
+            parentChange = .parentRemoved
+        }
+    }
+}
+
+extension WireSavePolicy {
+    init(_ policy: CKModifyRecordsOperation.RecordSavePolicy) {
+        switch policy {
+        case .ifServerRecordUnchanged: self = .ifServerRecordUnchanged
+        case .changedKeys: self = .changedKeys
+        case .allKeys: self = .allKeys
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkWire
+
+extension CloudDatabase {
+    /// What became of each subscription.
+    struct SubscriptionResults {
+        var saves: [CKSubscription.ID: Result<CKSubscription, CKError>] = [:]
+        var deletes: [CKSubscription.ID: Result<Void, CKError>] = [:]
+    }
+
+    func modifySubscriptions(
+        saving subscriptions: [CKSubscription], deleting ids: [CKSubscription.ID]
+    ) async throws(CKError) -> SubscriptionResults {
+        guard !subscriptions.isEmpty || !ids.isEmpty else { return SubscriptionResults() }
+        var request = WireModifySubscriptions()
+        request.database = wireScope
+        request.saves = subscriptions.map(WireSubscription.init)
+        request.deletes = ids
+        guard
+            case .modifySubscriptions(let answer) =
+                try await self.request({ [request] _ in .modifySubscriptions(request) }).answer,
+            answer.saves.count == subscriptions.count, answer.deletes.count == ids.count
+        else { throw Self.wrongAnswer }
+        var results = SubscriptionResults()
+        for (subscription, result) in zip(subscriptions, answer.saves) {
+            if case .failure(let failure) = result.result {
+                results.saves[subscription.subscriptionID] = .failure(CKError(failure))
+            } else {
+                results.saves[subscription.subscriptionID] = .success(subscription)
+            }
+        }
+        for (id, result) in zip(ids, answer.deletes) {
+            if case .failure(let failure) = result.result {
+                results.deletes[id] = .failure(CKError(failure))
+            } else {
+                results.deletes[id] = .success(())
+            }
+        }
+        return results
+    }
+
+    func subscriptions(
+        for ids: [CKSubscription.ID]
+    ) async throws(CKError) -> [CKSubscription.ID: Result<CKSubscription, CKError>] {
+        guard !ids.isEmpty else { return [:] }
+        let answers = try await fetchSubscriptions(ids)
+        guard answers.count == ids.count else { throw Self.wrongAnswer }
+        var results: [CKSubscription.ID: Result<CKSubscription, CKError>] = [:]
+        for (id, answer) in zip(ids, answers) { results[id] = take(answer) }
+        return results
+    }
+
+    func allSubscriptions() async throws(CKError) -> [CKSubscription] {
+        try await fetchSubscriptions([]).compactMap { try? take($0).get() }
+    }
+
+    private func fetchSubscriptions(_ ids: [CKSubscription.ID]) async throws(CKError) -> [WireSubscriptionResult] {
+        var request = WireFetchSubscriptions()
+        request.database = wireScope
+        request.ids = ids
+        guard
+            case .fetchSubscriptions(let answer) =
+                try await self.request({ [request] _ in .fetchSubscriptions(request) }).answer
+        else { throw Self.wrongAnswer }
+        return answer.subscriptions
+    }
+
+    private func take(_ result: WireSubscriptionResult) -> Result<CKSubscription, CKError> {
+        switch result.result {
+        case .subscription(let wire): CKSubscription.make(wire)
+        case .failure(let failure): .failure(CKError(failure))
+        case .done, nil: .failure(Self.wrongAnswer)
+        }
+    }
+}
+
+extension WireSubscription {
+    init(_ subscription: CKSubscription) {
+        self.init()
+        id = subscription.subscriptionID
+        kind = WireSubscriptionKind(rawValue: subscription.subscriptionType.rawValue) ?? .unspecified
+        recordType = (subscription as? CKDatabaseSubscription)?.recordType ?? ""
+        if let info = subscription.notificationInfo { notificationInfo = WireNotificationInfo(info) }
+    }
+}
+
+extension CKSubscription {
+    /// A database subscription; other kinds cannot have been saved by this version.
+    static func make(_ wire: WireSubscription) -> Result<CKSubscription, CKError> {
+        guard wire.kind == .database else {
+            return .failure(
+                CKError(
+                    .incompatibleVersion, message: "The subscription \(wire.id) is of a kind that is not known here."))
+        }
+        let subscription = CKDatabaseSubscription(subscriptionID: wire.id)
+        subscription.recordType = wire.recordType.isEmpty ? nil : wire.recordType
+        if wire.hasNotificationInfo { subscription.notificationInfo = NotificationInfo(wire.notificationInfo) }
+        return .success(subscription)
+    }
+}
+
+extension WireNotificationInfo {
+    init(_ info: CKSubscription.NotificationInfo) {
+        self.init()
+        alertBody = info.alertBody ?? ""
+        alertLocalizationKey = info.alertLocalizationKey ?? ""
+        alertLocalizationArgs = info.alertLocalizationArgs ?? []
+        alertActionLocalizationKey = info.alertActionLocalizationKey ?? ""
+        alertLaunchImage = info.alertLaunchImage ?? ""
+        soundName = info.soundName ?? ""
+        shouldBadge = info.shouldBadge
+        shouldSendContentAvailable = info.shouldSendContentAvailable
+        shouldSendMutableContent = info.shouldSendMutableContent
+        title = info.title ?? ""
+        titleLocalizationKey = info.titleLocalizationKey ?? ""
+        titleLocalizationArgs = info.titleLocalizationArgs ?? []
+        subtitle = info.subtitle ?? ""
+        subtitleLocalizationKey = info.subtitleLocalizationKey ?? ""
+        subtitleLocalizationArgs = info.subtitleLocalizationArgs ?? []
+        category = info.category ?? ""
+        collapseIDKey = info.collapseIDKey ?? ""
+        desiredKeys = info.desiredKeys ?? []
+    }
+}
+
+extension CKSubscription.NotificationInfo {
+    convenience init(_ wire: WireNotificationInfo) {
+        func present(_ text: String) -> String? { text.isEmpty ? nil : text }
+        func present(_ list: [String]) -> [String]? { list.isEmpty ? nil : list }
+        self.init()
+        alertBody = present(wire.alertBody)
+        alertLocalizationKey = present(wire.alertLocalizationKey)
+        alertLocalizationArgs = present(wire.alertLocalizationArgs)
+        alertActionLocalizationKey = present(wire.alertActionLocalizationKey)
+        alertLaunchImage = present(wire.alertLaunchImage)
+        soundName = present(wire.soundName)
+        shouldBadge = wire.shouldBadge
+        shouldSendContentAvailable = wire.shouldSendContentAvailable
+        shouldSendMutableContent = wire.shouldSendMutableContent
+        title = present(wire.title)
+        titleLocalizationKey = present(wire.titleLocalizationKey)
+        titleLocalizationArgs = present(wire.titleLocalizationArgs)
+        subtitle = present(wire.subtitle)
+        subtitleLocalizationKey = present(wire.subtitleLocalizationKey)
+        subtitleLocalizationArgs = present(wire.subtitleLocalizationArgs)
+        category = present(wire.category)
+        collapseIDKey = present(wire.collapseIDKey)
+        desiredKeys = present(wire.desiredKeys)
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkWire
+
+extension CloudDatabase {
+    /// Creates and deletes zones, each with a result of its own.
+    func modifyZones(
+        saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID]
+    ) async throws(CKError) -> SyncEngineZoneResults {
+        guard !zones.isEmpty || !zoneIDs.isEmpty else { return SyncEngineZoneResults() }
+        var request = WireModifyZones()
+        request.database = wireScope
+        request.saves = zones.map { WireZoneID($0.zoneID) }
+        request.deletes = zoneIDs.map(WireZoneID.init)
+        let envelope = try await self.request(isChange: true) { [request] stamp in
+            var request = request
+            if let stamp { request.stamp = stamp }
+            return .modifyZones(request)
+        }
+        guard case .modifyZones(let answer) = envelope.answer, answer.saves.count == zones.count,
+            answer.deletes.count == zoneIDs.count
+        else { throw Self.wrongAnswer }
+        var results = SyncEngineZoneResults()
+        for (zone, result) in zip(zones, answer.saves) { results.saves[zone.zoneID] = take(result) }
+        for (zoneID, result) in zip(zoneIDs, answer.deletes) {
+            if case .failure(let failure) = result.result {
+                results.deletes[zoneID] = .failure(CKError(failure))
+            } else {
+                results.deletes[zoneID] = .success(())
+            }
+        }
+        return results
+    }
+
+    /// Zones by ID.
+    func zones(for ids: [CKRecordZone.ID]) async throws(CKError) -> [CKRecordZone.ID: Result<CKRecordZone, CKError>] {
+        guard !ids.isEmpty else { return [:] }
+        var results: [CKRecordZone.ID: Result<CKRecordZone, CKError>] = [:]
+        let answers = try await fetchZones(ids)
+        guard answers.count == ids.count else { throw Self.wrongAnswer }
+        for (id, answer) in zip(ids, answers) { results[id] = take(answer) }
+        return results
+    }
+
+    /// All zones of the database, the default zone among them.
+    func allZones() async throws(CKError) -> [CKRecordZone] {
+        try await fetchZones([]).compactMap { try? take($0).get() }
+    }
+
+    private func fetchZones(_ ids: [CKRecordZone.ID]) async throws(CKError) -> [WireZoneResult] {
+        var request = WireFetchZones()
+        request.database = wireScope
+        request.zones = ids.map(WireZoneID.init)
+        guard case .fetchZones(let answer) = try await self.request({ [request] _ in .fetchZones(request) }).answer
+        else {
+            throw Self.wrongAnswer
+        }
+        return answer.zones
+    }
+
+    private func take(_ result: WireZoneResult) -> Result<CKRecordZone, CKError> {
+        switch result.result {
+        case .zone(let zone):
+            .success(
+                CKRecordZone(
+                    zoneID: CKRecordZone.ID(zone.id),
+                    capabilities: CKRecordZone.Capabilities(rawValue: UInt(zone.capabilities))))
+        case .failure(let failure):
+            .failure(CKError(failure))
+        case .done, nil:
+            .failure(Self.wrongAnswer)
+        }
+    }
+}

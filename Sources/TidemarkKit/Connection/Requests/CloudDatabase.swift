@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkWire
+
+/// One database as one device reaches it: the requests of the protocol in CloudKit's terms.
+///
+/// `CKDatabase` and the sync engine both stand on it. Every function throws `CKError`.
+struct CloudDatabase: Sendable {
+    let connection: CloudConnection
+    let scope: CKDatabase.Scope
+    /// How long a request may take.
+    var timeout: Duration = .seconds(60)
+
+    var wireScope: WireDatabaseScope {
+        switch scope {
+        case .public: .public
+        case .private: .private
+        case .shared: .shared
+        }
+    }
+
+    func request(
+        isChange: Bool = false, _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope.OneOf_Request
+    ) async throws(CKError) -> WireServerEnvelope {
+        try await connection.request(isChange: isChange, timeout: timeout) { stamp in
+            var envelope = WireClientEnvelope()
+            envelope.request = make(stamp)
+            return envelope
+        }
+    }
+
+    /// The server answered something else than was asked: a broken server.
+    static let wrongAnswer = CKError(.internalError, message: "The server's answer does not fit the request.")
+}
+
+extension WireZoneID {
+    init(_ zoneID: CKRecordZone.ID) {
+        self.init()
+        name = zoneID.zoneName
+        owner = zoneID.ownerName == CKCurrentUserDefaultName ? "" : zoneID.ownerName
+    }
+}
+
+extension CKRecordZone.ID {
+    /// An empty owner stands for the current user.
+    convenience init(_ wire: WireZoneID) {
+        self.init(unchecked: wire.name, ownerName: wire.owner.isEmpty ? CKCurrentUserDefaultName : wire.owner)
+    }
+}
+
+extension WireDesiredKeys {
+    init(_ keys: [CKRecord.FieldKey]) {
+        self.init()
+        self.keys = keys
+    }
+}
+
+extension Array {
+    /// As `Dictionary(grouping:by:)`, in the order in which the groups first appear: requests are the same each time.
+    func grouped<Key: Hashable>(by key: (Element) -> Key) -> [(key: Key, elements: [Element])] {
+        var groups: [(key: Key, elements: [Element])] = []
+        var places: [Key: Int] = [:]
+        for element in self {
+            let key = key(element)
+            if let place = places[key] {
+                groups[place].elements.append(element)
+            } else {
+                places[key] = groups.count
+                groups.append((key, [element]))
+            }
+        }
+        return groups
+    }
+}

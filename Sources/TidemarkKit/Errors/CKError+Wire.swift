@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkWire
+
+// The one place where codes of the protocol, and failures of the connection, become errors that apps see.
+
+extension CKError.Code {
+    /// The protocol uses CloudKit's numbers; a number that this library does not know is an internal error.
+    init(_ code: WireErrorCode) {
+        self = CKError.Code(rawValue: code.rawValue) ?? .internalError
+    }
+}
+
+extension CKError {
+    /// What the server refused (section 13 of the rules).
+    init(_ failure: WireFailure, extra: [String: Any] = [:]) {
+        var userInfo = extra
+        if !failure.message.isEmpty { userInfo[NSLocalizedDescriptionKey] = failure.message }
+        // seconds, present on any error that says how long to wait.
+        if failure.retryAfterSeconds > 0 { userInfo[CKErrorRetryAfterKey] = failure.retryAfterSeconds }
+        if failure.userDidResetEncryptedDataKey { userInfo[CKErrorUserDidResetEncryptedDataKey] = true }
+        self.init(Code(failure.code), userInfo: userInfo)
+    }
+
+    /// Why there is no answer.
+    init(_ failure: ConnectionMachine.RequestFailure) {
+        switch failure.code {
+        case .offline:
+            self.init(.networkUnavailable, text: failure.message.isEmpty ? Self.offlineText : failure.message)
+        case .timedOut:
+            self.init(.networkFailure, text: "The server did not answer in time.")
+        case .answerLost:
+            self.init(
+                .serverResponseLost,
+                text: "The request was sent, but its answer was lost; it may have been carried out.")
+        case .cancelled:
+            self.init(.operationCancelled, text: "The request was cancelled.")
+        case .refused(let code):
+            var wire = WireFailure()
+            wire.code = code
+            wire.message = failure.message
+            wire.retryAfterSeconds = failure.retryAfter
+            self.init(wire)
+        }
+    }
+
+    init(_ code: Code, text: String) {
+        self.init(code, userInfo: [NSLocalizedDescriptionKey: text])
+    }
+
+    private static let offlineText = "The server cannot be reached."
+
+    /// private and shared data need an account.
+    static let noAccount = CKError(
+        .notAuthenticated, text: "Nobody is signed in: set TIDEMARK_TOKEN, or TidemarkConfiguration.current.token.")
+}

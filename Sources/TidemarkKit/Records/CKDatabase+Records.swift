@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+extension CKDatabase {
+    /// Fetches one record.
+    ///
+    /// - Throws: the record's own error: `unknownItem`, `zoneNotFound`, or why there is no answer.
+    public func record(for recordID: CKRecord.ID) async throws -> CKRecord {
+        guard let result = try await cloud.records(for: [recordID], desiredKeys: nil)[recordID] else {
+            throw CloudDatabase.wrongAnswer
+        }
+        return try result.get()
+    }
+
+    /// Fetches records, each of the IDs once.
+    ///
+    /// - Parameter desiredKeys: nil for all keys, none for system fields alone.
+    /// - Returns: one result for every ID.
+    /// - Throws: what makes the whole request fail.
+    public func records(
+        for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil
+    ) async throws -> [CKRecord.ID: Result<CKRecord, any Error>] {
+        try await cloud.records(for: ids, desiredKeys: desiredKeys).mapValues { $0.mapError { $0 } }
+    }
+
+    /// Saves one record if the server's copy has not changed (R-118, section 5 of the rules).
+    ///
+    /// - Returns: the saved record, with its new tag. `record` is brought up to date as well.
+    /// - Throws: the record's own error, such as `serverRecordChanged`.
+    @discardableResult
+    public func save(_ record: CKRecord) async throws -> CKRecord {
+        let results = try await cloud.modifyRecords(
+            saving: [record], deleting: [], policy: .ifServerRecordUnchanged, atomically: false)
+        guard let result = results.saves[record.recordID] else { throw CloudDatabase.wrongAnswer }
+        return try result.get()
+    }
+
+    /// Deletes one record, whatever its tag. Deleting one that does not exist succeeds.
+    @discardableResult
+    public func deleteRecord(withID recordID: CKRecord.ID) async throws -> CKRecord.ID {
+        let results = try await cloud.modifyRecords(
+            saving: [], deleting: [recordID], policy: .ifServerRecordUnchanged, atomically: false)
+        try results.deletes[recordID]?.get()
+        return recordID
+    }
+
+    /// Saves and deletes records; by zone all or nothing, if `atomically` (R-150 … R-154).
+    ///
+    /// - Returns: one result for every item.
+    /// - Throws: with `atomically`, `partialFailure` that holds every item's error if any failed; else only what
+    ///   makes the whole request fail, such as `limitExceeded`.
+    public func modifyRecords(
+        saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],
+        savePolicy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged, atomically: Bool = true
+    ) async throws -> (
+        saveResults: [CKRecord.ID: Result<CKRecord, any Error>], deleteResults: [CKRecord.ID: Result<Void, any Error>]
+    ) {
+        let results = try await cloud.modifyRecords(
+            saving: recordsToSave, deleting: recordIDsToDelete, policy: savePolicy, atomically: atomically)
+        if atomically {
+            var errors: [AnyHashable: any Error] = [:]
+            for (id, result) in results.saves { if case .failure(let error) = result { errors[id] = error } }
+            for (id, result) in results.deletes { if case .failure(let error) = result { errors[id] = error } }
+            if !errors.isEmpty { throw CKError(partialErrors: errors) }
+        }
+        return (results.saves.mapValues { $0.mapError { $0 } }, results.deletes.mapValues { $0.mapError { $0 } })
+    }
+}

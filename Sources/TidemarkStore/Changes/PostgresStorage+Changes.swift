@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkPostgres
+package import TidemarkService
+
+extension PostgresStorage {
+    package func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> ZonePageRead {
+        let rows = try await read(zonePageStatement(query))
+        var page = try decode { () throws(PostgresError) in try decodePage(rows, of: query) }
+        if page.zone == nil { page.lastRemoval = try await records(named: [], in: query.key).lastRemoval }
+        return page
+    }
+
+    /// One record more than is asked for, which tells whether there are more.
+    private func zonePageStatement(_ query: ZonePageQuery) -> BoundStatement {
+        let common: [PostgresValue] = [
+            .int8(query.key.database.rawValue), .text(query.key.name), .int8(query.after?.number ?? 0),
+            .int8(Int64(query.recordsMax) + 1), .int8(Int64(query.bytesMax)),
+        ]
+        if query.after != nil { return ChangeStatements.zonePage.bind(common) }
+        return ChangeStatements.firstZonePage.bind(common + [.uuid(query.device.bytes)])
+    }
+
+    private func decodePage(_ rows: PostgresRows, of query: ZonePageQuery) throws(PostgresError) -> ZonePageRead {
+        var page = ZonePageRead(zone: nil, lastRemoval: nil, records: [], hasMore: false)
+        page.records.reserveCapacity(rows.count)
+        for row in rows {
+            if try row.isNull(0) {
+                page.zone = try PageZoneRow.decode(row, key: query.key)
+            } else {
+                page.records.append(try RecordRow.decode(row, from: 0))
+            }
+        }
+        if page.records.count > query.recordsMax {
+            page.records.removeLast()
+            page.hasMore = true
+        } else if let last = page.records.last, let zone = page.zone {
+            // The bytes may have cut the page: then the last record is not the newest of the zone.
+            page.hasMore = last.changeNumber < zone.changeNumber && bytes(of: page.records) >= query.bytesMax
+        }
+        return page
+    }
+
+    private func bytes(of records: [RecordState]) -> Int {
+        records.reduce(0) { $0 + $1.fields.byteCount }
+    }
+
+    package func databaseFeed(
+        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
+    ) async throws(StorageError) -> DatabaseFeedRead {
+        let rows = try await read(
+            ChangeStatements.databaseFeed(
+                .int8(viewer.rawValue), .int8(after ?? -1), .int8(Int64(entriesMax) + 1)))
+        return try decode { () throws(PostgresError) in try decodeFeed(rows, entriesMax: entriesMax) }
+    }
+
+    private func decodeFeed(_ rows: PostgresRows, entriesMax: Int) throws(PostgresError) -> DatabaseFeedRead {
+        var feed = DatabaseFeedRead(head: 0, isBehind: false, entries: [], hasMore: false)
+        for row in rows {
+            let number = try row.int64(1)
+            if try row.isNull(0) {
+                feed.head = number
+                feed.oldestToken = try row.int64(2)
+                feed.isBehind = try row.bool(5)
+            } else {
+                let key = ZoneKey(database: DatabaseID(try row.int64(2)), name: try row.string(3))
+                let removal = try row.isNull(4) ? nil : ZoneRemovalReason(rawValue: try row.int16(4))
+                feed.entries.append(
+                    DatabaseFeedEntry(number: number, zone: ZoneID(try row.int64(0)), key: key, removal: removal))
+            }
+        }
+        if feed.entries.count > entriesMax {
+            feed.entries.removeLast()
+            feed.hasMore = true
+        }
+        return feed
+    }
+
+    package func advanceDatabaseFeed(of viewer: DatabaseID) async throws(StorageError) {
+        let id = PostgresValue.int8(viewer.rawValue)
+        _ = try await write([
+            ChangeStatements.createFeed(id), ChangeStatements.lockFeed(id),
+            ChangeStatements.numberZones(id), ChangeStatements.moveFeed(id),
+        ])
+    }
+
+    package func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64] {
+        let rows = try await read(ChangeStatements.changeMarks(.int8Array(databases.map(\.rawValue))))
+        return try decode { () throws(PostgresError) in
+            var marks: [DatabaseID: Int64] = [:]
+            for row in rows { marks[DatabaseID(try row.int64(0))] = try row.int64(1) }
+            return marks
+        }
+    }
+}

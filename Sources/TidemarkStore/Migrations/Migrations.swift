@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One step of the schema.
+package struct Migration: Sendable {
+    package let number: Int
+    /// The file's name without its ending: `0004_create_zones`.
+    package let name: String
+    /// SHA-256 of the file, in hexadecimal digits.
+    package let checksum: String
+    package let sql: String
+}
+
+/// Every step in order. The files are in `migrations/`; the checksums here are of what has been released, so that an edit
+/// to a released file is found by the tests.
+package enum Migrations {
+    package static let all: [Migration] = steps.enumerated().map { index, step in
+        Migration(
+            number: index + 1, name: step.name, checksum: step.checksum,
+            sql: String(decoding: step.file, as: UTF8.self))
+    }
+
+    private static let steps: [(name: String, checksum: String, file: [UInt8])] = [
+        (
+            "0001_create_store", "a4c9be460a7cb10b00ec2e7423cf3543788b1d241a970227badb59d1d2ac7265",
+            PackageResources._001_create_store_sql
+        ),
+        (
+            "0002_create_accounts", "1a9a1140ff8ba8d29f22aca9cc364bf728d09ee12fd8950dbc265b7c6f7edb5d",
+            PackageResources._002_create_accounts_sql
+        ),
+        (
+            "0003_create_containers", "3dad1480fae024da2145a273bead0cdf01c160be99dd683220c9bdbef704eee9",
+            PackageResources._003_create_containers_sql
+        ),
+        (
+            "0004_create_zones", "c3d406494c49e41662ec3ed94661cb00c225f6cede57487286adc947110ada76",
+            PackageResources._004_create_zones_sql
+        ),
+        (
+            "0005_create_records", "c5c9c45448caca3d8e71ab9b9e5dad712123ab2af46539dc47c089335e09c38c",
+            PackageResources._005_create_records_sql
+        ),
+        (
+            "0006_create_feeds", "83b5ce99d544dda6862f719cd1b420c78fae179e0843dbe43b6c856067706408",
+            PackageResources._006_create_feeds_sql
+        ),
+        (
+            "0007_create_subscriptions", "7f1d83766eb7a580cfda77563a1176e9912c7b739016f7ed60e36e524ca47317",
+            PackageResources._007_create_subscriptions_sql
+        ),
+    ]
+}

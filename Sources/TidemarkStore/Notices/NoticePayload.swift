@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkBytes
+internal import TidemarkDomain
+internal import TidemarkService
+
+/// Notices as text for NOTIFY: one line each, tabs between. Zone names are printable ASCII, so neither occurs in them.
+///
+///     z <database> <device in hexadecimal digits> <zone name>
+///     c <credential>
+enum NoticePayload {
+    /// PostgreSQL takes less than 8,000 bytes a notification.
+    private static let bytesMax = 7_900
+
+    /// As few payloads as hold them all; each notice once.
+    static func encode(_ notices: [ServerNotice]) -> [String] {
+        var payloads: [String] = []
+        var current = ""
+        for line in Set(notices.map(line)).sorted() {
+            if current.utf8.count + line.utf8.count > bytesMax {
+                payloads.append(current)
+                current = ""
+            }
+            current += line
+        }
+        return current.isEmpty ? payloads : payloads + [current]
+    }
+
+    private static func line(_ notice: ServerNotice) -> String {
+        switch notice {
+        case .zone(let zone):
+            "z\t\(zone.database.rawValue)\t\(Hex.encode(zone.device.bytes))\t\(zone.zoneName)\n"
+        case .credentialRevoked(let credential):
+            "c\t\(credential.rawValue)\n"
+        }
+    }
+
+    /// Lines that cannot be understood are passed over: a notice is a hint (I-4).
+    static func decode(_ payload: String) -> [ServerNotice] {
+        payload.split(separator: "\n").compactMap { line in
+            let parts = line.split(separator: "\t", omittingEmptySubsequences: false)
+            guard parts.count >= 2, let id = Int64(parts[1]) else { return nil }
+            switch (parts[0], parts.count) {
+            case ("z", 4):
+                guard let bytes = Hex.decode(String(parts[2])), let device = DeviceID(bytes: bytes) else { return nil }
+                return .zone(ZoneNotice(database: DatabaseID(id), device: device, zoneName: String(parts[3])))
+            case ("c", 2):
+                return .credentialRevoked(CredentialID(id))
+            default:
+                return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+internal import TidemarkPostgres
+package import TidemarkService
+
+extension PostgresStorage {
+    package func beginWrite(_ reads: [ZoneRead]) async throws(StorageError) -> any WriteTransaction {
+        let lease = try await acquire()
+        do {
+            let reads = ZoneReads(reads)
+            let snapshots = try reads.snapshots(from: try await lease.connection.execute(reads.statements))
+            return PostgresWriteTransaction(
+                lease: lease, storage: self, snapshots: try await withRemovals(snapshots, on: lease.connection))
+        } catch {
+            release(lease)
+            throw StorageError(error, duringCommit: false)
+        }
+    }
+
+    package func records(named names: [String], in key: ZoneKey) async throws(StorageError) -> ZoneSnapshot {
+        let rows = try await read(
+            RecordStatements.lookUpRecords(.int8(key.database.rawValue), .text(key.name), .textArray(names)))
+        var snapshot = ZoneSnapshot(key: key)
+        try decode { () throws(PostgresError) in
+            for row in rows {
+                if try row.isNull(0) {
+                    snapshot.zone = try PageZoneRow.decode(row, key: key)
+                } else {
+                    let record = try RecordRow.decode(row, from: 0)
+                    snapshot.records[record.name] = record
+                }
+            }
+        }
+        guard snapshot.zone == nil else { return snapshot }
+        do {
+            return try await withRemovals([snapshot], on: nil)[0]
+        } catch {
+            throw StorageError(error, duringCommit: false)
+        }
+    }
+
+    /// Where a zone is missing, says why: the rare case costs the further question.
+    private func withRemovals(
+        _ snapshots: [ZoneSnapshot], on connection: PostgresConnection?
+    ) async throws(PostgresError) -> [ZoneSnapshot] {
+        let missing = snapshots.filter { $0.zone == nil }.map(\.key)
+        guard !missing.isEmpty else { return snapshots }
+        let statement = RecordStatements.readRemovals(
+            .int8Array(missing.map(\.database.rawValue)), .textArray(missing.map(\.name)))
+        let rows: PostgresRows
+        if let connection {
+            rows = try await connection.execute([statement])[0]
+        } else {
+            rows = try await pool.execute([statement])[0]
+        }
+        var removals: [ZoneKey: ZoneRemovalReason] = [:]
+        for row in rows {
+            let key = ZoneKey(database: DatabaseID(try row.int64(0)), name: try row.string(1))
+            removals[key] = ZoneRemovalReason(rawValue: try row.int16(2))
+        }
+        return snapshots.map { snapshot in
+            var snapshot = snapshot
+            if snapshot.zone == nil { snapshot.lastRemoval = removals[snapshot.key] }
+            return snapshot
+        }
+    }
+}

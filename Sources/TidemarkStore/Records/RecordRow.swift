@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkPostgres
+
+/// Where the columns of `RecordStatements.columns` stand in a row.
+enum RecordRow {
+    static func decode(_ row: PostgresRow, from first: Int) throws(PostgresError) -> RecordState {
+        RecordState(
+            name: try row.string(first),
+            type: try row.string(first + 1),
+            fields: FieldMap(trusting: try row.bytes(first + 2)),
+            changeNumber: try row.int64(first + 3),
+            isDeleted: try row.bool(first + 4),
+            parent: try row.isNull(first + 5) ? nil : try row.string(first + 5),
+            createdAt: Timestamp(milliseconds: try row.milliseconds(first + 6)),
+            createdBy: UserID(try row.int64(first + 7)),
+            createdByDevice: try row.device(first + 8),
+            modifiedAt: Timestamp(milliseconds: try row.milliseconds(first + 9)),
+            modifiedBy: UserID(try row.int64(first + 10)),
+            batchEnd: try row.int64(first + 11))
+    }
+}
+
+/// A zone in the columns of a page: the row before the records.
+enum PageZoneRow {
+    static func decode(_ row: PostgresRow, key: ZoneKey) throws(PostgresError) -> ZoneState {
+        ZoneState(
+            id: ZoneID(try row.int64(7)), key: key, createdAt: Timestamp(milliseconds: try row.milliseconds(6)),
+            changeNumber: try row.int64(3), oldestTokenNumber: try row.int64(10))
+    }
+}
+
+extension PostgresRow {
+    func device(_ column: Int) throws(PostgresError) -> DeviceID {
+        guard let device = DeviceID(bytes: try uuid(column)) else { throw PostgresError(.unexpectedResult) }
+        return device
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkPostgres
+
+/// What a group of zones wants to know, as lists for PostgreSQL, and the way back from rows to snapshots.
+struct ZoneReads {
+    private let reads: [ZoneRead]
+    private var records = KeyList<String>()
+    private var parents = KeyList<String>()
+    private var devices = KeyList<DeviceID>()
+
+    /// One column a list; `zone` tells for each entry which read it belongs to.
+    private struct KeyList<Key> {
+        var zone: [Int] = []
+        var keys: [Key] = []
+
+        mutating func add(_ more: [Key], zone index: Int) {
+            zone.append(contentsOf: repeatElement(index, count: more.count))
+            keys.append(contentsOf: more)
+        }
+    }
+
+    init(_ reads: [ZoneRead]) {
+        self.reads = reads
+        for (index, read) in reads.enumerated() {
+            records.add(read.recordNames, zone: index)
+            parents.add(read.parentNames, zone: index)
+            devices.add(read.devices, zone: index)
+        }
+    }
+
+    /// One round trip: locks first, then reads. What nobody asks for is not sent.
+    var statements: [BoundStatement] {
+        var statements: [BoundStatement] = [.begin]
+        statements.append(lock)
+        if !records.keys.isEmpty { statements.append(named(RecordStatements.readRecords, records)) }
+        if !parents.keys.isEmpty { statements.append(named(RecordStatements.readChildren, parents)) }
+        if !devices.keys.isEmpty {
+            statements.append(
+                RecordStatements.readMemories(
+                    .int8Array(databases(devices)), .textArray(zoneNames(devices)),
+                    .uuidArray(devices.keys.map(\.bytes))))
+        }
+        return statements
+    }
+
+    private var lock: BoundStatement {
+        RecordStatements.lockZones(.int8Array(reads.map(\.key.database.rawValue)), .textArray(reads.map(\.key.name)))
+    }
+
+    private func named(_ statement: Statement, _ list: KeyList<String>) -> BoundStatement {
+        statement(.int8Array(databases(list)), .textArray(zoneNames(list)), .textArray(list.keys))
+    }
+
+    private func databases<Key>(_ list: KeyList<Key>) -> [Int64] { list.zone.map { reads[$0].key.database.rawValue } }
+
+    private func zoneNames<Key>(_ list: KeyList<Key>) -> [String] { list.zone.map { reads[$0].key.name } }
+
+    /// From the answers to ``statements``.
+    func snapshots(from rows: [PostgresRows]) throws(PostgresError) -> [ZoneSnapshot] {
+        var snapshots = reads.map { ZoneSnapshot(key: $0.key) }
+        let indexes = Dictionary(reads.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
+        var next = 1
+        for row in rows[next] {
+            let zone = try ZoneRow.decode(row, from: 1, in: DatabaseID(try row.int64(0)))
+            if let index = indexes[zone.key] { snapshots[index].zone = zone }
+        }
+        if !records.keys.isEmpty {
+            next += 1
+            for row in rows[next] {
+                let record = try RecordRow.decode(row, from: 1)
+                snapshots[records.zone[Int(try row.int64(0)) - 1]].records[record.name] = record
+            }
+        }
+        if !parents.keys.isEmpty {
+            next += 1
+            for row in rows[next] {
+                let ordinal = Int(try row.int64(0)) - 1
+                snapshots[parents.zone[ordinal]].children[parents.keys[ordinal], default: []].append(try row.string(1))
+            }
+        }
+        if !devices.keys.isEmpty {
+            next += 1
+            for row in rows[next] {
+                let ordinal = Int(try row.int64(0)) - 1
+                guard let memory = RequestMemory(decoding: try row.bytes(1)) else {
+                    throw PostgresError(.unexpectedResult, detail: "request_memory")
+                }
+                snapshots[devices.zone[ordinal]].memories[devices.keys[ordinal]] = memory
+            }
+        }
+        return snapshots
+    }
+}

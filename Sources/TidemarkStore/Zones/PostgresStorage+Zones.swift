@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+internal import TidemarkPostgres
+package import TidemarkService
+
+extension PostgresStorage {
+    package func beginZonesWrite(
+        in database: DatabaseID, names: [String], device: DeviceID
+    ) async throws(StorageError) -> any ZonesTransaction {
+        let lease = try await acquire()
+        do {
+            let rows = try await lease.connection.execute([
+                .begin,
+                ZoneStatements.lockDatabase(.int8(database.rawValue)),
+                ZoneStatements.lockNamed(.int8(database.rawValue), .textArray(names)),
+                ZoneStatements.count(.int8(database.rawValue)),
+                ZoneStatements.readMemory(.int8(database.rawValue), .uuid(device.bytes)),
+            ])
+            var snapshot = ZonesSnapshot(zoneCount: Int(try rows[3][0].int64(0)))
+            for row in rows[2] {
+                let zone = try ZoneRow.decode(row, from: 0, in: database)
+                snapshot.zones[zone.key.name] = zone
+            }
+            for row in rows[4] { snapshot.memory = RequestMemory(decoding: try row.bytes(0)) }
+            return PostgresZonesTransaction(
+                lease: lease, storage: self, database: database, snapshot: snapshot)
+        } catch {
+            release(lease)
+            throw StorageError(error, duringCommit: false)
+        }
+    }
+
+    package func zones(in database: DatabaseID) async throws(StorageError) -> [ZoneState] {
+        let rows = try await read(ZoneStatements.all(.int8(database.rawValue)))
+        return try decode { () throws(PostgresError) in
+            var zones: [ZoneState] = []
+            for row in rows { zones.append(try ZoneRow.decode(row, from: 0, in: database)) }
+            return zones
+        }
+    }
+
+    /// Clears what zones that are gone have left (R-030: deleting is visible at once, the work is done afterwards), and
+    /// memories that nobody may ask for any more.
+    ///
+    /// - Returns: whether there may be more to clear.
+    package func clearEndedZones(memoriesBefore: Timestamp, recordsMax: Int = 1_000) async throws(StorageError) -> Bool
+    {
+        let rows = try await write([
+            ZoneStatements.clearRecords(.int8(Int64(recordsMax))),
+            ZoneStatements.clearMemories(.timestamp(milliseconds: memoriesBefore.milliseconds)),
+        ])
+        return rows[0].affectedCount == recordsMax
+    }
+}
+
+/// A database whose row, and named zones, are locked by a transaction on a connection of its own.
+final class PostgresZonesTransaction: ZonesTransaction {
+    let snapshot: ZonesSnapshot
+    private let lease: PostgresLease
+    private let storage: PostgresStorage
+    private let database: DatabaseID
+
+    init(lease: PostgresLease, storage: PostgresStorage, database: DatabaseID, snapshot: ZonesSnapshot) {
+        self.lease = lease
+        self.storage = storage
+        self.database = database
+        self.snapshot = snapshot
+    }
+
+    func commit(_ changes: ZonesChanges, now: Timestamp) async throws(StorageError) {
+        do {
+            _ = try await lease.connection.execute(
+                statements(for: changes, now: .timestamp(milliseconds: now.milliseconds)))
+            storage.release(lease)
+        } catch {
+            storage.release(lease)
+            throw StorageError(error, duringCommit: true)
+        }
+    }
+
+    /// Ends before beginnings: a zone may be deleted and created in one request.
+    private func statements(for changes: ZonesChanges, now: PostgresValue) -> [BoundStatement] {
+        var statements: [BoundStatement] = []
+        if !changes.removed.isEmpty {
+            statements.append(
+                ZoneStatements.end(
+                    .int8(database.rawValue), .int8Array(changes.removed.map(\.rawValue)),
+                    .int2(changes.removalReason.rawValue), now))
+        }
+        if !changes.created.isEmpty {
+            statements.append(
+                ZoneStatements.create(.int8(database.rawValue), .textArray(changes.created), now))
+        }
+        statements.append(
+            RecordStatements.writeMemories(
+                .int8Array([database.rawValue]), .int8Array([0]), .uuidArray([changes.device.bytes]),
+                .byteaArray([changes.memory.encoded])))
+        statements.append(.commit)
+        return statements
+    }
+
+    func rollback() async {
+        storage.release(lease)
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Foundation
+import Glibc
+
+/// Says which files may have changed (inotify). A hint: the syncer looks at each file itself.
+final class FileWatcher: @unchecked Sendable {
+    enum Paths: Sendable {
+        case some(Set<String>)
+        /// Too much happened at once: look at every file.
+        case everything
+    }
+
+    /// Changes of this long are told together: editors write a file in several steps.
+    private static let settlingTime = DispatchTimeInterval.milliseconds(50)
+
+    private let tree: FileTree
+    private let onChange: @Sendable (Paths) -> Void
+    private let descriptor: Int32
+    private let source: any DispatchSourceRead
+    /// Everything below is used on it alone.
+    private let queue = DispatchQueue(label: "foldersync.watcher")
+    private var directories: [Int32: String] = [:]
+    private var changed: Set<String> = []
+    private var lostCount = false
+    private var isWaiting = false
+
+    /// Begins to watch before it returns: what changes from then on is told.
+    init(tree: FileTree, onChange: @escaping @Sendable (Paths) -> Void) throws {
+        self.tree = tree
+        self.onChange = onChange
+        descriptor = inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC))
+        guard descriptor >= 0 else { throw FolderSyncError.cannotWatch(String(cString: strerror(errno))) }
+        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        let descriptor = descriptor
+        source.setCancelHandler { close(descriptor) }
+        source.setEventHandler { [weak self] in self?.read() }
+        source.resume()
+        try queue.sync { try watch("") }
+    }
+
+    func stop() {
+        source.cancel()
+    }
+
+    /// A directory and those below it; files that are already there count as changed.
+    private func watch(_ directory: String) throws {
+        let mask = UInt32(
+            IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR
+                | IN_EXCL_UNLINK)
+        for path in try tree.directories(below: directory) {
+            let watch = inotify_add_watch(descriptor, tree.url(path).path, mask)
+            if watch >= 0 {
+                directories[watch] = path
+            } else if errno == ENOSPC {
+                throw FolderSyncError.cannotWatch("too many directories for fs.inotify.max_user_watches")
+            }
+        }
+    }
+
+    private func read() {
+        let size = 65_536
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
+        defer { buffer.deallocate() }
+        while true {
+            let count = Glibc.read(descriptor, buffer.baseAddress, size)
+            guard count > 0 else { break }
+            var offset = 0
+            while offset + MemoryLayout<inotify_event>.size <= count {
+                let event = buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+                let start = offset + MemoryLayout<inotify_event>.size
+                let name = UnsafeRawBufferPointer(rebasing: buffer[start..<start + Int(event.len)])
+                    .prefix { $0 != 0 }
+                happened(event, name: String(decoding: name, as: UTF8.self))
+                offset = start + Int(event.len)
+            }
+        }
+        tellSoon()
+    }
+
+    private func happened(_ event: inotify_event, name: String) {
+        if event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
+            lostCount = true
+            return
+        }
+        guard let directory = directories[event.wd] else { return }
+        if event.mask & UInt32(IN_IGNORED) != 0 {
+            directories[event.wd] = nil
+            return
+        }
+        guard !name.isEmpty, name != FileTree.stateDirectoryName else { return }
+        let path = directory.isEmpty ? name : directory + "/" + name
+        if event.mask & UInt32(IN_ISDIR) != 0 {
+            // A whole tree came or went; what is in it is found by looking.
+            try? watch(path)
+            lostCount = true
+        } else {
+            changed.insert(path)
+        }
+    }
+
+    private func tellSoon() {
+        guard !isWaiting, lostCount || !changed.isEmpty else { return }
+        isWaiting = true
+        queue.asyncAfter(deadline: .now() + Self.settlingTime) { [weak self] in self?.tell() }
+    }
+
+    private func tell() {
+        isWaiting = false
+        onChange(lostCount ? .everything : .some(changed))
+        lostCount = false
+        changed = []
+    }
+}

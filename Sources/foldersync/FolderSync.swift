@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import CloudKit
+
+/// Keeps a folder equal on all devices that run this for the same account and zone.
+@main
+struct FolderSync: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "foldersync",
+        abstract: "Keeps a folder equal on all devices of an account.",
+        discussion: """
+            The server is named by the environment: TIDEMARK_URL, TIDEMARK_TOKEN, TIDEMARK_CA, TIDEMARK_CONTAINER
+            (`tidemark dev` prints them). What is known of the last sync is kept in FOLDER/.foldersync.
+
+            If a file was changed here and elsewhere, both versions are kept: the other one under its name, ours as
+            "name (conflict, DEVICE, time).ext". A file that was changed on one device and deleted on another is kept.
+            """)
+
+    @Argument(help: "The folder to keep in sync; created if it does not exist.")
+    var folder: String
+
+    @Option(help: "The zone that holds the folder: devices that name the same zone share it.")
+    var zone: String
+
+    @Option(help: "This device's name in the names of conflicting files.")
+    var device: String = ProcessInfo.processInfo.hostName
+
+    @Flag(help: "Sync once and exit.")
+    var once = false
+
+    @Flag(help: "Say what happens to each file.")
+    var verbose = false
+
+    func run() async throws {
+        let tree = try FileTree(root: folder)
+        let journal = try Journal(directory: tree.stateDirectory)
+        let report = Report(isVerbose: verbose)
+        let syncer = Syncer(
+            tree: tree, journal: journal, zoneName: zone, deviceName: device, report: report)
+        if once {
+            try await syncer.syncOnce()
+        } else {
+            try await syncer.syncUntilInterrupted()
+        }
+    }
+}

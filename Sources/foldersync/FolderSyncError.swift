@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+
+/// Why the program ends, in words for the person who started it.
+enum FolderSyncError: Error, LocalizedError, CustomStringConvertible {
+    case unreadable(String)
+    case cannotPersist(String)
+    case cannotWatch(String)
+    case system(Int32, String)
+    case accountChanged
+    case zoneDeleted(String)
+    case notSettled
+
+    var description: String {
+        switch self {
+        case .unreadable(let path):
+            "\(path) cannot be read."
+        case .cannotPersist(let why):
+            "What is known of the last sync cannot be written (\(why)); stopped before anything could be forgotten."
+        case .cannotWatch(let why):
+            "The folder cannot be watched: \(why). With --once it can still be synced."
+        case .system(let code, let name):
+            "\(name): \(String(cString: strerror(code)))"
+        case .accountChanged:
+            "The account has changed. All files are kept as they are; start again to sync them with the new account."
+        case .zoneDeleted(let name):
+            "The zone \(name) was deleted on the server. All files are kept as they are; start again to sync them anew."
+        case .notSettled:
+            "Other devices keep changing the same files; run it again."
+        }
+    }
+
+    var errorDescription: String? { description }
+}

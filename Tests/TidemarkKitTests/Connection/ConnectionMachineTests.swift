@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SwiftProtobuf
+import Testing
+import TidemarkWire
+
+@testable import TidemarkKit
+
+/// The connection's machine, without socket, clock or task.
+@Suite struct ConnectionMachineTests {
+    typealias Machine = ConnectionMachine
+
+    /// A machine, and what it said.
+    struct Bench {
+        var machine = Machine(hello: WireHello())
+        var sent: [WireClientEnvelope] = []
+        var sentBytes: [[UInt8]] = []
+        var connects = 0
+        var closes = 0
+        var waits: [Duration] = []
+        var answers: [UInt64: Result<WireServerEnvelope, Machine.RequestFailure>] = [:]
+        var notifications: [Machine.Notification] = []
+        var clock: Duration = .seconds(100)
+
+        var now: Machine.Moment {
+            .init(monotonic: clock, wallClock: 1_700_000_000_000 + Int64(clock / .milliseconds(1)))
+        }
+
+        mutating func take(_ actions: [Machine.Action]) {
+            for action in actions {
+                switch action {
+                case .connect: connects += 1
+                case .closeChannel: closes += 1
+                case .send(let bytes):
+                    sentBytes.append(bytes)
+                    if let envelope = try? WireClientEnvelope(serializedBytes: bytes) { sent.append(envelope) }
+                case .wakeUp(let wait): waits.append(wait)
+                case .answer(let id, let result): answers[id] = result
+                case .notify(let notification): notifications.append(notification)
+                }
+            }
+        }
+
+        mutating func request(isChange: Bool = true) -> UInt64 {
+            let (id, actions) = machine.request(isChange: isChange, now: now) { stamp in
+                var envelope = WireClientEnvelope()
+                envelope.modifyRecords = WireModifyRecords()
+                if let stamp { envelope.modifyRecords.stamp = stamp }
+                return envelope
+            }
+            take(actions)
+            return id
+        }
+
+        mutating func open(serverTime: Int64 = 1_700_000_200_000, inFlightMax: UInt32 = 0) throws {
+            take(machine.opened())
+            var answer = WireServerEnvelope()
+            answer.id = sent.last?.id ?? 0
+            answer.hello.userRecordName = "_alice"
+            answer.hello.serverTime = serverTime
+            answer.hello.limits.requestsInFlightMax = inFlightMax
+            take(machine.received(try answer.serializedBytes(), now: now))
+        }
+
+        mutating func answer(_ id: UInt64) throws {
+            var answer = WireServerEnvelope()
+            answer.id = id
+            answer.modifyRecords = WireModifyRecordsAnswer()
+            take(machine.received(try answer.serializedBytes(), now: now))
+        }
+
+        mutating func cut() {
+            take(machine.closed(.network("cut"), dice: 0))
+        }
+
+        func failure(_ id: UInt64) -> Machine.RequestFailure.Code? {
+            if case .failure(let failure) = answers[id] { failure.code } else { nil }
+        }
+    }
+
+    @Test func `Hello comes first, requests wait for its answer`() throws {
+        var bench = Bench()
+        let id = bench.request()
+        #expect(bench.connects == 1)
+        #expect(bench.sent.isEmpty)
+        bench.take(bench.machine.opened())
+        #expect(bench.sent.count == 1)
+        #expect(bench.sent[0].request == .hello(WireHello()))
+        try bench.open()
+        #expect(bench.sent.last?.id == id)
+        try bench.answer(id)
+        #expect(bench.answers[id] != nil)
+    }
+
+    @Test func `R-157: after a cut the same bytes are sent again`() throws {
+        var bench = Bench()
+        let id = bench.request()
+        try bench.open()
+        let first = bench.sentBytes.last
+        bench.cut()
+        #expect(bench.answers[id] == nil)
+        #expect(bench.waits.count == 1)
+        bench.take(bench.machine.wokeUp(now: bench.now))
+        #expect(bench.connects == 2)
+        bench.clock += .seconds(5)
+        try bench.open(serverTime: 1_700_000_900_000)
+        #expect(bench.sentBytes.last == first)
+        try bench.answer(id)
+        #expect(bench.answers[id] != nil)
+    }
+
+    @Test func `R-157: counters grow, also over a restart of the program`() throws {
+        var bench = Bench()
+        try {
+            _ = bench.request()
+            try bench.open(serverTime: 1_000)
+        }()
+        let first = bench.sent.last?.modifyRecords.stamp.counter ?? 0
+        let second = bench.request()
+        #expect(bench.sent.last?.modifyRecords.stamp.counter == first + 1)
+        try bench.answer(second)
+        var restarted = Bench()
+        _ = restarted.request()
+        try restarted.open(serverTime: 1_001)
+        #expect((restarted.sent.last?.modifyRecords.stamp.counter ?? 0) > first + 1)
+    }
+
+    @Test func `R-157: a stamp says which answers are still awaited`() throws {
+        var bench = Bench()
+        let first = bench.request()
+        try bench.open()
+        let counter = bench.sent.last?.modifyRecords.stamp.counter ?? 0
+        #expect(bench.sent.last?.modifyRecords.stamp.lowestUnanswered == counter)
+        let second = bench.request()
+        #expect(bench.sent.last?.modifyRecords.stamp.lowestUnanswered == counter)
+        try bench.answer(first)
+        _ = bench.request()
+        #expect(bench.sent.last?.modifyRecords.stamp.lowestUnanswered == counter + 1)
+        try bench.answer(second)
+        _ = bench.request()
+        #expect(bench.sent.last?.modifyRecords.stamp.lowestUnanswered == counter + 2)
+    }
+
+    @Test func `a request that was never sent fails with the attempt`() {
+        var bench = Bench()
+        let id = bench.request()
+        bench.cut()
+        #expect(bench.failure(id) == .offline)
+        let soon = bench.request()
+        #expect(bench.failure(soon) == .offline || bench.connects == 2)
+    }
+
+    @Test func `in the wait after a failure a request fails at once, and later tries at once`() {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        bench.cut()
+        bench.clock += .milliseconds(10)
+        #expect(bench.failure(bench.request()) == .offline)
+        bench.clock += .seconds(2)
+        let id = bench.request()
+        #expect(bench.failure(id) == nil)
+        #expect(bench.connects == 2)
+    }
+
+    @Test(arguments: [(true, Machine.RequestFailure.Code.answerLost), (false, .timedOut)])
+    func `R-157: without an answer a change may have been made, a question was not`(
+        isChange: Bool, code: Machine.RequestFailure.Code
+    ) throws {
+        var bench = Bench()
+        let id = bench.request(isChange: isChange)
+        try bench.open()
+        bench.take(bench.machine.timeOut(id, now: bench.now))
+        #expect(bench.failure(id) == code)
+        try bench.answer(id)
+    }
+
+    @Test func `R-401: a cancelled request ends once`() throws {
+        var bench = Bench()
+        let id = bench.request()
+        try bench.open()
+        bench.take(bench.machine.cancel(id, now: bench.now))
+        #expect(bench.failure(id) == .cancelled)
+        bench.answers = [:]
+        try bench.answer(id)
+        bench.take(bench.machine.timeOut(id, now: bench.now))
+        #expect(bench.answers.isEmpty)
+    }
+
+    @Test func `I-7: no more requests under way than the server takes`() throws {
+        var bench = Bench()
+        let ids = (0..<5).map { _ in bench.request() }
+        try bench.open(inFlightMax: 2)
+        #expect(bench.sent.count == 1 + 2)
+        try bench.answer(ids[0])
+        #expect(bench.sent.count == 1 + 3)
+        #expect(bench.sent.last?.id == ids[2])
+    }
+
+    @Test func `R-352: a refused credential fails whoever waits, and is seldom tried again`() throws {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        let id = bench.request()
+        bench.take(bench.machine.opened())
+        var answer = WireServerEnvelope()
+        answer.id = bench.sent.last?.id ?? 0
+        answer.failure.code = .notAuthenticated
+        bench.take(bench.machine.received(try answer.serializedBytes(), now: bench.now))
+        #expect(bench.failure(id) == .refused(.notAuthenticated))
+        #expect(bench.closes == 1)
+        bench.take(bench.machine.closed(.server(code: 4401, reason: "unknown"), dice: .max))
+        #expect(bench.notifications == [.refused(.notAuthenticated)])
+        #expect((bench.waits.last ?? .zero) > .seconds(25))
+        #expect(bench.failure(bench.request()) == .refused(.notAuthenticated))
+        bench.take(bench.machine.retryNow(now: bench.now))
+        try bench.open()
+        #expect(bench.machine.state == .open)
+    }
+
+    @Test func `a credential that is revoked while connected refuses too`() throws {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        try bench.open()
+        bench.take(bench.machine.closed(.server(code: 4401, reason: "revoked"), dice: 0))
+        #expect(bench.notifications.contains(.refused(.notAuthenticated)))
+        #expect(bench.failure(bench.request()) == .refused(.notAuthenticated))
+    }
+
+    @Test func `without requests or observers nothing is connected again`() throws {
+        var bench = Bench()
+        let id = bench.request()
+        try bench.open()
+        try bench.answer(id)
+        bench.cut()
+        #expect(bench.waits.isEmpty)
+        #expect(bench.machine.state == .idle)
+    }
+
+    @Test func `who is signed in is answered by Hello, and later at once`() throws {
+        var bench = Bench()
+        let (id, actions) = bench.machine.identify(now: bench.now)
+        bench.take(actions)
+        try bench.open()
+        #expect((try? bench.answers[id]?.get())?.hello.userRecordName == "_alice")
+        let (again, more) = bench.machine.identify(now: bench.now)
+        bench.take(more)
+        #expect((try? bench.answers[again]?.get())?.hello.userRecordName == "_alice")
+    }
+
+    @Test func `R-375: waits grow to a bound and are never equal for all`() {
+        for failures in 0..<30 {
+            let shortest = ReconnectPolicy.wait(failures: failures, dice: 0)
+            let longest = ReconnectPolicy.wait(failures: failures, dice: .max)
+            #expect(shortest < longest)
+            #expect(longest <= ReconnectPolicy.waitMax)
+            #expect(shortest >= .milliseconds(50))
+        }
+        #expect(ReconnectPolicy.wait(failures: 20, dice: .max) > .seconds(14))
+    }
+
+    @Test func `bytes that are no envelope end the channel`() throws {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        try bench.open()
+        bench.take(bench.machine.received([0xFF, 0xFF, 0xFF], now: bench.now))
+        #expect(bench.closes == 1)
+    }
+
+    @Test func `after stop everything fails at once`() throws {
+        var bench = Bench()
+        let id = bench.request()
+        try bench.open()
+        bench.take(bench.machine.stop())
+        #expect(bench.failure(id) == .offline)
+        #expect(bench.closes == 1)
+        #expect(bench.failure(bench.request()) == .offline)
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkBytes
+import TidemarkCrypto
+import TidemarkPostgres
+import TidemarkSockets
+import TidemarkStore
+import TidemarkTestSupport
+
+@Suite struct MigrationsTests {
+    private var folder: URL {
+        URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../migrations").standardizedFileURL
+    }
+
+    @Test func `the list and the folder agree, and released files are not edited`() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".sql") }
+        #expect(files.sorted() == Migrations.all.map { $0.name + ".sql" })
+        for (index, migration) in Migrations.all.enumerated() {
+            #expect(migration.number == index + 1)
+            #expect(migration.name.hasPrefix(String(format: "%04d_", migration.number)))
+            let file = try Data(contentsOf: folder.appendingPathComponent(migration.name + ".sql"))
+            #expect(Hex.encode(SHA256.hash(Array(file))) == migration.checksum, "\(migration.name)")
+            #expect(Array(file) == Array(migration.sql.utf8))
+            #expect(migration.sql.hasPrefix("-- "), "\(migration.name) says first why it is there")
+        }
+    }
+
+    private func withEmptyDatabase(_ body: (String, EventLoop) async throws -> Void) async throws {
+        let loop = try EventLoop(name: "migrate")
+        defer { loop.stop() }
+        try await body(try await TestPostgres.database().url, loop)
+    }
+
+    @Test func `an empty database gets all steps once`() async throws {
+        try await withEmptyDatabase { url, loop in
+            let migrator = Migrator(url: url, loop: loop)
+            #expect(try await !migrator.isCurrent())
+            #expect(try await migrator.migrate() == Migrations.all.map(\.name))
+            #expect(try await migrator.isCurrent())
+            #expect(try await migrator.migrate() == [])
+        }
+    }
+
+    @Test func `several servers may migrate at once`() async throws {
+        try await withEmptyDatabase { url, loop in
+            let migrator = Migrator(url: url, loop: loop)
+            let names = try await withThrowingTaskGroup(of: [String].self) { group in
+                for _ in 0..<4 { group.addTask { try await migrator.migrate() } }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(names.sorted() == Migrations.all.map(\.name))
+            #expect(try await migrator.isCurrent())
+        }
+    }
+
+    @Test func `a database that went another way is refused`() async throws {
+        try await withEmptyDatabase { url, loop in
+            let migrator = Migrator(url: url, loop: loop)
+            _ = try await migrator.migrate()
+            try PostgresAdministration.execute(
+                ["UPDATE schema_migration SET checksum = 'other' WHERE number = 3"], url: url)
+            await #expect(throws: MigrationError.self) { try await migrator.isCurrent() }
+            try PostgresAdministration.execute(
+                ["INSERT INTO schema_migration (number, name, checksum) VALUES (99, '0099_later', 'x')"], url: url)
+            do {
+                _ = try await migrator.migrate()
+                Issue.record("a newer schema was accepted")
+            } catch {
+                #expect(error.code == .newer)
+            }
+        }
+    }
+}
