@@ -2,6 +2,7 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkScheduling
 import TidemarkService
 import TidemarkStore
 import TidemarkTestKit

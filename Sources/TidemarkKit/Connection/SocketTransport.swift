@@ -1,6 +1,143 @@
-import TidemarkSockets
+// SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
+internal import Synchronization
+internal import TidemarkSockets
+internal import TidemarkTLS
+internal import TidemarkTransport
+internal import TidemarkWebSocket
+
+/// Channels over a real WebSocket: TCP, TLS, the subprotocol `tidemark.v1`.
 struct SocketTransport: CloudTransport {
-    init(configuration: TidemarkConfiguration, loop: EventLoop) {}
-    func open(observer: any CloudChannelObserver) -> any CloudChannel { preconditionFailure() }
+    static let subprotocol = "tidemark.v1"
+
+    private let target: Result<TransportClient.Target, ConfigurationFault>
+    private let loop: EventLoop
+
+    /// Why there is nothing to connect to.
+    private struct ConfigurationFault: Error {
+        let text: String
+    }
+
+    init(configuration: TidemarkConfiguration, loop: EventLoop) {
+        self.loop = loop
+        target = Self.target(configuration)
+    }
+
+    private static func target(
+        _ configuration: TidemarkConfiguration
+    ) -> Result<TransportClient.Target, ConfigurationFault> {
+        guard let url = configuration.url else {
+            return .failure(
+                ConfigurationFault(text: "There is no server: set TIDEMARK_URL, or TidemarkConfiguration.current.url."))
+        }
+        guard let host = url.host, ["wss", "ws"].contains(url.scheme) else {
+            return .failure(ConfigurationFault(text: "\(url.absoluteString) is not wss://host:port."))
+        }
+        let isSecure = url.scheme == "wss"
+        guard isSecure || isLoopback(host) else {
+            return .failure(ConfigurationFault(text: "ws:// is for loopback addresses only; use wss://."))
+        }
+        do {
+            let tls =
+                isSecure
+                ? try TLSContext(client: .init(additionalRootsFile: configuration.certificateAuthorityFile)) : nil
+            return .success(
+                TransportClient.Target(
+                    host: host, port: UInt16(clamping: url.port ?? (isSecure ? 443 : 80)),
+                    path: url.path.isEmpty ? "/" : url.path, tls: tls, subprotocols: [subprotocol]))
+        } catch {
+            return .failure(ConfigurationFault(text: "TIDEMARK_CA cannot be used: \(error)"))
+        }
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    }
+
+    func open(observer: any CloudChannelObserver) -> any CloudChannel {
+        let channel = SocketChannel(loop: loop, observer: observer)
+        loop.execute { [target, loop] in
+            switch target {
+            case .success(let target):
+                channel.connect(on: loop, to: target)
+            case .failure(let fault):
+                channel.end(.untrusted(fault.text))
+            }
+        }
+        return channel
+    }
+}
+
+/// One WebSocket. The connection below is touched on the loop alone.
+private final class SocketChannel: CloudChannel, MessageHandler, @unchecked Sendable {
+    private let loop: EventLoop
+    private weak var observer: (any CloudChannelObserver)?
+    private var connection: MessageConnection?
+    private var hasEnded = false
+
+    init(loop: EventLoop, observer: any CloudChannelObserver) {
+        self.loop = loop
+        self.observer = observer
+    }
+
+    func connect(on loop: EventLoop, to target: TransportClient.Target) {
+        guard !hasEnded else { return }
+        connection = TransportClient.connect(on: loop, to: target, handler: self)
+    }
+
+    func send(_ message: [UInt8]) {
+        onLoop { self.connection?.send(.binary, message) }
+    }
+
+    func close() {
+        // Later in any case: whoever closes is not called back before that returns.
+        loop.execute {
+            self.connection?.close(.normal)
+            self.end(.local)
+        }
+    }
+
+    func end(_ reason: ChannelClosing) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        connection = nil
+        observer?.channelClosed(self, reason)
+    }
+
+    private func onLoop(_ work: @escaping @Sendable () -> Void) {
+        if loop.isCurrent { work() } else { loop.execute(work) }
+    }
+
+    // MARK: MessageHandler
+
+    func opened(_ connection: MessageConnection) {
+        guard !hasEnded else { return }
+        observer?.channelOpened(self)
+    }
+
+    func received(_ connection: MessageConnection, _ kind: MessageKind, _ payload: MessagePayload) {
+        guard !hasEnded else { return }
+        observer?.channelReceived(self, payload.bytes)
+    }
+
+    /// Waiting does not help against these.
+    private static let distrust: [TLSError.Code] = [
+        .certificateUntrusted, .certificateExpired, .hostNameMismatch, .certificateInvalid,
+    ]
+
+    func closed(_ connection: MessageConnection, _ reason: CloseReason) {
+        switch reason {
+        case .peer(let code, let text):
+            end(.server(code: code?.rawValue ?? 1005, reason: text))
+        case .local:
+            end(.local)
+        case .failed(let error):
+            if error.code == .tlsFailed, let fault = error.underlying as? TLSError, Self.distrust.contains(fault.code) {
+                end(.untrusted("The server's certificate is not trusted: \(fault). Is TIDEMARK_CA set?"))
+            } else {
+                end(.network("\(error)"))
+            }
+        }
+    }
 }

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 import TidemarkDomain
 import TidemarkService
+import TidemarkTestSupport
 
 @testable import TidemarkStore
 

@@ -2,10 +2,10 @@
 
 import Testing
 import TidemarkDomain
-import TidemarkPostgres
 import TidemarkSockets
 import TidemarkTestSupport
 
+@testable import TidemarkPostgres
 @testable import TidemarkStore
 
 /// Statements of the write path and the feeds must not depend on statistics: on a freshly filled table PostgreSQL has none.
