@@ -16,8 +16,8 @@ package struct Field: Sendable, Hashable {
 extension FieldMap {
     /// Encodes fields, which may be in any order.
     ///
-    /// Throws what ``init(validating:limits:keys:)`` would throw of the result: `duplicateKey`, `badKey`, `badValue` for
-    /// a reference with an impossible name, `tooLarge`.
+    /// Throws what ``init(validating:limits:keys:)`` would throw of the result: `duplicateKey`, `badKey`, `badValue`
+    /// for a reference with an impossible name, `tooLarge`.
     package init(
         _ fields: some Collection<Field>, limits: FieldLimits = .standard, keys: FieldKeyRule = .app
     ) throws(FieldError) {

@@ -3,8 +3,8 @@
 /// A record's fields as bytes: one canonical encoding, the same on the wire, in the store and in the client.
 ///
 /// The bytes are a protobuf message, described with its rules in `Fields.proto`: entries in ascending order of their
-/// keys, each with a flag (plain or encrypted), a type code and a value. Equal fields have equal bytes. Keys are merged,
-/// filtered and checked without decoding a value.
+/// keys, each with a flag (plain or encrypted), a type code and a value. Equal fields have equal bytes. Keys are
+/// merged, filtered and checked without decoding a value.
 package struct FieldMap: Sendable, Hashable {
     /// The encoded message.
     package let bytes: [UInt8]

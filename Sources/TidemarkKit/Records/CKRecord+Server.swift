@@ -89,8 +89,8 @@ extension CKRecord {
         }
     }
 
-    /// The record as it was before it was changed: with the tag, and the fields as they were fetched or last saved. With
-    /// no fields if only its system fields were kept.
+    /// The record as it was before it was changed: with the tag, and the fields as they were fetched or last saved.
+    /// With no fields if only its system fields were kept.
     package func ancestor() -> CKRecord {
         var state = state.withLock { $0 }
         state.plain = RecordState.KeySpace()

@@ -154,8 +154,8 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
     /// True.
     public class var supportsSecureCoding: Bool { true }
 
-    /// A record from an archive that `encode(with:)` or `encodeSystemFields(with:)` wrote; nil if it holds
-    /// none.
+    /// A record from an archive that `encode(with:)` or `encodeSystemFields(with:)` wrote; nil if it
+    /// holds none.
     public required init?(coder: NSCoder) {
         guard let archived = RecordArchive.decode(from: coder) else { return nil }
         recordType = archived.recordType
@@ -170,8 +170,8 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
         RecordArchive.encodeFields(unpacked { $0 }, to: coder)
     }
 
-    /// Writes what the server knows of the record, no fields of the app's: identity, type, tag, dates, users, parent and
-    /// share.
+    /// Writes what the server knows of the record, no fields of the app's: identity, type, tag, dates, users, parent
+    /// and share.
     public func encodeSystemFields(with coder: NSCoder) {
         RecordArchive.encodeSystemFields(recordType, recordID, state.withLock { $0 }, to: coder)
     }

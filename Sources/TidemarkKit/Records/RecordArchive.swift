@@ -45,9 +45,25 @@ enum RecordArchive {
 
     private static func encode(_ space: RecordState.KeySpace, _ prefix: String, to coder: NSCoder) {
         let fields = space.values.sorted { $0.key < $1.key }
-        coder.encode(strings: fields.map(\.key), forKey: prefix + "Keys")
-        coder.encode(NSArray(array: fields.map(\.value)), forKey: prefix + "Values")
+        let numbers = fields.compactMap { key, object in number(of: object).map { Field(key, $0) } }
+        // NB: Numbers travel as a FieldMap, because an archiver writes equal NSNumbers as one: 1, 1.0 and true would
+        // come back as whichever was first, and so with another type. Impossible keys go with the objects.
+        let map = try? FieldMap(numbers, limits: FieldLimits(byteCountMax: .max), keys: .share)
+        let others = map == nil ? fields : fields.filter { number(of: $0.value) == nil }
+        coder.encode(bytes: map?.bytes ?? [], forKey: prefix + "Numbers")
+        coder.encode(strings: others.map(\.key), forKey: prefix + "Keys")
+        coder.encode(NSArray(array: others.map(\.value)), forKey: prefix + "Values")
         coder.encode(strings: space.changes.keys.sorted(), forKey: prefix + "ChangedKeys")
+    }
+
+    /// Nil for everything but a number or a list of numbers of one type.
+    private static func number(of object: NSObject) -> FieldValue? {
+        guard object is NSNumber || object is NSArray else { return nil }
+        guard let value = try? FieldObjects.value(of: object, zoneID: .default) else { return nil }
+        return switch value {
+        case .int64, .double, .int64s, .doubles: value
+        default: nil
+        }
     }
 
     // MARK: Reading
@@ -94,6 +110,14 @@ enum RecordArchive {
             values.count == keys.count
         else { return nil }
         for (key, value) in zip(keys, values) { space.values[key] = RecordObject.make(of: value) }
+        if let bytes = coder.optionalBytes(forKey: prefix + "Numbers") {
+            let limits = FieldLimits(byteCountMax: .max)
+            guard let numbers = try? FieldMap(validating: bytes, limits: limits, keys: .share) else { return nil }
+            for entry in numbers {
+                guard let value = try? entry.value() else { return nil }
+                space.values[entry.key] = FieldObjects.object(of: value, zoneID: .default)
+            }
+        }
         for key in coder.optionalStrings(forKey: prefix + "ChangedKeys") ?? [] { space.changes[key] = 0 }
         return space
     }

@@ -27,7 +27,8 @@ struct RecordState {
     /// The fields as the server has them, as far as they were fetched or saved: what an ancestor shows.
     var original = FieldMap()
 
-    /// Whether `original` is still to be unpacked into the key spaces: most records of a big fetch are never looked into.
+    /// Whether `original` is still to be unpacked into the key spaces: most records of a big fetch are never looked
+    /// into.
     var isPacked = false
 
     /// Grows with every change, so that a save forgets only the changes that it carried.

@@ -27,7 +27,8 @@ public class _CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Se
     /// The owner's user record name; `CKCurrentUserDefaultName` for the current user.
     public let ownerName: String
 
-    /// Names a zone. A debug build stops at a name that cannot exist; a server refuses it with `invalidArguments`.
+    /// Names a zone. A debug build stops at a name that cannot exist; a server refuses it with `invalidArguments`
+    ///
     public convenience init(
         zoneName: String = CKRecordZone.ID.defaultZoneName, ownerName: String = CKCurrentUserDefaultName
     ) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import TidemarkFields
 import Testing
+import TidemarkFields
 
 @testable import TidemarkKit
 
