@@ -31,8 +31,9 @@ import TidemarkScheduling
         try await withLoop { loop in
             let options = Listener.Options(sharesAddress: false)
             let first = try await TestServer.start(on: loop, options: options)
+            let taken = first.listener.localAddress
             let error = await #expect(throws: SocketError.self) {
-                _ = try await TestServer.start(on: loop, at: first.listener.localAddress, options: options)
+                _ = try await TestServer.start(on: loop, at: taken, options: options)
             }
             #expect(error?.code == .addressInUse)
             // Free again once closed, in spite of connections in TIME_WAIT.
@@ -57,8 +58,9 @@ import TidemarkScheduling
             #expect(await loop.onLoop { both.peers.allSatisfy(\.isLoopback) })
             let only = try await TestServer.start(
                 on: loop, at: .loopbackIPv6(port: 0), options: .init(acceptsIPv4OnIPv6: false))
+            let refusing = SocketAddress.loopback(port: only.listener.localAddress.port)
             await #expect(throws: SocketError.self) {
-                try await TestConnection.connect(to: .loopback(port: only.listener.localAddress.port), on: loop)
+                try await TestConnection.connect(to: refusing, on: loop)
             }
         }
     }
