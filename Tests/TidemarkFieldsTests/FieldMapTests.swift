@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import TidemarkBytes
 
 @testable import TidemarkFields
 
@@ -138,4 +139,36 @@ import Testing
         #expect(throws: FieldError.self) { try FieldMap([Field("k", .reference(reference))]) }
         #expect(throws: FieldError.self) { try FieldMap([Field("k", .references([reference]))]) }
     }
+
+    @Test func `bytes made by protoc from Fields_proto are ours`() throws {
+        let expected = try FieldMap([
+            Field("a", .string("hé")), Field("b", .int64(-3), isEncrypted: true), Field("c", .int64(0)),
+            Field("d", .double(0)), Field("e", .date(milliseconds: 1_700_000_000_123)), Field("f", .bytes([])),
+            Field(
+                "g",
+                .reference(
+                    FieldReference(recordName: "r", zone: .init(name: "z", ownerName: "o"), action: .deleteSelf))),
+            Field(
+                "h",
+                .location(
+                    FieldLocation(
+                        latitude: 1, longitude: 0, altitude: 0, horizontalAccuracy: 0, verticalAccuracy: -1,
+                        course: -1, speed: -1, timestampMilliseconds: 0))),
+            Field("i", .removed), Field("j", .emptyList), Field("k", .strings(["x", ""])),
+            Field("l", .int64s([1, -200])), Field("m", .doubles([0.5])), Field("n", .dates(milliseconds: [5])),
+            Field("o", .bytesList([[1]])), Field("p", .references([FieldReference(recordName: "r")])),
+        ])
+        let bytes = try #require(Hex.decode(String(Self.madeByProtoc.filter { !$0.isWhitespace })))
+        #expect(try FieldMap(validating: bytes) == expected)
+    }
+
+    /// `protoc --encode=tidemark.v1.FieldMap Fields.proto` of the fields above.
+    private static let madeByProtoc = """
+        0a0a0a01611801220368c3a90a090a01621001180228050a070a0163180228000a0e0a016418033100000000000000000a0c
+        0a0165180438f6a1abfef9620a070a0166180542000a120a016718064a0b0a017212017a1a016f20010a480a016818085a41
+        09000000000000f03f11000000000000000019000000000000000021000000000000000029000000000000f0bf3100000000
+        0000f0bf39000000000000f0bf40000a050a0169180f0a050a016a18100a0c0a016b181162050a01780a000a0c0a016c1812
+        62051203028f030a110a016d1813620a1a08000000000000e03f0a0a0a016e1814620322010a0a0a0a016f181562032a0101
+        0a0c0a01701816620532030a0172
+        """
 }
