@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkSessions
+internal import TidemarkTransport
+internal import TidemarkWebSocket
+
+/// Joins a connection with its session. Loop-confined, as both are; Sendable only because a session may hold it.
+final class SessionConnection: MessageHandler, SessionPeer, @unchecked Sendable {
+    private let hub: SessionHub
+    private var connection: MessageConnection?
+    private var session: Session?
+
+    init(hub: SessionHub) {
+        self.hub = hub
+    }
+
+    // MARK: MessageHandler
+
+    func opened(_ connection: MessageConnection) {
+        self.connection = connection
+        session = hub.makeSession(peer: self)
+    }
+
+    func received(_ connection: MessageConnection, _ kind: MessageKind, _ payload: MessagePayload) {
+        guard kind == .binary else {
+            return connection.close(.unsupportedData, reason: "binary messages only")
+        }
+        session?.received(payload.bytes)
+    }
+
+    func drained(_ connection: MessageConnection) {
+        session?.drained()
+    }
+
+    func closed(_ connection: MessageConnection, _ reason: CloseReason) {
+        let session = session
+        self.connection = nil
+        self.session = nil
+        session?.closed()
+    }
+
+    // MARK: SessionPeer
+
+    func send(_ message: [UInt8]) {
+        connection?.send(.binary, message)
+    }
+
+    func send(_ message: SharedMessage) {
+        connection?.sendFrame(message.frame { FrameEncoder.frame(.binary, payload: $0) })
+    }
+
+    var queuedByteCount: Int { connection?.queuedByteCount ?? 0 }
+
+    func pauseReading() {
+        connection?.pauseReading()
+    }
+
+    func resumeReading() {
+        connection?.resumeReading()
+    }
+
+    func close(code: UInt16, reason: String) {
+        connection?.close(CloseCode(rawValue: code), reason: reason)
+    }
+}

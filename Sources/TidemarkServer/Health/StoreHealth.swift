@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkDomain
+internal import TidemarkScheduling
+internal import TidemarkService
+
+/// Whether the store answers, as of a moment ago: asked now and then, so that many questions of a load balancer cost
+/// the store nothing.
+final class StoreHealth: Sendable {
+    private struct State {
+        /// When the store last answered.
+        var answeredAt: Duration?
+        var isStopped = false
+    }
+
+    /// How often the store is asked.
+    private static let interval = Duration.seconds(1)
+    /// How old its last answer may be.
+    private static let patience = Duration.seconds(4)
+
+    private let storage: any Storage
+    private let scheduler: any Scheduler
+    private let state = Mutex(State())
+
+    init(storage: any Storage, scheduler: any Scheduler) {
+        self.storage = storage
+        self.scheduler = scheduler
+    }
+
+    var isGood: Bool {
+        let now = scheduler.now
+        return state.withLock { state in
+            guard let answeredAt = state.answeredAt, !state.isStopped else { return false }
+            return now - answeredAt <= Self.patience
+        }
+    }
+
+    /// Asks for the first time, then again and again until ``stop()``.
+    func start() async {
+        // A database that there is not: an index that is looked into, and nothing else.
+        if (try? await storage.zones(in: DatabaseID(0))) != nil {
+            state.withLock { $0.answeredAt = scheduler.now }
+        }
+        guard !state.withLock({ $0.isStopped }) else { return }
+        _ = scheduler.schedule(after: Self.interval) { [weak self] in
+            guard let self else { return }
+            scheduler.run { await self.start() }
+        }
+    }
+
+    /// Not good any more, whatever the store says.
+    func stop() {
+        state.withLock { $0.isStopped = true }
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+
+/// The signals that a server heeds, told on a thread of their own.
+package final class ProcessSignals: Sendable {
+    package enum Signal: Sendable {
+        /// SIGINT or SIGTERM: stop.
+        case stop
+        /// SIGHUP: read configuration again.
+        case reload
+    }
+
+    private static let numbers = [SIGINT, SIGTERM, SIGHUP]
+
+    private let handler: Mutex<@Sendable (Signal) -> Void>
+
+    /// Keeps the signals from ending the process or interrupting its threads. To be called first in `main`, before
+    /// anything starts a thread, because threads inherit it.
+    package static func block() {
+        var set = signalSet()
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Begins to listen; needs ``block()`` before. Lives as long as the process.
+    package init(_ handler: @escaping @Sendable (Signal) -> Void) {
+        self.handler = Mutex(handler)
+        var thread = pthread_t()
+        let box = Unmanaged.passRetained(self)
+        let code = pthread_create(&thread, nil, { ProcessSignals.run($0) }, box.toOpaque())
+        guard code == 0 else {
+            box.release()
+            return
+        }
+        pthread_detach(thread)
+    }
+
+    /// Tells `handler` from now on.
+    package func handle(_ handler: @escaping @Sendable (Signal) -> Void) {
+        self.handler.withLock { $0 = handler }
+    }
+
+    private static func signalSet() -> sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in numbers { sigaddset(&set, number) }
+        return set
+    }
+
+    private static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let context else { return nil }
+        let signals = Unmanaged<ProcessSignals>.fromOpaque(context).takeUnretainedValue()
+        var set = signalSet()
+        while true {
+            var number: Int32 = 0
+            guard sigwait(&set, &number) == 0 else { continue }
+            signals.handler.withLock { $0 }(number == SIGHUP ? .reload : .stop)
+        }
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkScheduling
+package import TidemarkSockets
+internal import TidemarkStore
+internal import TidemarkTLS
+internal import TidemarkTelemetry
+internal import TidemarkTransport
+internal import TidemarkWebSocket
+
+/// A Tidemark server: sessions over WebSocket and TLS, kept in PostgreSQL.
+///
+/// Any number of them, in any number of processes, may share one database.
+package final class Server: Sendable {
+    package static let version = "0.1.0"
+    /// The WebSocket subprotocol: the version of the protocol.
+    package static let subprotocol = "tidemark.v1"
+
+    /// Where it listens, with the ports that the kernel chose.
+    package let addresses: [SocketAddress]
+    private let parts: [ServerLoop]
+    private let transport: TransportServer
+    private let tls: TLSContext?
+    private let isStopped = Mutex(false)
+    private static let log = Log("server")
+
+    private init(parts: [ServerLoop], transport: TransportServer, tls: TLSContext?) {
+        self.parts = parts
+        self.transport = transport
+        self.tls = tls
+        addresses = transport.localAddresses
+    }
+
+    /// Starts its loops, and returns when it serves.
+    package static func start(_ configuration: ServerConfiguration) async throws(ServerError) -> Server {
+        let tls = try makeTLS(configuration)
+        let parts = try await makeParts(configuration)
+        do {
+            try await checkSchema(configuration, on: parts[0].loop)
+            let transport = try await listen(parts, configuration, tls)
+            let server = Server(parts: parts, transport: transport, tls: tls)
+            for address in server.addresses {
+                log.info("serving", ["address": "\(address)", "tls": "\(tls != nil)", "version": version])
+            }
+            return server
+        } catch {
+            for part in parts { await part.stop() }
+            throw error
+        }
+    }
+
+    /// Reads certificate and private key again, for connections from now on.
+    ///
+    /// - Throws: ``ServerError`` with `certificateUnusable`; then the old ones stay in use.
+    package func reloadCertificates() throws(ServerError) {
+        do {
+            try tls?.reload()
+        } catch {
+            throw ServerError(.certificateUnusable, detail: error.debugDescription, underlying: error)
+        }
+        Self.log.info("certificates read again")
+    }
+
+    /// Connections, open or about to be.
+    package var connectionCount: Int { transport.connectionCount }
+
+    /// Stops listening, lets what runs be answered, closes every connection with 1001 and lets go of the database. Takes
+    /// little more than `patience` at the most. A second call does nothing.
+    package func stop(patience: Duration = .seconds(10)) async {
+        let isFirst = isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return !isStopped
+        }
+        guard isFirst else { return }
+        await transport.stopListening()
+        await withTaskGroup { group in
+            for part in parts { group.addTask { await part.stopSessions(patience: patience) } }
+        }
+        await transport.stop(.goingAway, reason: "server stops")
+        for part in parts { await part.stop() }
+        Self.log.info("stopped")
+    }
+
+    // MARK: Starting
+
+    private static func makeTLS(_ configuration: ServerConfiguration) throws(ServerError) -> TLSContext? {
+        guard let certificate = configuration.certificate else {
+            if let address = configuration.addresses.first(where: { !$0.isLoopback }) {
+                throw ServerError(.plainBeyondLoopback, detail: "\(address)")
+            }
+            return nil
+        }
+        do {
+            return try TLSContext(
+                server: .init(
+                    certificateFile: certificate.certificateFile, privateKeyFile: certificate.privateKeyFile,
+                    applicationProtocols: ["http/1.1"]))
+        } catch {
+            throw ServerError(.certificateUnusable, detail: error.debugDescription, underlying: error)
+        }
+    }
+
+    private static func makeParts(_ configuration: ServerConfiguration) async throws(ServerError) -> [ServerLoop] {
+        var parts: [ServerLoop] = []
+        do {
+            for number in 0..<max(1, configuration.loopCount) {
+                let loop: EventLoop
+                do {
+                    loop = try EventLoop(name: "tidemark-\(number)")
+                } catch {
+                    throw ServerError(.resourcesExhausted, detail: "\(error)", underlying: error)
+                }
+                do throws(ServerError) {
+                    parts.append(try await ServerLoop.start(on: loop, configuration))
+                } catch {
+                    loop.stop()
+                    throw error
+                }
+            }
+            return parts
+        } catch let error as ServerError {
+            for part in parts { await part.stop() }
+            throw error
+        } catch {
+            throw ServerError(.resourcesExhausted, detail: "\(error)", underlying: error)
+        }
+    }
+
+    private static func checkSchema(_ configuration: ServerConfiguration, on loop: EventLoop) async throws(ServerError)
+    {
+        let isCurrent: Bool
+        do {
+            isCurrent = try await Migrator(url: configuration.databaseURL, loop: loop).isCurrent()
+        } catch {
+            throw ServerError(.databaseUnreachable, detail: error.description, underlying: error)
+        }
+        guard isCurrent else { throw ServerError(.databaseNotMigrated, detail: "") }
+    }
+
+    private static func listen(
+        _ parts: [ServerLoop], _ configuration: ServerConfiguration, _ tls: TLSContext?
+    ) async throws(ServerError) -> TransportServer {
+        let transport = TransportServer.Configuration(
+            addresses: configuration.addresses, tls: tls, limits: configuration.transport)
+        do {
+            return try await TransportServer.start(on: parts.map(\.loop), transport) { head, _ in
+                // Called on the connection's loop, which is one of ours.
+                (parts.first { $0.loop.isCurrent } ?? parts[0]).accept(head)
+            }
+        } catch {
+            let addresses = configuration.addresses.map(\.description).joined(separator: ", ")
+            throw ServerError(.cannotListen, detail: "\(addresses): \(error)", underlying: error)
+        }
+    }
+}

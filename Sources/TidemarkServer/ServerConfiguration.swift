@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+package import TidemarkService
+package import TidemarkSockets
+package import TidemarkTransport
+internal import TidemarkWebSocket
+
+/// What a ``Server`` is told.
+package struct ServerConfiguration: Sendable {
+    /// PEM files; read again by ``Server/reloadCertificates()``.
+    package struct Certificate: Sendable {
+        package var certificateFile: String
+        package var privateKeyFile: String
+
+        package init(certificateFile: String, privateKeyFile: String) {
+            self.certificateFile = certificateFile
+            self.privateKeyFile = privateKeyFile
+        }
+    }
+
+    /// Port 0: any free one.
+    package var addresses: [SocketAddress]
+    /// Nil: without TLS, which is refused beyond loopback.
+    package var certificate: Certificate?
+    /// As libpq takes it; several hosts are allowed.
+    package var databaseURL: String
+    /// Event loops, each with a thread, database connections and devices of its own.
+    package var loopCount = 1
+    /// For transactions, of each loop.
+    package var databaseConnections = 6
+    /// Whether a container that a client names is created on its first use (development only).
+    package var createsContainers = false
+    package var limits = Limits()
+    package var writeSettings = WriteSettings()
+    package var transport = TransportLimits()
+
+    package init(addresses: [SocketAddress], certificate: Certificate?, databaseURL: String) {
+        self.addresses = addresses
+        self.certificate = certificate
+        self.databaseURL = databaseURL
+        // Room for the largest request: its fields, and the names, types and tags of its items.
+        transport.message.messageBytesMax = 4_194_304
+        transport.message.frameBytesMax = 4_194_304
+        // Several of the largest answers: sessions stop making more long before (`SessionSettings.queuedBytesMax`).
+        transport.queuedBytesMax = 33_554_432
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a server could not be started. Says what to do about it.
+package struct ServerError: Error, CustomStringConvertible {
+    package enum Code: String, Sendable {
+        /// Without TLS, the server may listen on loopback only.
+        case plainBeyondLoopback
+        case certificateUnusable
+        case databaseUnreachable
+        case databaseNotMigrated
+        case cannotListen
+        case resourcesExhausted
+    }
+
+    package let code: Code
+    package let detail: String
+    package let underlying: (any Error)?
+
+    package init(_ code: Code, detail: String, underlying: (any Error)? = nil) {
+        self.code = code
+        self.detail = detail
+        self.underlying = underlying
+    }
+
+    package var description: String {
+        switch code {
+        case .plainBeyondLoopback:
+            "\(detail) is not a loopback address: without TLS only this machine may connect. Give a certificate and its "
+                + "private key."
+        case .certificateUnusable:
+            "The certificate or its private key cannot be used: check the PEM files. \(detail)"
+        case .databaseUnreachable:
+            "The database cannot be used: check its URL, and that PostgreSQL runs. \(detail)"
+        case .databaseNotMigrated:
+            "The database does not have this version's tables: run `tidemark migrate` with the same database URL first."
+        case .cannotListen:
+            "Cannot listen: \(detail). Is another server running there? Choose another address or port."
+        case .resourcesExhausted:
+            "The system has no threads or file descriptors left for the server: raise its limits. \(detail)"
+        }
+    }
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+
+/// What an operator sees and repairs.
+struct Admin: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "See and repair what is stored.",
+        subcommands: [AdminAccounts.self, AdminCredentials.self, AdminDevices.self, AdminStoreCommand.self])
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Foundation
+internal import TidemarkServer
+internal import TidemarkTelemetry
+
+struct Dev: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Serve for development: a private PostgreSQL, a certificate of its own, accounts alice and bob.",
+        discussion: "Everything is kept in the data directory; a second start finds it again. Ctrl-C stops it all.")
+
+    @Option(help: ArgumentHelp("Where data, certificates and tokens are kept.", valueName: "directory"))
+    var dataDirectory = ".tidemark"
+
+    @Option(help: ArgumentHelp("Port to listen on; 0 is any free one.", valueName: "number"))
+    var port: UInt16 = 8443
+
+    @Option(
+        help: ArgumentHelp(
+            "File that gets the URL, tokens and CA as JSON as soon as the server serves.", valueName: "file"))
+    var readyFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Name or address under which other machines reach this one: listens beyond loopback; may be repeated.",
+            valueName: "name"))
+    var host: [String] = []
+
+    @Flag(help: "Print the server's log.")
+    var verbose = false
+
+    func run() throws {
+        let signals = ServingLoop.listenForSignals()
+        Log.writeToStandardError(level: verbose ? .info : .warning)
+        // One from an earlier start would say that a server is ready which is not.
+        if let readyFile { try? FileManager.default.removeItem(atPath: readyFile) }
+        let home = try DevHome(path: dataDirectory)
+        let postgres = try DevPostgres.start(in: home)
+        defer { postgres.stop() }
+        let accounts = try postgres.prepareAccounts(home)
+        let server = try DevServer.start(home, databaseURL: postgres.url, port: port, hosts: host)
+        let sheet = DevSheet(
+            url: server.url, authorityFile: server.authorityFile, container: DevHome.container, accounts: accounts)
+        print(sheet.text)
+        fflush(nil)
+        if let readyFile { try sheet.write(to: readyFile) }
+        defer {
+            if let readyFile { try? FileManager.default.removeItem(atPath: readyFile) }
+        }
+        try ServingLoop.run(server.server, signals)
+        print("Stopped. The data is kept in \(home.path).")
+    }
+}

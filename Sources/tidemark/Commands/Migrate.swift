@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkSockets
+internal import TidemarkStore
+
+struct Migrate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Bring a database's tables to what this version needs; safe to run again, and while servers run.")
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() throws {
+        let url = try database.value()
+        let steps = try blocking {
+            let loop = try EventLoop(name: "migrate")
+            defer { loop.stop() }
+            return try await Migrator(url: url, loop: loop).migrate()
+        }
+        for step in steps { print("applied \(step)") }
+        print(steps.isEmpty ? "The database is up to date." : "The database is up to date now.")
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkServer
+internal import TidemarkSockets
+internal import TidemarkTelemetry
+
+struct Serve: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Serve devices, with everything kept in a PostgreSQL database.",
+        discussion: """
+            Any number of servers may share one database. SIGHUP reads the certificate again; SIGTERM and SIGINT stop \
+            after running requests have been answered. GET /healthz answers 200 while the database answers.
+
+            Each option can be given as an environment variable: TIDEMARK_LISTEN, TIDEMARK_DATABASE_URL, \
+            TIDEMARK_CERTIFICATE, TIDEMARK_PRIVATE_KEY, TIDEMARK_PLAIN, TIDEMARK_LOOPS, TIDEMARK_DATABASE_CONNECTIONS.
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "Address and port, such as 0.0.0.0:443 or [::]:443; port 0 is any free one.", valueName: "host:port"))
+    var listen: String?
+
+    @OptionGroup var database: DatabaseOption
+
+    @Option(help: ArgumentHelp("PEM file: the server's certificate, then intermediate ones.", valueName: "file"))
+    var certificate: String?
+
+    @Option(help: ArgumentHelp("PEM file: the certificate's private key, without a passphrase.", valueName: "file"))
+    var privateKey: String?
+
+    @Flag(help: "Serve without TLS; on loopback only, behind a proxy.")
+    var plain = false
+
+    @Option(help: ArgumentHelp("Event loops, each a thread.", discussion: "Default: 1.", valueName: "count"))
+    var loops: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Database connections for writing, of each loop.", discussion: "Default: 6.", valueName: "count"))
+    var databaseConnections: Int?
+
+    func run() throws {
+        let signals = ServingLoop.listenForSignals()
+        Log.writeToStandardError(level: .info)
+        let configuration = try configuration()
+        let server = try blocking { try await Server.start(configuration) }
+        try ServingLoop.run(server, signals)
+    }
+
+    private func configuration() throws(CommandError) -> ServerConfiguration {
+        let address = try address(try Setting.required(listen, "--listen", "TIDEMARK_LISTEN"))
+        var configuration = ServerConfiguration(
+            addresses: [address], certificate: try certificateFiles(), databaseURL: try database.value())
+        configuration.loopCount = try Setting.number(loops, "--loops", "TIDEMARK_LOOPS", default: 1, in: 1...64)
+        configuration.databaseConnections = try Setting.number(
+            databaseConnections, "--database-connections", "TIDEMARK_DATABASE_CONNECTIONS", default: 6, in: 1...100)
+        return configuration
+    }
+
+    private func address(_ text: String) throws(CommandError) -> SocketAddress {
+        do {
+            return try SocketAddress(parsing: text)
+        } catch {
+            throw CommandError("--listen takes an address in digits and a port, such as 127.0.0.1:8443, not \(text).")
+        }
+    }
+
+    private func certificateFiles() throws(CommandError) -> ServerConfiguration.Certificate? {
+        let certificate = Setting.optional(certificate, "TIDEMARK_CERTIFICATE")
+        let privateKey = Setting.optional(privateKey, "TIDEMARK_PRIVATE_KEY")
+        let isPlain = Setting.flag(plain, "TIDEMARK_PLAIN")
+        switch (certificate, privateKey) {
+        case (let certificate?, let privateKey?):
+            guard !isPlain else { throw CommandError("--plain and --certificate exclude each other: choose one.") }
+            return .init(certificateFile: certificate, privateKeyFile: privateKey)
+        case (nil, nil):
+            guard isPlain else {
+                throw CommandError(
+                    "Missing --certificate and --private-key (or TIDEMARK_CERTIFICATE and TIDEMARK_PRIVATE_KEY). For a "
+                        + "server on loopback without TLS give --plain.")
+            }
+            return nil
+        default:
+            throw CommandError("--certificate and --private-key belong together: give both.")
+        }
+    }
+}

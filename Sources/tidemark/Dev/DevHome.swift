@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// The directory in which `tidemark dev` keeps everything.
+///
+///     DIRECTORY/postgres           the private PostgreSQL
+///     DIRECTORY/certificates       the development authority, which stays, and the server's certificate
+///     DIRECTORY/credentials.json   accounts and their tokens, readable by their owner only
+struct DevHome {
+    static let container = "iCloud.dev.tidemark"
+    static let accountNames = ["alice", "bob"]
+
+    /// Absolute.
+    let path: String
+
+    var postgres: String { "\(path)/postgres" }
+    var certificates: String { "\(path)/certificates" }
+    var credentialsFile: String { "\(path)/credentials.json" }
+
+    /// Makes the directories that are missing.
+    init(path: String) throws(CommandError) {
+        self.path = URL(fileURLWithPath: path).standardizedFileURL.path
+        do {
+            try FileManager.default.createDirectory(
+                atPath: certificates, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+        } catch {
+            throw CommandError(
+                "Cannot make the directory \(self.path): \(error.localizedDescription). Choose another by --data-directory."
+            )
+        }
+    }
+
+    // MARK: Credentials
+
+    struct StoredAccount: Codable {
+        let name: String
+        let token: String
+    }
+
+    private struct Stored: Codable {
+        let accounts: [StoredAccount]
+    }
+
+    /// Empty if there is none, or none that can be read: then new ones are made.
+    func readCredentials() -> [StoredAccount] {
+        guard let data = FileManager.default.contents(atPath: credentialsFile),
+            let stored = try? JSONDecoder().decode(Stored.self, from: data)
+        else { return [] }
+        return stored.accounts
+    }
+
+    func writeCredentials(_ accounts: [StoredAccount]) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try AtomicFile.write(try encoder.encode(Stored(accounts: accounts)), to: credentialsFile, mode: 0o600)
+    }
+}
+
+/// Files that appear whole or not at all.
+enum AtomicFile {
+    static func write(_ data: Data, to path: String, mode: mode_t) throws(CommandError) {
+        let temporary = "\(path).\(getpid()).new"
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
+        guard descriptor >= 0 else { throw failure(path) }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            try file.write(contentsOf: data)
+            try file.close()
+        } catch {
+            unlink(temporary)
+            throw failure(path)
+        }
+        guard rename(temporary, path) == 0 else {
+            unlink(temporary)
+            throw failure(path)
+        }
+    }
+
+    private static func failure(_ path: String) -> CommandError {
+        CommandError("Cannot write \(path): \(String(cString: strerror(errno))).")
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkDomain
+internal import TidemarkLocalPostgres
+internal import TidemarkPostgres
+internal import TidemarkServer
+internal import TidemarkService
+internal import TidemarkSockets
+internal import TidemarkStore
+
+/// The private PostgreSQL of `tidemark dev`, with this version's tables.
+struct DevPostgres {
+    let url: String
+    private let postgres: LocalPostgres
+    private let reporter: PostgresReporter
+    private static let databaseName = "tidemark"
+
+    static func start(in home: DevHome) throws -> DevPostgres {
+        let reporter = PostgresReporter()
+        let postgres = try LocalPostgres.start(
+            dataDirectory: home.postgres, durability: .durable, onEvent: reporter.report)
+        do {
+            let url = postgres.databaseURL(databaseName)
+            try createDatabase(in: postgres)
+            try blocking {
+                let loop = try EventLoop(name: "migrate")
+                defer { loop.stop() }
+                _ = try await Migrator(url: url, loop: loop).migrate()
+            }
+            return DevPostgres(url: url, postgres: postgres, reporter: reporter)
+        } catch {
+            reporter.stop()
+            postgres.stop()
+            throw error
+        }
+    }
+
+    func stop() {
+        reporter.stop()
+        postgres.stop()
+    }
+
+    private static func createDatabase(in postgres: LocalPostgres) throws {
+        do {
+            try PostgresAdministration.execute(
+                ["CREATE DATABASE \(PostgresAdministration.quoted(databaseName))"],
+                url: postgres.databaseURL("postgres"))
+        } catch {
+            guard error.code == .statement(.duplicateDatabase) else { throw error }
+        }
+    }
+
+    // MARK: Accounts
+
+    /// Accounts with tokens that work: those of the last start, as long as they do.
+    func prepareAccounts(_ home: DevHome) throws -> [DevHome.StoredAccount] {
+        let kept = home.readCredentials()
+        let url = url
+        let accounts = try blocking {
+            let loop = try EventLoop(name: "accounts")
+            defer { loop.stop() }
+            let storage = try PostgresStorage(url: url, loop: loop, connections: 1)
+            do {
+                var accounts: [DevHome.StoredAccount] = []
+                for name in DevHome.accountNames {
+                    let token = kept.first { $0.name == name }?.token
+                    accounts.append(try await Self.prepare(name, keptToken: token, in: storage))
+                }
+                await storage.stop()
+                return accounts
+            } catch {
+                await storage.stop()
+                throw error
+            }
+        }
+        try home.writeCredentials(accounts)
+        return accounts
+    }
+
+    private static func prepare(
+        _ name: String, keptToken: String?, in storage: PostgresStorage
+    ) async throws -> DevHome.StoredAccount {
+        let admin = AdminStore(storage)
+        if let keptToken, try await isGood(Credential(text: keptToken), in: storage) {
+            return DevHome.StoredAccount(name: name, token: keptToken)
+        }
+        if try await admin.account(named: name) == nil { _ = try await admin.createAccount(name) }
+        guard let account = try await admin.account(named: name) else {
+            throw CommandError("The account \(name) cannot be created.")
+        }
+        let credential = Credential.make()
+        _ = try await admin.issueCredential(
+            hash: credential.hash, label: "tidemark dev", expiresAt: nil, for: account)
+        _ = try await isGood(credential, in: storage)
+        return DevHome.StoredAccount(name: name, token: credential.text)
+    }
+
+    /// Creates the container as well.
+    private static func isGood(_ credential: Credential, in storage: PostgresStorage) async throws -> Bool {
+        try await storage.identity(
+            credentialHash: credential.hash, container: DevHome.container, environment: .development,
+            createsContainer: true, now: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))) != nil
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkServer
+internal import TidemarkSockets
+internal import TidemarkTLS
+
+/// The server of `tidemark dev`: containers appear when they are named, the certificate is its own.
+struct DevServer {
+    let server: Server
+    let url: String
+    let authorityFile: String
+
+    private static let loopback = "127.0.0.1"
+
+    /// - Parameter hosts: further names of this machine; with any, it listens beyond loopback.
+    static func start(_ home: DevHome, databaseURL: String, port: UInt16, hosts: [String]) throws -> DevServer {
+        let certificates: DevelopmentCertificates
+        do {
+            certificates = try DevelopmentCertificates(
+                directory: home.certificates, hosts: hosts + ["localhost", loopback, "::1"],
+                now: Int64(Date().timeIntervalSince1970))
+        } catch {
+            throw CommandError(
+                "Cannot make certificates: \(error.debugDescription). Is \(home.certificates) writable, and every --host a name or an address?"
+            )
+        }
+        let certificate = ServerConfiguration.Certificate(
+            certificateFile: certificates.certificateFile, privateKeyFile: certificates.privateKeyFile)
+        let server = try listen(hosts.isEmpty ? [loopback] : ["::", "0.0.0.0"], port) { address in
+            var configuration = ServerConfiguration(
+                addresses: [address], certificate: certificate, databaseURL: databaseURL)
+            configuration.createsContainers = true
+            return configuration
+        }
+        let host = hosts.first ?? loopback
+        return DevServer(
+            server: server, url: "wss://\(host.contains(":") ? "[\(host)]" : host):\(server.addresses[0].port)",
+            authorityFile: certificates.authorityFile)
+    }
+
+    /// At the first of the addresses that this machine has: one without IPv6 has no `::`.
+    private static func listen(
+        _ hosts: [String], _ port: UInt16, _ configuration: (SocketAddress) -> ServerConfiguration
+    ) throws -> Server {
+        var failure: any Error = CommandError("There is no address to listen on.")
+        for host in hosts {
+            guard let address = SocketAddress(numericHost: host, port: port) else { continue }
+            let configuration = configuration(address)
+            do {
+                return try blocking { try await Server.start(configuration) }
+            } catch {
+                failure = error
+            }
+        }
+        throw failure
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// What a developer needs to know of a running `tidemark dev`: for people, and for programs (`--ready-file`).
+struct DevSheet: Encodable {
+    let url: String
+    let ca: String
+    let container: String
+    let accounts: [DevHome.StoredAccount]
+
+    init(url: String, authorityFile: String, container: String, accounts: [DevHome.StoredAccount]) {
+        self.url = url
+        ca = authorityFile
+        self.container = container
+        self.accounts = accounts
+    }
+
+    /// Appears whole; readable by its owner only, for it holds tokens.
+    func write(to path: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        try AtomicFile.write(try encoder.encode(self) + Data("\n".utf8), to: path, mode: 0o600)
+    }
+
+    var text: String {
+        let alice = variables(accounts.first?.token ?? "")
+        let tokens = accounts.map { "  \($0.name): \($0.token)" }.joined(separator: "\n")
+        return """
+            Tidemark serves \(container) at \(url)
+            Tokens, the same at every start:
+            \(tokens)
+
+            Keep two folders equal, each line in a terminal of its own:
+              \(alice) swift run -c release foldersync a --zone files
+              \(alice) swift run -c release foldersync b --zone files
+
+            Run an app that imports CloudKit (the product of this package) in place of Apple's:
+              \(alice) swift run
+
+            Ctrl-C stops the server; what it stored stays.
+
+            """
+    }
+
+    /// As a shell takes them before a command.
+    private func variables(_ token: String) -> String {
+        [
+            "TIDEMARK_URL=\(url)", "TIDEMARK_CA=\(Self.quoted(ca))", "TIDEMARK_CONTAINER=\(container)",
+            "TIDEMARK_TOKEN=\(token)",
+        ].joined(separator: " ")
+    }
+
+    private static func quoted(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
+                UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import Synchronization
+
+/// Runs asynchronous work from a command's synchronous body: the main thread has nothing else to do.
+func blocking<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
+    let outcome = Outcome<Value>()
+    let done = DispatchSemaphore(value: 0)
+    Task.detached {
+        do {
+            outcome.store(.success(try await work()))
+        } catch {
+            outcome.store(.failure(error))
+        }
+        done.signal()
+    }
+    done.wait()
+    return try outcome.take()
+}
+
+private final class Outcome<Value: Sendable>: Sendable {
+    private let result = Mutex<Result<Value, any Error>?>(nil)
+
+    func store(_ result: Result<Value, any Error>) {
+        self.result.withLock { $0 = result }
+    }
+
+    func take() throws -> Value {
+        guard let result = result.withLock({ $0 }) else { throw CommandError("The work ended without a result.") }
+        return try result.get()
+    }
+}

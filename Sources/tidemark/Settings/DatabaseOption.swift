@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkSockets
+internal import TidemarkStore
+
+/// Where the database is.
+struct DatabaseOption: ParsableArguments {
+    @Option(
+        name: .customLong("database-url"),
+        help: ArgumentHelp(
+            "PostgreSQL's URL, as libpq takes it; several hosts are allowed.", discussion: "Or TIDEMARK_DATABASE_URL.",
+            valueName: "url"))
+    var url: String?
+
+    func value() throws(CommandError) -> String {
+        try Setting.required(url, "--database-url", Setting.databaseURL)
+    }
+
+    /// Runs `work` on the database's accounts, after a look whether it is one of ours.
+    func withAdminStore<Value: Sendable>(
+        _ work: @escaping @Sendable (AdminStore) async throws -> Value
+    ) throws -> Value {
+        let url = try value()
+        return try blocking {
+            let loop = try EventLoop(name: "admin")
+            defer { loop.stop() }
+            guard try await Migrator(url: url, loop: loop).isCurrent() else {
+                throw CommandError(
+                    "The database does not have this version's tables: run `tidemark migrate` with the same database "
+                        + "URL first.")
+            }
+            let storage = try PostgresStorage(url: url, loop: loop, connections: 1)
+            do {
+                let value = try await work(AdminStore(storage))
+                await storage.stop()
+                return value
+            } catch {
+                await storage.stop()
+                throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+
+/// How long something is good for: `90m`, `12h`, `30d`, `8w`.
+struct Lifetime: ExpressibleByArgument, Equatable {
+    let seconds: Int64
+
+    /// Ten years: beyond that somebody has mistaken the unit.
+    private static let secondsMax: Int64 = 315_360_000
+
+    init?(argument: String) {
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
+        guard let last = argument.last, let unit = units[last], let count = Int64(argument.dropLast()), count > 0 else {
+            return nil
+        }
+        let (seconds, overflow) = count.multipliedReportingOverflow(by: unit)
+        guard !overflow, seconds <= Self.secondsMax else { return nil }
+        self.seconds = seconds
+    }
+}

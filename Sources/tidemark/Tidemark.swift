@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkServer
+
+@main
+struct Tidemark: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tidemark",
+        abstract: "A self-hosted CloudKit: serves devices that use the CloudKit API of the Tidemark library.",
+        version: "tidemark \(Server.version)",
+        subcommands: [Dev.self, Serve.self, Migrate.self, Admin.self])
+
+    static func main() {
+        // Before anything starts a thread: threads inherit what is blocked.
+        ProcessSignals.block()
+        main(nil)
+    }
+}
