@@ -12,6 +12,9 @@ final class Journal: @unchecked Sendable {
         let path: String
         /// Of the content that file and record had in common last; nil if the file did not exist.
         var hash: String?
+        /// Of content that was handed to the engine: after a crash it may or may not be on the server. If it comes back
+        /// from there, it is ours, not somebody else's.
+        var sending: String?
         /// The archived system fields of the record: identity and tag, without which a save would be a conflict.
         private var systemFields: Data?
         /// Size and time of the file when ``hash`` was taken: while they stay, the file need not be read.
@@ -42,6 +45,7 @@ final class Journal: @unchecked Sendable {
         mutating func forgetRecord() {
             systemFields = nil
             hash = nil
+            sending = nil
             stat = nil
         }
     }

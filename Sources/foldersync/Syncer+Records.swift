@@ -56,11 +56,12 @@ extension Syncer {
             return
         }
         var entry = journal[content.path] ?? Journal.Entry(path: content.path)
-        let before = entry.hash
+        let before = content.hash != nil && content.hash == entry.sending ? content.hash : entry.hash
         let file = tree.look(at: content.path, known: nil)
         // Whatever happens to the file, the next save must carry this version's tag.
         entry.remember(record)
         entry.hash = content.hash
+        entry.sending = nil
         let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(record.recordID)
 
         switch Meeting(file: file.hash, synced: before, record: content.hash) {

@@ -126,9 +126,12 @@ actor Syncer: CKSyncEngineDelegate {
         _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
     ) async -> CKSyncEngine.RecordZoneChangeBatch? {
         let changes = syncEngine.state.pendingRecordZoneChanges.filter { context.options.scope.contains($0) }
-        return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
+        let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
             await self.recordToSave(id, syncEngine: syncEngine)
         }
+        // Before anything leaves: a crash from here on must not forget what was sent.
+        persist()
+        return batch
     }
 
     /// The record as the file is now. Nil, and no longer pending, when there is nothing to send after all.
@@ -139,6 +142,9 @@ actor Syncer: CKSyncEngineDelegate {
         }
         switch tree.look(at: entry.path, known: nil) {
         case .file(let file) where file.hash != entry.hash:
+            var entry = entry
+            entry.sending = file.hash
+            journal[entry.path] = entry
             return FileRecord.make(from: entry, file: file, in: zoneID)
         case .missing where entry.hash != nil:
             // Deleting a record carries no tag and would also delete what another device has just written. A tombstone
