@@ -111,7 +111,7 @@ extension SyncEngineMachine {
     /// a call finds out anew whether there is an account if none was there.
     private mutating func askForAccountIfNeeded(at moment: SyncEngineMoment) {
         if case .available = account { return }
-        schedule.accountDue = moment.now
+        if accountRequest == nil { schedule.accountDue = moment.now }
     }
 
     // MARK: Pending changes (R-510 … R-520)

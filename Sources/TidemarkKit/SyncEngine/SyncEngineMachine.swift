@@ -71,12 +71,12 @@ struct SyncEngineMachine: Sendable {
             if let start = schedule.startDue, moment.now < start { return .wait(until: start) }
             schedule.startDue = nil
 
+            if let due = stateUpdates.due, due <= moment.now { return deliverStateUpdate() }
             startErrands(at: moment)
             if operation == nil { chooseOperation(at: moment) }
             if let action = step(at: moment) { return action }
             // The operation waits for its request, or has just ended, or there is none.
             if !outbox.isEmpty || (operation == nil && isAnythingDue(at: moment)) { continue }
-            if let due = stateUpdates.due, due <= moment.now { return deliverStateUpdate() }
             return .wait(until: nextDue(at: moment))
         }
     }

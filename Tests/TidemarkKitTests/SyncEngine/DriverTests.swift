@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkScheduling
+import TidemarkTestSupport
+
+@testable import TidemarkKit
+
+@Suite struct DriverTests {
+    private let scheduler = ManualScheduler()
+    private let server = FakeServer()
+    private let cloud: FakeCloud
+    private let delegate = RecordingDelegate()
+
+    init() {
+        cloud = FakeCloud(server, scheduler)
+        server.save(zone: zone("A"))
+        server.save("1", in: zone("A"), value: "x")
+    }
+
+    private func makeEngine(automatic: Bool = false) -> CKSyncEngine {
+        CKSyncEngine(.on(cloud, delegate, automatic: automatic))
+    }
+
+    @Test func `R-532, R-560, R-540, R-570: a manual engine from its start to the end of a fetch and a send`() throws {
+        let engine = makeEngine()
+        scheduler.runUntilIdle()
+        #expect(delegate.log == [] && cloud.requests == [])
+        delegate.save("A/2", in: engine)
+        try scheduler.complete { try await engine.fetchChanges() }
+        try scheduler.complete { try await engine.sendChanges() }
+        #expect(
+            delegate.log == [
+                "accountChange signIn _alice", "stateUpdate",
+                "willFetch(manual)", "zones +A", "willFetch A", "records +A/1", "didFetch A", "stateUpdate", "didFetch",
+                "willSend(manual)", "ask batch", "sent +A/2", "ask batch", "stateUpdate", "didSend",
+            ])
+        #expect(cloud.requests == ["→ user", "→ feed(nil)", "→ A(nil)", "→ records A/2"])
+        #expect(server.contents == ["A/1": "x", "A/2": "v"])
+        #expect(scheduler.nextTimer == nil, "an idle engine in manual mode waits for nothing")
+    }
+
+    @Test func `R-505, R-508: an automatic engine does it by itself`() {
+        let engine = makeEngine(automatic: true)
+        scheduler.advance(by: .seconds(1))
+        delegate.save("A/2", in: engine)
+        scheduler.advance(by: .seconds(1))
+        server.save("3", in: zone("A"), value: "x")
+        cloud.push()
+        scheduler.advance(by: .seconds(1))
+        #expect(
+            delegate.log == [
+                "accountChange signIn _alice", "stateUpdate",
+                "willFetch(scheduled)", "zones +A", "willFetch A", "records +A/1", "didFetch A", "stateUpdate",
+                "didFetch",
+                "willSend(scheduled)", "ask batch", "sent +A/2", "ask batch", "stateUpdate", "didSend",
+                "willFetch(scheduled)", "zones +A", "willFetch A", "records +A/2 +A/3", "didFetch A", "stateUpdate",
+                "didFetch",
+            ])
+    }
+
+    @Test func `R-534: a call returns when the delegate has handled everything`() throws {
+        delegate.onEvent = { [scheduler, delegate] event, _ in
+            try? await scheduler.sleep(for: .seconds(5))
+            delegate.log.append("handled")
+        }
+        let engine = makeEngine()
+        try scheduler.complete { try await engine.fetchChanges() }
+        #expect(delegate.log.filter { $0 == "handled" }.count == delegate.log.count / 2)
+        #expect(delegate.log.last == "handled")
+    }
+
+    @Test func `R-531: callbacks are serial whatever happens meanwhile`() throws {
+        var depth = 0
+        delegate.onEvent = { [scheduler] _, _ in
+            depth += 1
+            #expect(depth == 1)
+            try? await scheduler.sleep(for: .milliseconds(30))
+            depth -= 1
+        }
+        delegate.onAsk = { [scheduler] _ in
+            depth += 1
+            #expect(depth == 1)
+            try? await scheduler.sleep(for: .milliseconds(30))
+            depth -= 1
+        }
+        let engine = makeEngine(automatic: true)
+        scheduler.advance(by: .milliseconds(50))
+        for number in 0..<50 {
+            delegate.save("A/\(number)", in: engine)
+            cloud.push(zone("A"))
+            if number % 7 == 0 { scheduler.run { try? await engine.fetchChanges() } }
+            if number % 5 == 0 { scheduler.run { try? await engine.sendChanges() } }
+            scheduler.advance(by: .milliseconds(17))
+        }
+        scheduler.advance(by: .seconds(20))
+        #expect(server.contents.count == 50)
+    }
+
+    @Test func `R-531: two engines call at the same time`() {
+        let other = RecordingDelegate()
+        let otherCloud = FakeCloud(server, scheduler)
+        delegate.onEvent = { [scheduler] _, _ in try? await scheduler.sleep(for: .seconds(1000)) }
+        let engine = makeEngine(automatic: true)
+        let otherEngine = CKSyncEngine(.on(otherCloud, other, automatic: true))
+        scheduler.advance(by: .seconds(10))
+        #expect(delegate.log == ["accountChange signIn _alice"])
+        #expect(other.log.last == "didFetch")
+        withExtendedLifetime((engine, otherEngine)) {}
+    }
+
+    @Test func `R-503: a delegate that owns its engine goes away with it`() {
+        weak var engine: CKSyncEngine?
+        do {
+            let owner = RecordingDelegate()
+            owner.engine = CKSyncEngine(.on(cloud, owner, automatic: true))
+            scheduler.advance(by: .seconds(1))
+            engine = owner.engine
+            #expect(engine != nil && owner.log.last == "didFetch")
+        }
+        #expect(engine == nil)
+        scheduler.runUntilIdle()
+        #expect(cloud.isClosed && cloud.observer == nil)
+        #expect(scheduler.nextTimer == nil)
+    }
+
+    @Test func `R-503: when the delegate is gone, the engine stops`() throws {
+        var gone: RecordingDelegate? = RecordingDelegate()
+        let engine = CKSyncEngine(.on(cloud, try #require(gone), automatic: true))
+        gone = nil
+        scheduler.advance(by: .seconds(1))
+        #expect(cloud.isClosed && cloud.requests == ["→ user"])
+        #expect(errorCode { try scheduler.complete { try await engine.fetchChanges() } } == .operationCancelled)
+    }
+
+    @Test func `R-504: releasing the engine cancels what runs and drops what is planned`() {
+        cloud.latency = { .seconds(1) }
+        var engine: CKSyncEngine? = makeEngine(automatic: true)
+        scheduler.advance(by: .milliseconds(4500))
+        #expect(cloud.requests.last == "→ feed(nil)")
+        let count = delegate.log.count
+        withExtendedLifetime(engine) {}
+        engine = nil
+        scheduler.advance(by: .seconds(3600))
+        #expect(delegate.log.count == count && cloud.cancelCount == 1 && cloud.isClosed)
+    }
+
+    @Test func `R-611: cancelling the calling task cancels the call, at any moment`() {
+        for delay in stride(from: 0, through: 24, by: 3) {
+            let cloud = FakeCloud(server, scheduler)
+            cloud.latency = { .milliseconds(5) }
+            let delegate = RecordingDelegate()
+            let engine = CKSyncEngine(.on(cloud, delegate))
+            let task = scheduler.runThrowing { try await engine.fetchChanges() }
+            if delay > 0 { scheduler.advance(by: .milliseconds(delay)) }
+            task.cancel()
+            #expect(errorCode { try scheduler.complete { try await task.value } } == .operationCancelled)
+            let begun = delegate.log.filter { $0.hasPrefix("willFetch") }.count
+            #expect(begun == delegate.log.filter { $0.hasPrefix("didFetch") }.count)
+        }
+    }
+
+    @Test func `R-610: cancelOperations returns when the last event was handled`() throws {
+        cloud.latency = { .seconds(1) }
+        let engine = makeEngine()
+        let call = scheduler.runThrowing { try await engine.fetchChanges() }
+        scheduler.advance(by: .milliseconds(4500))
+        try scheduler.complete { await engine.cancelOperations() }
+        #expect(delegate.log.last == "didFetch")
+        #expect(errorCode { try scheduler.complete { try await call.value } } == .operationCancelled)
+    }
+
+    @Test func `R-533: a detached task in a callback may call`() {
+        delegate.onEvent = { [scheduler] event, engine in
+            guard case .accountChange = event else { return }
+            Task.detached(executorPreference: scheduler) { try? await engine.fetchChanges() }
+        }
+        let engine = makeEngine()
+        scheduler.advance(by: .seconds(1))
+        #expect(delegate.log.last == "didFetch")
+        withExtendedLifetime(engine) {}
+    }
+
+    @Test func `R-612: all requests of a call are made in its group`() throws {
+        let engine = makeEngine()
+        let group = CKOperationGroup()
+        group.name = "tap"
+        try scheduler.complete { try await engine.fetchChanges(.init(operationGroup: group)) }
+        #expect(zip(cloud.requests, cloud.groups).filter { $0.0 != "→ user" }.allSatisfy { $0.1 == "tap" })
+        #expect(CKSyncEngine.FetchChangesOptions().operationGroup.operationGroupID != group.operationGroupID)
+    }
+
+    @Test func `R-566, R-567: signing out and in again`() {
+        let engine = makeEngine(automatic: true)
+        scheduler.advance(by: .seconds(1))
+        delegate.log = []
+        cloud.signIn(nil)
+        scheduler.advance(by: .seconds(1))
+        delegate.save("A/2", in: engine)
+        scheduler.advance(by: .seconds(1))
+        cloud.signIn(user("bob"))
+        scheduler.advance(by: .seconds(1))
+        #expect(
+            delegate.log.filter { $0 != "stateUpdate" } == [
+                "accountChange signOut _alice", "accountChange signIn _bob", "willFetch(scheduled)", "zones +A",
+                "willFetch A", "records +A/1", "didFetch A", "didFetch", "willSend(scheduled)", "ask batch",
+                "sent +A/2",
+                "ask batch", "didSend",
+            ])
+    }
+}
+
+/// The code of the CKError that `body` throws.
+private func errorCode(_ body: () throws -> Void) -> CKError.Code? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? CKError)?.code
+    }
+}

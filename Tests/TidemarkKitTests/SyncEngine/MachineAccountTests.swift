@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import TidemarkKit
+
+@Suite struct MachineAccountTests {
+    private func snapshot(of name: String?) -> SyncEngineSnapshot {
+        var snapshot = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
+        snapshot.user = name.map(user)
+        snapshot.databaseToken = .of("d1")
+        snapshot.zoneTokens[zone("A")] = .of("z1.1")
+        snapshot.unfetchedZones.add(zone("A"))
+        snapshot.pendingRecords.add(change("A/1"))
+        snapshot.inFlightRecords = [change("A/2")]
+        snapshot.pendingZones.add(zoneChange("B"))
+        snapshot.subscriptionID = "old"
+        return snapshot
+    }
+
+    @Test func `R-560, R-562, R-565: the first event is signIn, before any fetch, in both modes`() {
+        let automatic = MachineHarness(automatic: true)
+        automatic.advance(by: .milliseconds(50))
+        #expect(
+            automatic.log == [
+                "→ user", "accountChange signIn _alice", "stateUpdate", "→ subscription(any)",
+                "willFetch(scheduled)", "ask options", "→ feed(nil)", "stateUpdate", "didFetch",
+            ])
+        let manual = MachineHarness()
+        manual.advance(by: .seconds(3600))
+        #expect(manual.log == ["→ user", "accountChange signIn _alice", "stateUpdate"])
+    }
+
+    @Test func `R-562: a manual call at once waits for the account event`() {
+        let harness = MachineHarness()
+        harness.fetch()
+        #expect(
+            harness.take() == [
+                "→ user", "accountChange signIn _alice", "stateUpdate", "willFetch(manual)", "ask options",
+                "→ feed(nil)", "stateUpdate", "didFetch", "call 1 ok",
+            ])
+    }
+
+    @Test func `R-500, R-560: with no account nothing happens until there is one`() {
+        let harness = MachineHarness(automatic: true)
+        harness.account = .success(nil)
+        harness.advance(by: .seconds(3600))
+        #expect(harness.log == ["→ user"])
+        harness.account = .success(user("bob"))
+        harness.machine.accountHinted(at: harness.moment)
+        harness.advance(by: .zero)
+        #expect(harness.log.prefix(3) == ["→ user", "→ user", "accountChange signIn _bob"])
+    }
+
+    @Test func `R-561: with a saved state only a difference is told`() {
+        let cases: [(saved: String?, now: String?, expected: String?)] = [
+            ("alice", "alice", nil),
+            ("alice", nil, "accountChange signOut _alice"),
+            ("alice", "bob", "accountChange switch _alice _bob"),
+            (nil, "bob", "accountChange signIn _bob"),
+            (nil, nil, nil),
+        ]
+        for (saved, now, expected) in cases {
+            let harness = MachineHarness(snapshot: snapshot(of: saved))
+            harness.account = .success(now.map(user))
+            harness.advance(by: .seconds(1))
+            #expect(harness.log.first { $0.hasPrefix("account") } == expected, "\(saved ?? "-") → \(now ?? "-")")
+        }
+    }
+
+    @Test func `R-563: signOut and switchAccounts clear first; what the handler adds is kept`() {
+        for now in [nil, "bob"] {
+            let harness = MachineHarness(snapshot: snapshot(of: "alice"))
+            harness.account = .success(now.map(user))
+            harness.onEvent = { event in
+                guard case .accountChange = event else { return }
+                let snapshot = harness.machine.snapshot
+                #expect(snapshot.databaseToken == nil && snapshot.zoneTokens.isEmpty)
+                #expect(snapshot.unfetchedZones.isEmpty && snapshot.pendingRecords.isEmpty)
+                #expect(snapshot.inFlightRecords.isEmpty && snapshot.pendingZones.isEmpty)
+                #expect(snapshot.subscriptionID == nil)
+                #expect(snapshot.deviceIdentity == Array(0..<16))
+                harness.machine.add([change("A/9")], isInCallback: true, at: harness.moment)
+            }
+            harness.advance(by: .seconds(1))
+            #expect(harness.pending == ["A/9"])
+            #expect(harness.lastSerialization?.snapshot.user == now.map(user))
+        }
+    }
+
+    @Test func `R-564: signIn keeps what was queued while nobody was signed in`() {
+        let harness = MachineHarness(automatic: true)
+        harness.account = .success(nil)
+        harness.advance(by: .seconds(1))
+        harness.add("A/1")
+        harness.addZones("A")
+        harness.advance(by: .seconds(1))
+        harness.account = .success(user("alice"))
+        harness.machine.accountHinted(at: harness.moment)
+        harness.advance(by: .seconds(1))
+        #expect(harness.server.contents == ["A/1": "v"])
+    }
+
+    @Test func `R-566: an account change cancels what runs; its ends come before the event`() {
+        let harness = MachineHarness.started()
+        harness.server.save(zone: zone("A"))
+        harness.holds = { $0.isZone }
+        harness.fetch()
+        harness.run()
+        harness.account = .success(user("bob"))
+        harness.machine.accountHinted(at: harness.moment)
+        #expect(
+            harness.take() == [
+                "willFetch(manual)", "ask options", "→ feed(nil)", "zones +A", "ask options", "willFetch A", "→ A(nil)",
+                "→ user", "cancel", "didFetch A operationCancelled", "stateUpdate", "didFetch",
+                "call 1 operationCancelled",
+                "accountChange switch _alice _bob", "stateUpdate",
+            ])
+    }
+
+    @Test func `R-566: a hint that turns out to be nothing disturbs nothing`() {
+        let harness = MachineHarness.started()
+        harness.holds = { $0.isFeed }
+        harness.fetch()
+        harness.run()
+        harness.machine.accountHinted(at: harness.moment)
+        harness.run()
+        harness.release()
+        #expect(
+            harness.log == [
+                "willFetch(manual)", "ask options", "→ feed(nil)", "→ user", "stateUpdate", "didFetch", "call 1 ok",
+            ])
+    }
+
+    @Test func `R-567: temporarilyUnavailable is no account change; the engine pauses and resumes`() {
+        let harness = MachineHarness(snapshot: snapshot(of: "alice"), automatic: true)
+        harness.account = .failure(CKError(.accountTemporarilyUnavailable))
+        harness.advance(by: .milliseconds(500))
+        #expect(harness.log == ["→ user"])
+        harness.account = .success(user("alice"))
+        harness.machine.accountHinted(at: harness.moment)
+        harness.advance(by: .milliseconds(10))
+        #expect(harness.log.contains("willFetch(scheduled)"))
+        #expect(!harness.log.contains { $0.hasPrefix("account") })
+    }
+
+    @Test func `R-567: while it is not known who is signed in, the engine asks again with back-off`() {
+        let harness = MachineHarness()
+        harness.account = .failure(CKError(.networkFailure))
+        harness.advance(by: .seconds(16))
+        // At once, then after 1, 2, 4, 8 s.
+        #expect(harness.log.count == 5)
+    }
+
+    @Test func `R-568: without an account a call throws and gets no events`() {
+        let cases: [(Result<CKRecord.ID?, CKError>, CKError.Code)] = [
+            (.success(nil), .notAuthenticated),
+            (.failure(CKError(.accountTemporarilyUnavailable)), .accountTemporarilyUnavailable),
+            (.failure(CKError(.networkUnavailable)), .networkUnavailable),
+        ]
+        for (account, code) in cases {
+            let harness = MachineHarness()
+            harness.account = account
+            harness.fetch()
+            harness.send()
+            #expect(harness.take() == ["→ user", "call 1 \(code)", "call 2 \(code)"])
+            harness.fetch()
+            #expect(harness.take() == ["→ user", "call 3 \(code)"], "each call finds out anew")
+        }
+    }
+
+    @Test func `R-567: an operation that fails for the account has the account looked at again`() {
+        let harness = MachineHarness.started()
+        harness.respond = { $0.isFeed ? .error(.notAuthenticated) : nil }
+        harness.fetch()
+        #expect(
+            harness.take() == [
+                "willFetch(manual)", "ask options", "→ feed(nil)", "didFetch", "call 1 notAuthenticated", "→ user",
+            ])
+    }
+
+    @Test func `R-561: several changes before the event is told collapse into one`() {
+        let harness = MachineHarness.started()
+        harness.holds = { $0.isFeed }
+        harness.fetch()
+        harness.run()
+        harness.log = []
+        // While a handler runs, the account goes to bob and back to carol.
+        harness.account = .success(user("bob"))
+        harness.onEvent = { event in
+            guard case .didFetchChanges = event else { return }
+            harness.account = .success(user("carol"))
+            harness.machine.accountHinted(at: harness.moment)
+        }
+        harness.machine.accountHinted(at: harness.moment)
+        #expect(
+            harness.take().filter { $0.hasPrefix("account") } == ["accountChange switch _alice _carol"])
+    }
+}

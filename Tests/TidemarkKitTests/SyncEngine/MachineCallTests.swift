@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import TidemarkKit
+
+@Suite struct MachineCallTests {
+    private func started() -> MachineHarness {
+        let harness = MachineHarness.started()
+        harness.server.save(zone: zone("A"))
+        return harness
+    }
+
+    @Test func `R-535: calls at once share a fetch whose scope covers theirs`() {
+        let harness = started()
+        harness.fetch()
+        harness.fetch(.init(scope: .zoneIDs([zone("A")])))
+        #expect(
+            harness.take() == [
+                "willFetch(manual)", "ask options", "→ feed(nil)", "zones +A", "ask options", "willFetch A", "→ A(nil)",
+                "didFetch A", "stateUpdate", "didFetch", "call 1 ok", "call 2 ok",
+            ])
+    }
+
+    @Test func `R-535: a scope that is not covered is fetched after`() {
+        let harness = started()
+        harness.fetch(.init(scope: .zoneIDs([zone("B")])))
+        harness.fetch()
+        #expect(
+            harness.take().filter { $0.hasPrefix("will") || $0.hasPrefix("call") } == [
+                "willFetch(manual)", "call 1 ok", "willFetch(manual)", "willFetch A", "call 2 ok",
+            ])
+    }
+
+    @Test func `R-535: who joins a fetch late gets what was on the server when they called`() {
+        let harness = started()
+        harness.holds = { $0.isZone }
+        harness.fetch()
+        harness.run()
+        harness.server.save(zone: zone("B"))
+        harness.server.save("1", in: zone("B"), value: "x")
+        harness.holds = { _ in false }
+        harness.fetch()
+        harness.run()
+        harness.log = []
+        harness.release()
+        #expect(
+            harness.log == [
+                "didFetch A", "ask options", "→ feed(d2)", "zones +B", "ask options", "willFetch B", "→ B(nil)",
+                "records +B/1", "didFetch B", "stateUpdate", "didFetch", "call 1 ok", "call 2 ok",
+            ])
+    }
+
+    @Test func `R-535: calls at once share a send`() {
+        let harness = started()
+        harness.add("A/1")
+        harness.holds = { $0.isRecords }
+        harness.send()
+        harness.run()
+        harness.holds = { _ in false }
+        harness.add("A/2")
+        harness.send(.init(scope: .zoneIDs([zone("A")])))
+        harness.release()
+        #expect(
+            harness.log == [
+                "willSend(manual)", "ask batch", "→ records A/1", "sent +A/1", "ask batch", "→ records A/2",
+                "sent +A/2",
+                "ask batch", "stateUpdate", "didSend", "call 1 ok", "call 2 ok",
+            ])
+    }
+
+    @Test func `R-535: a call when a send is about to end gets one of its own`() {
+        let harness = started()
+        harness.add("A/1")
+        harness.onEvent = { event in
+            guard case .didSendChanges = event, harness.results.isEmpty else { return }
+            harness.onEvent = { _ in }
+            harness.add("A/2")
+            harness.send()
+        }
+        harness.send()
+        #expect(harness.take().filter { $0.hasPrefix("willSend") }.count == 2)
+        #expect(harness.server.contents.count == 2)
+    }
+
+    @Test func `R-534, R-601: a call returns after the state update that its last handler caused`() {
+        let harness = started()
+        harness.onEvent = { event in
+            if case .didFetchChanges = event {
+                harness.machine.add([change("A/1")], isInCallback: true, at: harness.moment)
+            }
+        }
+        harness.fetch()
+        #expect(harness.take().suffix(4) == ["stateUpdate", "didFetch", "stateUpdate", "call 1 ok"])
+        #expect(harness.lastSerialization?.snapshot.pendingRecords.count == 1)
+    }
+
+    @Test func `R-610: cancelOperations ends what runs with all its events, and all calls`() {
+        let harness = started()
+        harness.add("A/1")
+        harness.holds = { $0.isRecords }
+        harness.send()
+        harness.run()
+        harness.fetch()
+        harness.cancelOperations()
+        #expect(
+            harness.take() == [
+                "willSend(manual)", "ask batch", "→ records A/1", "call 2 operationCancelled", "cancel",
+                "sent !+A/1:operationCancelled", "stateUpdate", "didSend", "call 1 operationCancelled", "call 3 ok",
+            ])
+        #expect(harness.pending == ["A/1"] && harness.inFlight == [])
+    }
+
+    @Test func `R-541, R-610: a fetch that is cancelled within a zone closes the zone, too`() {
+        let harness = started()
+        harness.holds = { $0.isZone }
+        harness.fetch()
+        harness.run()
+        harness.log = []
+        harness.cancelOperations()
+        #expect(
+            harness.take() == [
+                "cancel", "didFetch A operationCancelled", "stateUpdate", "didFetch", "call 1 operationCancelled",
+                "call 2 ok",
+            ])
+    }
+
+    @Test func `R-610: cancelOperations with nothing to cancel returns at once`() {
+        let harness = started()
+        harness.cancelOperations()
+        #expect(harness.take() == ["call 1 ok"])
+    }
+
+    @Test func `R-610: automatic sync goes on with the next change, push or call`() {
+        let triggers: [(String, (MachineHarness) -> Void)] = [
+            ("change", { $0.add("A/2") }),
+            ("push", { $0.machine.pushReceived([], at: $0.moment) }),
+            ("call", { $0.fetch() }),
+        ]
+        for (name, trigger) in triggers {
+            let harness = MachineHarness(automatic: true)
+            harness.server.save(zone: zone("A"))
+            harness.advance(by: .seconds(1))
+            harness.holds = { $0.isRecords }
+            harness.add("A/1")
+            harness.run()
+            harness.cancelOperations()
+            harness.run()
+            harness.holds = { _ in false }
+            harness.advance(by: .seconds(300))
+            #expect(harness.server.contents.isEmpty, "nothing by itself")
+            trigger(harness)
+            harness.advance(by: .seconds(1))
+            #expect(harness.server.contents["A/1"] == "v", "\(name)")
+        }
+    }
+
+    @Test func `R-611: cancelling the only caller cancels the operation`() {
+        let harness = started()
+        harness.holds = { $0.isFeed }
+        let call = harness.fetch()
+        harness.run()
+        harness.cancelCaller(call)
+        #expect(
+            harness.take() == [
+                "willFetch(manual)", "ask options", "→ feed(nil)", "cancel", "didFetch", "call 1 operationCancelled",
+            ])
+    }
+
+    @Test func `R-611: cancelling one of two callers leaves the operation to the other`() {
+        let harness = started()
+        harness.holds = { $0.isFeed }
+        let call = harness.fetch()
+        harness.fetch()
+        harness.run()
+        harness.log = []
+        harness.cancelCaller(call)
+        #expect(harness.take() == ["call 1 operationCancelled"])
+        harness.release()
+        #expect(harness.log.last == "call 2 ok")
+    }
+
+    @Test func `R-611: cancelling a caller that joined a scheduled fetch leaves the fetch to the engine`() {
+        let harness = MachineHarness(automatic: true)
+        harness.holds = { $0.isFeed }
+        harness.advance(by: .seconds(1))
+        let call = harness.fetch()
+        harness.run()
+        harness.log = []
+        harness.cancelCaller(call)
+        harness.run()
+        harness.holds = { _ in false }
+        harness.release()
+        #expect(harness.log.first == "call 1 operationCancelled" && harness.log.last == "didFetch")
+    }
+
+    @Test func `R-611: a call that waits for its turn is taken back`() {
+        let harness = started()
+        harness.holds = { $0.isRecords }
+        harness.add("A/1")
+        harness.send()
+        harness.run()
+        let call = harness.fetch()
+        harness.run()
+        harness.log = []
+        harness.cancelCaller(call)
+        #expect(harness.take() == ["call 2 operationCancelled"])
+        harness.cancelCaller(call)
+        #expect(harness.take() == [])
+    }
+
+    @Test func `R-613: a push while a fetch runs marks its zones, and one more fetch follows`() {
+        let harness = MachineHarness(automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.advance(by: .seconds(1))
+        harness.server.save("1", in: zone("A"), value: "x")
+        harness.holds = { $0.isZone }
+        harness.machine.pushReceived([zone("A")], at: harness.moment)
+        harness.run()
+        harness.holds = { _ in false }
+        harness.machine.pushReceived([zone("A")], at: harness.moment)
+        harness.log = []
+        harness.release()
+        #expect(
+            harness.log.filter { !$0.hasPrefix("ask") } == [
+                "records +A/1", "didFetch A", "stateUpdate", "didFetch",
+                "willFetch(scheduled)", "→ feed(d4)", "willFetch A", "→ A(z1.3)", "didFetch A", "stateUpdate",
+                "didFetch",
+            ])
+        #expect(harness.unfetched == [])
+    }
+
+    @Test func `R-504, R-503: an engine that stops cancels its requests and ends all calls`() {
+        let harness = started()
+        harness.holds = { $0.isFeed }
+        harness.fetch()
+        harness.run()
+        harness.log = []
+        harness.send()
+        harness.machine.stop()
+        #expect(
+            harness.take() == ["cancel", "call 2 operationCancelled", "call 1 operationCancelled", "stop"])
+        harness.fetch()
+        #expect(harness.take() == ["call 3 operationCancelled", "stop"])
+    }
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import TidemarkKit
+
+@Suite struct MachineSchedulingTests {
+    /// An automatic engine at rest, zone A known.
+    private func idle() -> MachineHarness {
+        let harness = MachineHarness(automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.advance(by: .seconds(10))
+        harness.log = []
+        return harness
+    }
+
+    @Test func `R-505: without automatic sync nothing happens by itself`() {
+        let harness = MachineHarness.started()
+        harness.add("A/1")
+        harness.machine.pushReceived([zone("A")], at: harness.moment)
+        harness.machine.connectivityChanged(isOnline: false, at: harness.moment)
+        harness.machine.connectivityChanged(isOnline: true, at: harness.moment)
+        harness.advance(by: .seconds(7200))
+        #expect(harness.log == ["stateUpdate"])
+    }
+
+    @Test func `R-532: nothing happens in the first moment, unless the app calls`() {
+        let harness = MachineHarness(automatic: true)
+        harness.run()
+        #expect(harness.log == [] && harness.nextDue == SyncEngineLimits.startDelay)
+        harness.add("A/1")
+        harness.run()
+        #expect(harness.log.first == "→ user")
+    }
+
+    @Test func `R-506, R-526: a start with a state fetches once, then sends what was pending and in flight`() {
+        var snapshot = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
+        snapshot.user = user("alice")
+        snapshot.subscriptionID = "known"
+        snapshot.pendingRecords.add(change("A/2"))
+        snapshot.inFlightRecords = [change("A/1")]
+        let harness = MachineHarness(snapshot: snapshot, automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.record("A/1")
+        harness.record("A/2")
+        harness.advance(by: .milliseconds(20))
+        #expect(
+            harness.log == [
+                "→ user", "willFetch(scheduled)", "ask options", "→ feed(nil)", "zones +A", "ask options",
+                "willFetch A", "→ A(nil)", "didFetch A", "stateUpdate", "didFetch",
+                "willSend(scheduled)", "ask batch", "→ records A/1 A/2", "sent +A/1 +A/2", "ask batch", "stateUpdate",
+                "didSend",
+            ])
+    }
+
+    @Test func `R-508, R-514: the first change after idle is sent at once, further ones a moment later`() {
+        let harness = idle()
+        harness.add("A/1")
+        let start = harness.now
+        harness.run()
+        #expect(harness.server.contents.keys.sorted() == ["A/1"])
+        harness.add("A/2")
+        harness.run()
+        #expect(harness.server.contents.keys.sorted() == ["A/1"])
+        #expect(harness.machine.schedule.sendDue == start + SyncEngineLimits.sendInterval)
+        harness.add("A/3")
+        harness.advance(by: SyncEngineLimits.sendInterval)
+        #expect(harness.log.filter { $0.hasPrefix("→ records") } == ["→ records A/1", "→ records A/2 A/3"])
+    }
+
+    @Test func `R-508, R-522: a push fetches at once`() {
+        let harness = idle()
+        harness.server.save("1", in: zone("A"), value: "x")
+        harness.machine.pushReceived([zone("A")], at: harness.moment)
+        #expect(harness.unfetched == ["A"])
+        #expect(
+            harness.take().filter { !$0.hasPrefix("ask") } == [
+                "willFetch(scheduled)", "→ feed(d2)", "zones +A", "willFetch A", "→ A(z1.0)", "records +A/1",
+                "didFetch A", "stateUpdate", "didFetch",
+            ])
+    }
+
+    @Test func `R-508: without pushes a fetch runs every 15 minutes, about`() {
+        let harness = idle()
+        harness.advance(by: .seconds(3600 * 5 + 60))
+        #expect(harness.log.filter { $0 == "willFetch(scheduled)" }.count == 20)
+    }
+
+    @Test func `R-536: fetch goes before send when both are due, a call before both`() {
+        let harness = idle()
+        harness.machine.connectivityChanged(isOnline: false, at: harness.moment)
+        harness.add("A/1")
+        harness.machine.connectivityChanged(isOnline: true, at: harness.moment)
+        harness.send(.init(scope: .zoneIDs([zone("B")])))
+        #expect(
+            harness.take().filter { $0.hasPrefix("will") } == [
+                "willSend(manual)", "willFetch(scheduled)", "willSend(scheduled)",
+            ])
+    }
+
+    @Test func `R-508: nothing is scheduled while offline; back online the engine fetches and sends`() {
+        let harness = idle()
+        harness.machine.connectivityChanged(isOnline: false, at: harness.moment)
+        harness.add("A/1")
+        harness.machine.pushReceived([], at: harness.moment)
+        harness.advance(by: .seconds(3600))
+        #expect(harness.log == ["stateUpdate"])
+        harness.machine.connectivityChanged(isOnline: true, at: harness.moment)
+        #expect(harness.take().filter { $0.hasPrefix("will") } == ["willFetch(scheduled)", "willSend(scheduled)"])
+    }
+
+    @Test func `R-507: the subscription is looked for once, before the first fetch, and kept in the state`() {
+        let harness = MachineHarness(automatic: true)
+        harness.advance(by: .seconds(1))
+        #expect(harness.log.filter { $0.hasPrefix("→") }.prefix(3) == ["→ user", "→ subscription(any)", "→ feed(nil)"])
+        #expect(harness.lastSerialization?.snapshot.subscriptionID == "found")
+        let next = MachineHarness(snapshot: harness.machine.snapshot, automatic: true)
+        next.advance(by: .seconds(1))
+        #expect(!next.log.contains { $0.hasPrefix("→ subscription") })
+        let named = MachineHarness(snapshot: harness.machine.snapshot, automatic: true, subscriptionID: "mine")
+        named.advance(by: .seconds(1))
+        #expect(named.log.contains("→ subscription(mine)"))
+    }
+
+    @Test func `R-507: a subscription that fails is tried again, the fetch does not wait for it`() {
+        let harness = MachineHarness(automatic: true)
+        harness.respond = { request in
+            if case .ensureSubscription = request { .error(.networkFailure) } else { nil }
+        }
+        harness.advance(by: .seconds(8))
+        #expect(harness.log.filter { $0.hasPrefix("→ subscription") }.count == 4)
+        #expect(harness.log.contains("didFetch"))
+    }
+
+    @Test func `R-375, R-553: without retry-after a failed fetch comes again after 1, 2, 4, 8 … s, at most 300`() {
+        let harness = idle()
+        var times: [Duration] = []
+        harness.respond = { request in
+            guard request.isFeed else { return nil }
+            times.append(harness.now)
+            return .error(.networkFailure)
+        }
+        harness.machine.pushReceived([], at: harness.moment)
+        harness.advance(by: .seconds(1900))
+        let waits = zip(times.dropFirst(), times).map { $0 - $1 }
+        let expected: [Duration] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300].map { .seconds($0) }
+        #expect(Array(waits.prefix(expected.count)) == expected)
+    }
+
+    @Test func `R-375: the wait is spread, and never above 5 minutes`() {
+        var (low, high) = (SyncEngineBackoff(), SyncEngineBackoff())
+        for _ in 0..<20 {
+            let least = low.nextDelay(at: SyncEngineMoment(now: .zero, randomBits: 0))
+            let most = high.nextDelay(at: SyncEngineMoment(now: .zero, randomBits: .max))
+            #expect(least >= .milliseconds(750) && least < most || most == SyncEngineLimits.backoffMax)
+            #expect(most <= SyncEngineLimits.backoffMax)
+        }
+    }
+
+    @Test func `R-372, R-585: retry-after is kept`() {
+        let harness = idle()
+        var times: [Duration] = []
+        harness.add("A/1")
+        harness.respond = { request in
+            guard request.isRecords else { return nil }
+            times.append(harness.now)
+            return times.count == 1 ? .error(.zoneBusy, retryAfter: 10) : nil
+        }
+        harness.advance(by: .seconds(12))
+        #expect(times.count == 2)
+        #expect(times[1] - times[0] >= .seconds(10) && times[1] - times[0] < .seconds(11))
+        #expect(harness.server.contents == ["A/1": "v"])
+    }
+
+    @Test func `R-374: a throttled engine schedules nothing until retry-after, whatever comes`() {
+        let harness = idle()
+        harness.add("A/1")
+        harness.respond = { $0.isRecords ? .error(.requestRateLimited, retryAfter: 60) : nil }
+        harness.run()
+        harness.respond = { _ in nil }
+        harness.log = []
+        harness.machine.pushReceived([], at: harness.moment)
+        harness.add("A/2")
+        harness.advance(by: .seconds(59))
+        #expect(harness.log.filter { $0.hasPrefix("→") } == [])
+        harness.advance(by: .seconds(8))
+        #expect(harness.log.filter { $0.hasPrefix("will") } == ["willFetch(scheduled)", "willSend(scheduled)"])
+    }
+
+    @Test func `R-373: after a lost answer the engine fetches before it sends again`() {
+        let harness = idle()
+        harness.add("A/1")
+        harness.respond = { $0.isRecords ? .error(.serverResponseLost) : nil }
+        harness.run()
+        harness.respond = { $0.isFeed ? .error(.networkFailure) : nil }
+        harness.log = []
+        harness.advance(by: .milliseconds(2500))
+        #expect(harness.log.filter { $0.hasPrefix("→") } == ["→ feed(d2)", "→ feed(d2)"], "no send before a fetch")
+        harness.respond = { _ in nil }
+        harness.advance(by: .seconds(10))
+        #expect(harness.log.filter { $0.hasPrefix("→") }.suffix(2) == ["→ feed(d2)", "→ records A/1"])
+    }
+
+    @Test func `R-580, R-588: what the provider passes over is not asked for again until something is added`() {
+        let harness = idle()
+        harness.batch = { _ in nil }
+        harness.add("A/1")
+        harness.advance(by: .seconds(600))
+        #expect(harness.log.filter { $0 == "ask batch" }.count == 1)
+        harness.add("A/1")
+        harness.advance(by: .seconds(1))
+        #expect(harness.log.filter { $0 == "ask batch" }.count == 2)
+    }
+
+    @Test func `R-588: a scheduled send with nothing to send is none`() {
+        let harness = idle()
+        harness.add("A/1")
+        harness.machine.remove([change("A/1")], at: harness.moment)
+        harness.advance(by: .seconds(1))
+        #expect(harness.log == ["stateUpdate"])
+    }
+
+    @Test func `R-520: the untracked flag plans a send with nothing pending`() {
+        let harness = idle()
+        harness.batch = { _ in nil }
+        harness.machine.setUntrackedChanges(true, at: harness.moment)
+        harness.advance(by: .seconds(1))
+        #expect(harness.log == ["willSend(scheduled)", "ask batch", "stateUpdate", "didSend", "stateUpdate"])
+        #expect(!harness.machine.snapshot.hasUntrackedChanges)
+    }
+
+    @Test func `R-584: after a failure for good the rest goes soon; the same item again and again goes slower`() {
+        let harness = idle()
+        harness.server.save("1", in: zone("A"), value: "other")
+        var times: [Duration] = []
+        harness.onEvent = { event in
+            guard case .sentRecordZoneChanges(let sent) = event, !sent.failedRecordSaves.isEmpty else { return }
+            times.append(harness.now)
+            // An app that does not merge.
+            harness.machine.add([change("A/1")], isInCallback: true, at: harness.moment)
+        }
+        harness.add("A/1")
+        harness.advance(by: .seconds(20))
+        let waits = zip(times.dropFirst(), times).map { $0 - $1 }
+        #expect(waits.prefix(5) == [.zero, .seconds(1), .seconds(2), .seconds(4), .seconds(8)])
+        harness.add("A/2")
+        harness.advance(by: .milliseconds(100))
+        #expect(harness.server.contents["A/2"] == "v", "another change does not wait for it")
+    }
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import TidemarkKit
+
+@Suite struct MachineSendingTests {
+    private func started() -> MachineHarness {
+        let harness = MachineHarness.started()
+        harness.server.save(zone: zone("A"))
+        return harness
+    }
+
+    @Test func `R-570, R-571, R-572: zones first, then batches until nil, then the end`() {
+        let harness = MachineHarness.started()
+        harness.add("A/1", "A/2")
+        harness.addZones("A")
+        harness.send()
+        #expect(
+            harness.take() == [
+                "willSend(manual)", "→ zones +A", "sentZones +A",
+                "ask batch", "→ records A/1 A/2", "sent +A/1 +A/2", "ask batch",
+                "stateUpdate", "didSend", "call 1 ok",
+            ])
+        #expect(harness.pending == [] && harness.inFlight == [])
+    }
+
+    @Test func `R-572: deletes are told by ID, each batch for itself`() {
+        let harness = started()
+        harness.add("A/1")
+        harness.send()
+        harness.run()
+        harness.log = []
+        harness.add("-A/1", "A/2")
+        harness.send()
+        #expect(harness.take().filter { $0.hasPrefix("sent") } == ["sent +A/2 -A/1"])
+        #expect(harness.server.contents == ["A/2": "v"])
+    }
+
+    @Test func `R-156, R-570: more than a batch holds goes in several`() {
+        let harness = started()
+        let paths = (0..<600).map { "A/\($0)" }
+        for path in paths { harness.add(path) }
+        harness.send()
+        let batches = harness.take().filter { $0.hasPrefix("→ records") }.map { $0.split(separator: " ").count - 2 }
+        #expect(batches == [250, 250, 100])
+        #expect(harness.server.contents.count == 600)
+    }
+
+    @Test func `R-516: a batch is in flight, not pending; what is added meanwhile is pending besides`() {
+        let harness = started()
+        harness.add("A/1", "A/2")
+        harness.holds = { $0.isRecords }
+        harness.send()
+        harness.run()
+        #expect(harness.pending == [] && harness.inFlight == ["A/1", "A/2"])
+        harness.add("A/1", value: "w")
+        #expect(harness.pending == ["A/1"] && harness.inFlight == ["A/1", "A/2"])
+        harness.holds = { _ in false }
+        harness.batch = { _ in nil }
+        harness.release()
+        #expect(harness.pending == ["A/1"] && harness.inFlight == [])
+    }
+
+    @Test func `R-516: what is added while the delegate is asked stays pending if the batch may hold an older state`() {
+        let harness = started()
+        harness.add("A/1", "A/2")
+        harness.batch = { context in
+            defer { harness.batch = { _ in nil } }
+            let batch = harness.pendingBatch(context)
+            harness.machine.add([change("A/1")], isInCallback: false, at: harness.moment)
+            return batch
+        }
+        harness.send()
+        harness.run()
+        #expect(harness.pending == ["A/1"])
+    }
+
+    @Test func `R-515, R-516: what the delegate itself adds while it is asked goes with its batch`() {
+        let harness = started()
+        harness.add("A/1")
+        harness.batch = { context in
+            defer { harness.batch = { _ in nil } }
+            harness.machine.add([change("A/1")], isInCallback: true, at: harness.moment)
+            return harness.pendingBatch(context)
+        }
+        harness.send()
+        harness.run()
+        #expect(harness.pending == [])
+    }
+
+    @Test(
+        arguments: [
+            CKError.Code.notAuthenticated, .accountTemporarilyUnavailable, .networkFailure, .networkUnavailable,
+            .requestRateLimited, .serviceUnavailable, .zoneBusy, .operationCancelled, .serverResponseLost,
+        ])
+    func `R-373, R-518, R-573, R-585: what is retried is pending again, told all the same, and ends the pass`(
+        code: CKError.Code
+    ) {
+        let harness = started()
+        harness.add("A/1", "-A/2", "A/3")
+        harness.respond = { request in
+            guard request.isRecords else { return nil }
+            var results = SyncEngineRecordResults()
+            results.saves[recordID("A/1")] = .failure(CKError(code))
+            results.saves[recordID("A/3")] = .success(harness.record("A/3"))
+            results.deletes[recordID("A/2")] = .failure(CKError(code))
+            return .success(.recordResults(results))
+        }
+        let call = harness.send()
+        let log = harness.take()
+        #expect(log.contains("sent +A/3 !+A/1:\(code) !-A/2:\(code)"))
+        #expect(log.filter { $0 == "ask batch" }.count == 1)
+        #expect(harness.pending == ["A/1", "-A/2"])
+        #expect(harness.error(of: call)?.code == .partialFailure)
+        #expect(harness.error(of: call)?.partialErrorsByItemID?.count == 2)
+    }
+
+    @Test(
+        arguments: [
+            CKError.Code.serverRecordChanged, .unknownItem, .zoneNotFound, .batchRequestFailed, .limitExceeded,
+            .permissionFailure, .invalidArguments, .quotaExceeded, .userDeletedZone, .internalError,
+        ])
+    func `R-518, R-519, R-583: any other failure leaves the list, and ends the pass`(code: CKError.Code) {
+        let harness = started()
+        harness.add("A/1")
+        harness.respond = { request in
+            guard request.isRecords else { return nil }
+            return .success(.recordResults(.init(saves: [recordID("A/1"): .failure(CKError(code))])))
+        }
+        harness.onEvent = { event in
+            guard case .sentRecordZoneChanges = event else { return }
+            #expect(harness.pending == [] && harness.inFlight == [])
+        }
+        let call = harness.send()
+        #expect(
+            harness.take() == [
+                "willSend(manual)", "ask batch", "→ records A/1", "sent !+A/1:\(code)", "stateUpdate", "didSend",
+                "call 1 partialFailure",
+            ])
+        #expect(harness.pending == [])
+        #expect((harness.error(of: call)?.partialErrorsByItemID?[recordID("A/1")] as? CKError)?.code == code)
+    }
+
+    @Test func `R-583: a failed record that the app adds again in the event is pending once when the call throws`() {
+        let harness = started()
+        harness.server.save("1", in: zone("A"), value: "other")
+        harness.add("A/1")
+        harness.onEvent = { event in
+            guard case .sentRecordZoneChanges(let sent) = event, !sent.failedRecordSaves.isEmpty else { return }
+            harness.machine.add([change("A/1")], isInCallback: true, at: harness.moment)
+        }
+        let call = harness.send()
+        #expect(harness.take().contains("sent !+A/1:serverRecordChanged"))
+        #expect(harness.pending == ["A/1"])
+        #expect(harness.error(of: call) != nil)
+    }
+
+    @Test func `R-511, R-518: a newer change is not replaced by one that failed and is retried`() {
+        let harness = started()
+        harness.add("A/1", "A/2")
+        harness.holds = { $0.isRecords }
+        harness.send()
+        harness.run()
+        harness.add("-A/1")
+        harness.release(.error(.networkFailure))
+        #expect(harness.pending == ["A/2", "-A/1"])
+    }
+
+    @Test func `R-586: a request that fails as a whole gives its own error, and each item in the event has it`() {
+        let harness = started()
+        harness.add("A/1", "-A/2")
+        harness.respond = { $0.isRecords ? .error(.networkFailure) : nil }
+        harness.send()
+        #expect(
+            harness.take() == [
+                "willSend(manual)", "ask batch", "→ records A/1 -A/2",
+                "sent !+A/1:networkFailure !-A/2:networkFailure", "stateUpdate", "didSend", "call 1 networkFailure",
+            ])
+        #expect(harness.pending == ["A/1", "-A/2"])
+    }
+
+    @Test func `R-152, R-586: a partialFailure is unpacked item by item`() {
+        let harness = started()
+        harness.add("A/1", "A/2")
+        harness.respond = { request in
+            guard request.isRecords else { return nil }
+            let errors: [AnyHashable: any Error] = [
+                recordID("A/1"): CKError(.serverRecordChanged), recordID("A/2"): CKError(.batchRequestFailed),
+            ]
+            return .failure(CKError(partialErrors: errors))
+        }
+        harness.send()
+        #expect(harness.take().contains("sent !+A/1:serverRecordChanged !+A/2:batchRequestFailed"))
+        #expect(harness.pending == [])
+    }
+
+    @Test func `R-587: a zone that is refused is told, the records go on, and the call throws`() {
+        let harness = started()
+        harness.addZones("B", "-C")
+        harness.add("A/1")
+        harness.respond = { request in
+            guard request.isZones else { return nil }
+            return .success(
+                .zoneResults(
+                    .init(saves: [zone("B"): .failure(CKError(.quotaExceeded))], deletes: [zone("C"): .success(())])))
+        }
+        harness.send()
+        #expect(
+            harness.take() == [
+                "willSend(manual)", "→ zones +B -C", "sentZones !+B:quotaExceeded -C", "ask batch", "→ records A/1",
+                "sent +A/1", "ask batch", "stateUpdate", "didSend", "call 1 partialFailure",
+            ])
+        #expect(harness.machine.snapshot.pendingZones.isEmpty)
+    }
+
+    @Test func `R-585: zones that do not get through are pending again, and the pass ends`() {
+        let harness = started()
+        harness.addZones("B")
+        harness.add("A/1")
+        harness.respond = { $0.isZones ? .error(.networkUnavailable) : nil }
+        harness.send()
+        #expect(
+            harness.take() == [
+                "willSend(manual)", "→ zones +B", "sentZones !+B:networkUnavailable", "stateUpdate", "didSend",
+                "call 1 networkUnavailable",
+            ])
+        #expect(harness.machine.snapshot.pendingZones.elements.map(\.text) == ["B"])
+        #expect(harness.pending == ["A/1"])
+    }
+
+    @Test func `R-588: a manual send with nothing pending asks once`() {
+        let harness = started()
+        harness.send()
+        #expect(harness.take() == ["willSend(manual)", "ask batch", "didSend", "call 1 ok"])
+    }
+
+    @Test func `R-589, R-571: what is added during a pass goes in it, zones before records`() {
+        let harness = started()
+        harness.add("A/1")
+        harness.onEvent = { event in
+            guard case .sentRecordZoneChanges(let sent) = event, sent.savedRecords.first?.recordID == recordID("A/1")
+            else { return }
+            harness.addZones("B")
+            harness.add("B/2")
+        }
+        harness.send()
+        #expect(
+            harness.take() == [
+                "willSend(manual)", "ask batch", "→ records A/1", "sent +A/1", "→ zones +B", "sentZones +B",
+                "ask batch", "→ records B/2", "sent +B/2", "ask batch", "stateUpdate", "didSend", "call 1 ok",
+            ])
+    }
+}
