@@ -66,10 +66,10 @@ extension SyncEngineMachine {
         case .success:
             preconditionFailure("the user was asked for")
         case .failure(let error):
-            // not knowing is no account change. A hint that came meanwhile asks again at once.
+            // not knowing is no account change. A hint that came meanwhile may be about this very failure: asking
+            // at once could go on for ever.
             account = .unavailable(error)
-            let due = moment.now + schedule.accountBackoff.nextDelay(after: error, at: moment)
-            schedule.accountDue = min(due, schedule.accountDue ?? due)
+            schedule.accountDue = moment.now + schedule.accountBackoff.nextDelay(after: error, at: moment)
         }
     }
 

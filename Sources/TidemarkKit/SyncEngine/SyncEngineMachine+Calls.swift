@@ -197,17 +197,20 @@ extension SyncEngineMachine {
         operation = .fetch(fetch)
     }
 
-    /// I-4: after a gap the engine fetches, since pushes may have been lost.
+    /// I-4: after a gap the engine fetches, since pushes may have been lost; and what waits for a network waits no longer.
     mutating func connectivityChanged(isOnline: Bool, at moment: SyncEngineMoment) {
-        guard self.isOnline != isOnline else { return }
+        let isBack = isOnline && !self.isOnline
         self.isOnline = isOnline
         guard isOnline else { return }
+        if case .available = account {} else { schedule.accountDue = moment.now }
+        if schedule.subscriptionDue != nil { schedule.subscriptionDue = moment.now }
+        // Without a gap that was told of, failures show that there was one.
+        let hasFailed = schedule.fetchBackoff.failureCount > 0 || schedule.sendBackoff.failureCount > 0
+        guard isBack || hasFailed else { return }
         schedule.fetchBackoff.reset()
         schedule.sendBackoff.reset()
         schedule.accountBackoff.reset()
         schedule.subscriptionBackoff.reset()
-        if case .available = account {} else { schedule.accountDue = moment.now }
-        if schedule.subscriptionDue != nil { schedule.subscriptionDue = moment.now }
         if schedule.sendDue != nil { schedule.sendDue = moment.now }
         resume(at: moment)
         scheduleFetch(at: moment)

@@ -52,7 +52,7 @@ import TidemarkTestSupport
         #expect(!delegates[0].log.contains("records +A/1"), "no push for one's own change")
     }
 
-    @Test func `R-500: an engine without a server is made at once, and keeps what is pending`() async {
+    @Test func `R-500, R-568: an engine without an account is made at once, and keeps what is pending`() async {
         let delegate = RecordingDelegate()
         let engine = CKSyncEngine(
             .init(database: .test, stateSerialization: nil, delegate: delegate))
@@ -60,9 +60,9 @@ import TidemarkTestSupport
         #expect(engine.state.pendingRecordZoneChanges == [change("A/1")])
         do {
             try await engine.sendChanges()
-            Issue.record("there is no server")
+            Issue.record("there is no account")
         } catch {
-            #expect((error as? CKError)?.code == .networkUnavailable)
+            #expect((error as? CKError)?.code == .notAuthenticated)
         }
         #expect(engine.state.pendingRecordZoneChanges == [change("A/1")])
     }
@@ -117,8 +117,7 @@ import TidemarkTestSupport
 
     @Test func `R-016: the public database is refused`() async {
         await #expect(processExitsWith: .failure) {
-            let container = CKContainer(identifier: "iCloud.test")
-            let database = CKDatabase(container: container, scope: .public)
+            let database = CKDatabase.test.container.publicCloudDatabase
             _ = CKSyncEngine(.init(database: database, stateSerialization: nil, delegate: RecordingDelegate()))
         }
     }

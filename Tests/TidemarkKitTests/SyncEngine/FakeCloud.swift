@@ -174,7 +174,19 @@ extension CKSyncEngine.Configuration {
 }
 
 extension CKDatabase {
+    /// Of an app that has no credential, on a server that does not exist.
     static var test: CKDatabase {
-        CKDatabase(container: CKContainer(identifier: "iCloud.test"), scope: .private)
+        let context = CloudContext(
+            containerIdentifier: "iCloud.test", token: "", transport: NoTransport(), scheduler: GlobalScheduler())
+        return CKContainer(context: context).privateCloudDatabase
     }
+}
+
+private struct NoTransport: CloudTransport {
+    private final class NoChannel: CloudChannel {
+        func send(_ message: [UInt8]) {}
+        func close() {}
+    }
+
+    func open(observer: any CloudChannelObserver) -> any CloudChannel { NoChannel() }
 }

@@ -197,4 +197,27 @@ import Testing
         #expect(
             harness.take().filter { $0.hasPrefix("account") } == ["accountChange switch _alice _carol"])
     }
+
+    @Test func `R-500: an engine that could not ask who is signed in asks when the server comes into reach`() {
+        let harness = MachineHarness(automatic: true)
+        harness.account = .failure(CKError(.networkUnavailable))
+        harness.advance(by: .seconds(600))
+        harness.log = []
+        harness.account = .success(user("alice"))
+        harness.machine.connectivityChanged(isOnline: true, at: harness.moment)
+        #expect(harness.take().prefix(2) == ["→ user", "accountChange signIn _alice"])
+    }
+
+    @Test func `R-567: hints that come with each failure do not make the engine ask without pause`() {
+        let harness = MachineHarness()
+        harness.account = .failure(CKError(.accountTemporarilyUnavailable))
+        harness.holds = { $0.isUser }
+        harness.advance(by: .milliseconds(20))
+        for _ in 0..<20 {
+            if !harness.held.isEmpty { harness.machine.accountHinted(at: harness.moment) }
+            harness.release()
+            harness.advance(by: .milliseconds(100))
+        }
+        #expect(harness.log == ["→ user", "→ user", "→ user"])
+    }
 }
