@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkHTTP
+internal import TidemarkScheduling
+internal import TidemarkSockets
+internal import TidemarkTLS
+internal import TidemarkTransport
+internal import TidemarkWebSocket
+
+/// A client that sends the bytes it is told to, encrypted or not, and may cut or corrupt them on their way.
+final class RawPeer: EventHandler, @unchecked Sendable {
+    /// What happens to the bytes on the wire; positions count from the connection's first byte.
+    enum Tamper: Sendable {
+        case none
+        /// Ends the stream after so many bytes.
+        case cut(Int)
+        /// Inverts a bit of the byte at this position.
+        case flip(Int)
+    }
+
+    private let loop: EventLoop
+    private let socket: Socket
+    private let tls: TLSSession?
+    private let tamper: Tamper
+    private var registration: Registration?
+    private var isConnected = false
+    private var plaintext: [UInt8] = []
+    private var outgoing: [UInt8] = []
+    private var sentCount = 0
+    private var received: [UInt8] = []
+    private var hasEnded = false
+    private var waiter: (condition: ([UInt8]) -> Bool, continuation: CheckedContinuation<Void, Never>)?
+
+    /// The bytes of an upgrade.
+    static func upgrade(_ path: String = "/echo", deflate: Bool = false) -> [UInt8] {
+        var text = "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        text += "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+        if deflate { text += "Sec-WebSocket-Extensions: permessage-deflate\r\n" }
+        return Array((text + "\r\n").utf8)
+    }
+
+    /// A client's frame.
+    static func frame(
+        _ opcode: Opcode, _ payload: [UInt8] = [], isFinal: Bool = true, isCompressed: Bool = false
+    ) -> [UInt8] {
+        var output: [UInt8] = []
+        payload.withUnsafeBytes {
+            FrameEncoder.append(
+                opcode, isFinal: isFinal, isCompressed: isCompressed, payload: $0, maskKey: 0x1234_5678, to: &output)
+        }
+        return output
+    }
+
+    static func connect(
+        to address: SocketAddress, on loop: EventLoop, tls: TLSContext?, _ tamper: Tamper
+    ) async throws -> RawPeer {
+        try await loop.runThrowing {
+            let peer = try RawPeer(loop, address, tls, tamper)
+            peer.registration = try loop.register(
+                peer.socket.descriptor, interest: [.readable, .writable], handler: peer)
+            return peer
+        }.value
+    }
+
+    private init(_ loop: EventLoop, _ address: SocketAddress, _ context: TLSContext?, _ tamper: Tamper) throws {
+        self.loop = loop
+        self.tamper = tamper
+        socket = try Socket.connecting(to: address)
+        tls = try context.map { try TLSSession(context: $0, role: .client(hostName: "127.0.0.1")) }
+        try tls?.start()
+    }
+
+    // MARK: For tests
+
+    func send(_ bytes: [UInt8]) async {
+        await loop.run { [self] in
+            plaintext += bytes
+            push()
+        }.value
+    }
+
+    /// All that has come once `condition` holds for it or the stream has ended.
+    @discardableResult
+    func receive(until condition: @escaping @Sendable ([UInt8]) -> Bool) async -> [UInt8] {
+        await loop.run { [self] in
+            if !hasEnded, !condition(received) {
+                await withCheckedContinuation { waiter = (condition, $0) }
+            }
+            return received
+        }.value
+    }
+
+    /// All that has come once the server has ended the stream.
+    @discardableResult
+    func receiveAll() async -> [UInt8] {
+        await receive { _ in false }
+    }
+
+    func receiveAllText() async -> String {
+        String(decoding: await receiveAll(), as: UTF8.self)
+    }
+
+    /// The frames after the head, once the stream has ended, as a client hears them.
+    func receiveAllEvents() async -> [String] {
+        Self.events(await receiveAll())
+    }
+
+    static func events(_ received: [UInt8]) -> [String] {
+        var bytes = received
+        var parser = ResponseHeadParser()
+        guard case .complete(let head, let count)? = try? bytes.withUnsafeBytes({ try parser.parse($0) }) else {
+            return ["no head"]
+        }
+        guard head.status == .switchingProtocols else { return ["status \(head.status.code)"] }
+        bytes.removeFirst(count)
+        var reader = MessageReader(role: .client)
+        var events: [String] = []
+        bytes.withUnsafeMutableBytes { raw in
+            var offset = 0
+            do {
+                while let event = try reader.next(in: raw, at: &offset) { events.append(describe(event)) }
+            } catch {
+                events.append("error \(error)")
+            }
+        }
+        return events
+    }
+
+    private static func describe(_ event: MessageEvent) -> String {
+        switch event {
+        case .message(.text, let payload): "text \(String(decoding: payload.bytes, as: UTF8.self))"
+        case .message(.binary, let payload): "binary \(payload.count)"
+        case .ping: "ping"
+        case .pong(let payload): "pong \(payload.count)"
+        case .close(let code, _): "close \(code?.description ?? "-")"
+        }
+    }
+
+    func pauseReading() async {
+        await loop.run { [self] in registration?.update([]) }.value
+    }
+
+    /// Ends our half of the stream.
+    func shutDown() async {
+        await loop.run { [self] in socket.shutdownSending() }.value
+    }
+
+    func close() async {
+        await loop.run { [self] in end() }.value
+    }
+
+    // MARK: On the loop
+
+    func ready(_ readiness: Readiness) {
+        if !isConnected {
+            isConnected = true
+            registration?.update(.readable)
+            push()
+        }
+        if readiness.contains(.writable) { push() }
+        if readiness.contains(.readable) || readiness.contains(.hangup) { pull() }
+    }
+
+    private func pull() {
+        let scratch = loop.receiveScratch
+        guard case .bytes(let count) = socket.receive(into: scratch) else { return end() }
+        let bytes = UnsafeRawBufferPointer(rebasing: scratch[..<count])
+        if let tls {
+            do {
+                try tls.receive(bytes) { received.append(contentsOf: $0) }
+            } catch {
+                return end()
+            }
+            push()
+            if tls.receivedCloseNotify { return end() }
+        } else {
+            received.append(contentsOf: bytes)
+        }
+        wake()
+    }
+
+    private func push() {
+        guard isConnected, !hasEnded else { return }
+        if let tls {
+            if tls.isEstablished, !plaintext.isEmpty {
+                _ = try? plaintext.withUnsafeBytes { try tls.send($0) }
+                plaintext = []
+            }
+            tls.withOutput {
+                outgoing.append(contentsOf: $0)
+                return $0.count
+            }
+        } else {
+            outgoing += plaintext
+            plaintext = []
+        }
+        guard !outgoing.isEmpty else { return }
+        tamperWithOutgoing()
+        if outgoing.isEmpty { return socket.shutdownSending() }
+        guard case .bytes(let count) = outgoing.withUnsafeBytes({ socket.send($0) }) else {
+            return registration?.update([.readable, .writable]) ?? ()
+        }
+        sentCount += count
+        outgoing.removeFirst(count)
+        registration?.update(outgoing.isEmpty ? .readable : [.readable, .writable])
+    }
+
+    private func tamperWithOutgoing() {
+        switch tamper {
+        case .none: break
+        case .cut(let position): outgoing = Array(outgoing.prefix(max(0, position - sentCount)))
+        case .flip(let position):
+            let index = position - sentCount
+            if outgoing.indices.contains(index) { outgoing[index] ^= 1 << UInt8(position & 7) }
+        }
+    }
+
+    private func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        registration?.cancel()
+        socket.close()
+        wake()
+    }
+
+    private func wake() {
+        guard let (condition, continuation) = waiter, hasEnded || condition(received) else { return }
+        waiter = nil
+        continuation.resume()
+    }
+}
