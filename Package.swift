@@ -216,7 +216,7 @@ let package = Package(
             "SimulationTests",
             [
                 "TidemarkTestKit", "TidemarkKit", "TidemarkService", "TidemarkSessions", "TidemarkDomain",
-                "TidemarkScheduling", "TidemarkBytes",
+                "TidemarkFields", "TidemarkScheduling", "TidemarkBytes",
             ]),
         tests(
             "EndToEndTests",

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TidemarkDomain
+import TidemarkFields
+import TidemarkTestKit
+
+/// What really happened: every commit as the database saw it, in order. The judge compares with it what clients are told.
+struct History {
+    /// One version of a record, or its tombstone (no text).
+    struct Version: Equatable {
+        let number: ChangeNumber
+        let batchEnd: ChangeNumber
+        let text: String?
+    }
+
+    /// One incarnation of a zone.
+    struct Zone {
+        let id: ZoneID
+        let name: String
+        let createdAt: Int
+        var endedAt: Int?
+        /// The newest version of each record.
+        var records: [String: Version] = [:]
+        /// Every version there was, by its number.
+        var versions: [ChangeNumber: (name: String, version: Version)] = [:]
+
+        func wasDeleted(_ name: String, since number: ChangeNumber) -> Bool {
+            versions.contains { $0.key > number && $0.value.name == name && $0.value.version.text == nil }
+        }
+    }
+
+    /// What a device wanted with a save, found by the text that no other save has.
+    struct Intent {
+        let request: RequestKey
+        let name: String
+        let policy: SavePolicy
+        /// The version whose tag the save carried.
+        let base: ChangeNumber?
+        /// How many saves the request's atomic batch has; nil if it is not atomic.
+        let batchCount: Int?
+    }
+
+    struct RequestKey: Hashable {
+        let device: DeviceID
+        let counter: UInt64
+    }
+
+    private(set) var zones: [ZoneID: Zone] = [:]
+    /// Commits so far: the time of this history.
+    private(set) var length = 0
+    private(set) var violations: [String] = []
+    private var intents: [String: Intent] = [:]
+    /// Names that each request is to delete, while its device has not been told the outcome.
+    private var deletions: [RequestKey: [String]] = [:]
+    /// In which incarnations each text was written.
+    private var written: [String: Set<ZoneID>] = [:]
+
+    mutating func plan(_ text: String, _ intent: Intent) {
+        intents[text] = intent
+    }
+
+    mutating func planDeletion(of names: [String], _ request: RequestKey) {
+        deletions[request] = names
+    }
+
+    mutating func settleDeletion(_ request: RequestKey) {
+        deletions[request] = nil
+    }
+
+    mutating func accuse(_ violation: String) {
+        violations.append(violation)
+    }
+
+    func livingZone(_ name: String) -> Zone? {
+        zones.values.first { $0.name == name && $0.endedAt == nil }
+    }
+
+    func wasWritten(_ text: String) -> Bool {
+        written[text] != nil
+    }
+
+    mutating func record(_ commit: MemoryCommit) {
+        length += 1
+        switch commit {
+        case .zoneCreated(let zone):
+            zones[zone.id] = Zone(id: zone.id, name: zone.key.name, createdAt: length)
+        case .zoneEnded(let zone):
+            zones[zone.id]?.endedAt = length
+        case .records(let changes):
+            var savesOfRequests: [RequestKey: Int] = [:]
+            for record in changes.records { write(record, in: changes.zone, &savesOfRequests) }
+            checkBatches(changes, savesOfRequests)
+        }
+    }
+
+    private mutating func write(
+        _ record: RecordState, in zone: ZoneID, _ savesOfRequests: inout [RequestKey: Int]
+    ) {
+        let text = record.isDeleted ? nil : record.text
+        let previous = zones[zone]?.records[record.name]
+        let version = Version(number: record.changeNumber, batchEnd: record.batchEnd, text: text)
+        zones[zone]?.records[record.name] = version
+        zones[zone]?.versions[record.changeNumber] = (record.name, version)
+        guard let text else { return }
+        guard let intent = intents[text] else { return accuse("I-1: nobody saved what was written: \(text)") }
+        savesOfRequests[intent.request, default: 0] += 1
+        if !written[text, default: []].insert(zone).inserted { accuse("I-1: doubled: \(text)") }
+        checkBase(intent, previous, text)
+    }
+
+    /// under the careful policy nobody overwrites what they have not seen. A version that came into being
+    /// and was replaced within one group never reaches the store, so only what is older counts.
+    private mutating func checkBase(_ intent: Intent, _ previous: Version?, _ text: String) {
+        guard intent.policy == .ifServerRecordUnchanged else { return }
+        let current = previous.flatMap { $0.text == nil ? nil : $0.number }
+        if let base = intent.base, let current, base < current { accuse("R-094: \(text) lost update of \(current)") }
+        // A request of the same group may have deleted the record before: only the end state reaches the store.
+        let mayBeDeleted = deletions.values.contains { $0.contains(intent.name) }
+        if intent.base == nil, current != nil, !mayBeDeleted { accuse("R-092: \(text) over a record that exists") }
+    }
+
+    /// I-3: an atomic batch is in one commit, but for versions that a later request of the same group replaced.
+    private mutating func checkBatches(_ changes: ZoneChanges, _ savesOfRequests: [RequestKey: Int]) {
+        for (request, count) in savesOfRequests.sorted(by: { $0.key.counter < $1.key.counter }) {
+            let batch = changes.records.compactMap(\.text).compactMap { intents[$0] }.first { $0.request == request }
+            guard let wanted = batch?.batchCount, count < wanted else { continue }
+            // Were the missing ones replaced in this very commit? Then their records have a higher number in it.
+            let names = Set(intents.values.filter { $0.request == request }.map(\.name))
+            let missing = names.subtracting(changes.records.compactMap { $0.isOf(request, intents) ? $0.name : nil })
+            if !missing.isSubset(of: Set(changes.records.map(\.name))) {
+                accuse("I-3: a part of an atomic batch was committed: \(request.counter)")
+            }
+        }
+    }
+}
+
+extension RecordState {
+    /// The one field of simulated records.
+    var text: String? {
+        guard case .string(let text)? = try? fields["text"]?.value() else { return nil }
+        return text
+    }
+
+    fileprivate func isOf(_ request: History.RequestKey, _ intents: [String: History.Intent]) -> Bool {
+        text.flatMap { intents[$0] }?.request == request
+    }
+}

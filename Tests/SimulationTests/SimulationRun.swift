@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TidemarkDomain
+import TidemarkScheduling
+import TidemarkTestKit
+
+/// One history from one seed, and what the judge says of it.
+struct SimulationRun {
+    let violations: [String]
+    /// Equal for equal histories.
+    let digest: String
+
+    init(seed: UInt64, planted: PlantedFault? = nil) {
+        let world = SimulatedWorld(seed: seed, planted: planted)
+        do {
+            try world.scheduler.simulate { try await Self.live(in: world) }
+        } catch {
+            world.history.accuse("\(error)")
+        }
+        violations = world.history.violations + world.database.complaints.map { "the store refused: \($0)" }
+        digest = "\(world.history.length) commits, at \(world.scheduler.now), then \(world.scheduler.randomBits())"
+    }
+
+    private static func live(in world: SimulatedWorld) async throws {
+        try await world.prepare(serverCount: 1 + world.below(3))
+        let devices = (0..<(2 + world.below(4))).map { SimulatedDevice(world, index: $0) }
+        let stepCount = 8 + world.below(20)
+        let lives = devices.map { device in world.scheduler.run { await device.live(stepCount: stepCount) } }
+        for life in lives { await life.value }
+        await world.calmDown()
+        for device in devices { await judgeEnd(of: device, in: world) }
+    }
+
+    /// From now on nothing changes: whoever goes on from any bookmark comes to what is stored.
+    private static func judgeEnd(of device: SimulatedDevice, in world: SimulatedWorld) async {
+        let stored = Dictionary(
+            uniqueKeysWithValues: world.history.zones.values.filter { $0.endedAt == nil }
+                .filter { $0.name != ZoneName.default }.map { ($0.name, $0.records.compactMapValues(\.text)) })
+        for (index, bookmark) in ([device.bookmark] + device.bookmarks).enumerated() {
+            device.bookmark = bookmark
+            guard await device.sync() else {
+                world.history.accuse("in calm weather a fetch failed")
+                continue
+            }
+            if device.bookmark.views.mapValues(\.living) != stored {
+                world.history.accuse("I-2: from bookmark \(index) a device does not come to what is stored")
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TidemarkDomain
+import TidemarkScheduling
+import TidemarkService
+import TidemarkTestKit
+
+/// A store that makes one ``PlantedFault``, and is otherwise the one beneath.
+final class PlantedStorage: Storage {
+    fileprivate let base: MemoryStore
+    private let fault: PlantedFault
+    fileprivate let scheduler: SimulationScheduler
+
+    init(_ base: MemoryStore, _ fault: PlantedFault, scheduler: SimulationScheduler) {
+        self.base = base
+        self.fault = fault
+        self.scheduler = scheduler
+    }
+
+    // MARK: Where faults are made
+
+    func beginWrite(_ reads: [ZoneRead]) async throws(StorageError) -> any WriteTransaction {
+        var old: [ZoneSnapshot]?
+        if fault == .readBeforeLock {
+            let early = try await base.beginWrite(reads)
+            await early.rollback()
+            old = early.snapshots
+            await scheduler.pause()
+        }
+        let transaction = try await base.beginWrite(reads)
+        var snapshots = old ?? transaction.snapshots
+        if fault == .outcomesForgotten { for index in snapshots.indices { snapshots[index].memories = [:] } }
+        return PlantedTransaction(transaction, snapshots: snapshots, fault: fault, storage: self)
+    }
+
+    func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> ZonePageRead {
+        var page = try await base.zonePage(query)
+        switch fault {
+        case .tokenOneTooFar:
+            page.zone?.changeNumber += 1
+        case .pageAndTokenFromTwoSnapshots:
+            let later = try await base.zonePage(query)
+            if later.zone?.id == page.zone?.id { page.zone = later.zone }
+        case .tombstonesLost:
+            page.records.removeAll { $0.isDeleted }
+            page.hasMore = page.hasMore && !page.records.isEmpty
+        default: break
+        }
+        return page
+    }
+
+    func databaseFeed(
+        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
+    ) async throws(StorageError) -> DatabaseFeedRead {
+        var read = try await base.databaseFeed(of: viewer, after: after, entriesMax: entriesMax)
+        if fault == .feedNeverBehind, after != nil { read.isBehind = false }
+        if fault == .feedTokenOneTooFar { read.head += 1 }
+        return read
+    }
+
+    func advanceDatabaseFeed(of viewer: DatabaseID) async throws(StorageError) {
+        try await base.advanceDatabaseFeed(of: viewer)
+    }
+
+    // MARK: Where none are made
+
+    func incarnation() async throws(StorageError) -> StoreIncarnation { try await base.incarnation() }
+
+    func identity(
+        credentialHash: [UInt8], container: String, environment: ContainerEnvironment, createsContainer: Bool,
+        now: Timestamp
+    ) async throws(StorageError) -> Identity? {
+        try await base.identity(
+            credentialHash: credentialHash, container: container, environment: environment,
+            createsContainer: createsContainer, now: now)
+    }
+
+    func noteDevice(_ device: DeviceID, of account: AccountID, name: String, now: Timestamp) async throws(StorageError)
+    {
+        try await base.noteDevice(device, of: account, name: name, now: now)
+    }
+
+    func voidCredentials(
+        among credentials: [CredentialID], now: Timestamp
+    ) async throws(StorageError) -> [CredentialID] {
+        try await base.voidCredentials(among: credentials, now: now)
+    }
+
+    func records(named names: [String], in key: ZoneKey) async throws(StorageError) -> ZoneSnapshot {
+        try await base.records(named: names, in: key)
+    }
+
+    func beginZonesWrite(
+        in database: DatabaseID, names: [String], device: DeviceID
+    ) async throws(StorageError) -> any ZonesTransaction {
+        try await base.beginZonesWrite(in: database, names: names, device: device)
+    }
+
+    func zones(in database: DatabaseID) async throws(StorageError) -> [ZoneState] { try await base.zones(in: database) }
+
+    func subscriptions(of user: UserID) async throws(StorageError) -> [Subscription] {
+        try await base.subscriptions(of: user)
+    }
+
+    func saveSubscription(_ subscription: Subscription, of user: UserID) async throws(StorageError) {
+        try await base.saveSubscription(subscription, of: user)
+    }
+
+    func deleteSubscription(_ id: String, scope: DatabaseScope, of user: UserID) async throws(StorageError) -> Bool {
+        try await base.deleteSubscription(id, scope: scope, of: user)
+    }
+
+    func post(_ notices: [ServerNotice]) async throws(StorageError) { try await base.post(notices) }
+
+    func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64] {
+        try await base.changeMarks(of: databases)
+    }
+
+    /// Commits the first half of the records, and then the second in another transaction.
+    fileprivate func commitInHalves(
+        _ changes: [ZoneChanges], _ transaction: any WriteTransaction
+    ) async throws(StorageError) {
+        let halves = changes.map { $0.halves }
+        try await transaction.commit(halves.map(\.0))
+        let reads = changes.map { change in
+            ZoneRead(
+                key: transaction.snapshots.first { $0.zone?.id == change.zone }?.key
+                    ?? ZoneKey(database: change.database, name: ""), recordNames: [], parentNames: [], devices: [])
+        }
+        let second = try await base.beginWrite(reads)
+        try await second.commit(halves.map(\.1))
+    }
+}
+
+/// See ``PlantedStorage``.
+private final class PlantedTransaction: WriteTransaction {
+    let snapshots: [ZoneSnapshot]
+    private let base: any WriteTransaction
+    private let fault: PlantedFault
+    private let storage: PlantedStorage
+
+    init(
+        _ base: any WriteTransaction, snapshots: [ZoneSnapshot], fault: PlantedFault, storage: PlantedStorage
+    ) {
+        self.base = base
+        self.snapshots = snapshots
+        self.fault = fault
+        self.storage = storage
+    }
+
+    func commit(_ changes: [ZoneChanges]) async throws(StorageError) {
+        switch fault {
+        case .answerBeforeCommit:
+            storage.scheduler.run { [base] in try? await base.commit(changes) }
+        case .batchInTwoTransactions:
+            try await storage.commitInHalves(changes, base)
+        case .lostAnswerTakenForSuccess, .lostAnswerTakenForFailure:
+            do {
+                try await base.commit(changes)
+            } catch  where error.code == .commitUnknown {
+                if fault == .lostAnswerTakenForFailure { throw StorageError(.rejected) }
+            }
+        default:
+            try await base.commit(changes)
+        }
+    }
+
+    func rollback() async {
+        await base.rollback()
+    }
+}
+
+extension ZoneChanges {
+    fileprivate var halves: (ZoneChanges, ZoneChanges) {
+        let middle = records.count / 2
+        let number = middle == 0 ? changeNumber - ChangeNumber(records.count) : records[middle - 1].changeNumber
+        return (
+            ZoneChanges(
+                database: database, zone: zone, changeNumber: number, records: Array(records[..<middle]), memories: [:]),
+            ZoneChanges(
+                database: database, zone: zone, changeNumber: changeNumber, records: Array(records[middle...]),
+                memories: memories)
+        )
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TidemarkDomain
+import TidemarkService
+
+extension SimulatedDevice {
+    /// Fetches what changed since the bookmark: zones, and then each zone's records. Keeps a bookmark after each step.
+    ///
+    /// - Returns: whether it came to the end.
+    @discardableResult
+    func sync() async -> Bool {
+        for _ in 0..<100 {
+            let before = world.history.zones
+            guard let page = await databasePage() else { return false }
+            if bookmark.databaseToken.isEmpty { bookmark.listed = [] }
+            for zone in page.ended { forget(zone) }
+            for zone in page.changed {
+                guard await fetch(zone.key.name) else { return false }
+            }
+            bookmark.databaseToken = page.token.bytes
+            list(page)
+            keepBookmark()
+            if page.moreComing { continue }
+            judgeSync(before)
+            return true
+        }
+        world.history.accuse("I-2: the database feed has no end")
+        return false
+    }
+
+    private func list(_ page: DatabasePage) {
+        guard let listed = bookmark.listed?.union(page.changed.map(\.key.name)) else { return }
+        bookmark.listed = page.moreComing ? listed : nil
+        if !page.moreComing { bookmark.views = bookmark.views.filter { listed.contains($0.key) } }
+    }
+
+    private func databasePage() async -> DatabasePage? {
+        let viewer = world.viewer
+        let token = bookmark.databaseToken
+        let zonesMax = world.below(3)
+        switch await world.send({ await $0.databaseChanges(of: viewer, token: token, zonesMax: zonesMax) }) {
+        case .success(let page): return page
+        case .failure(.tokenExpired): world.history.accuse("I-2: a token of the database feed expired")
+        case .failure(.tokenInvalid): world.history.accuse("a token of the database feed is invalid")
+        case .failure, nil: break
+        }
+        return nil
+    }
+
+    private func forget(_ zone: DatabaseFeedEntry) {
+        // A token may be older than the view: then the end is of an incarnation before the one that is known.
+        if let known = bookmark.views[zone.key.name]?.zone, known > zone.zone { return }
+        bookmark.views[zone.key.name] = nil
+    }
+
+    /// - Returns: false if it was interrupted.
+    private func fetch(_ name: String) async -> Bool {
+        for _ in 0..<200 {
+            let key = world.key(name)
+            let view = bookmark.views[name] ?? ZoneView()
+            let before = world.history.zones
+            let recordsMax = world.below(5)
+            let device = id
+            let answer = await world.send {
+                await $0.zoneChanges(in: key, token: view.token, recordsMax: recordsMax, device: device)
+            }
+            switch answer {
+            case .success(let page):
+                take(page, name, view, before)
+                if !page.moreComing { return true }
+            case .failure(.zoneNotFound):
+                bookmark.views[name] = nil
+                return true
+            case .failure(.tokenExpired):
+                if world.history.livingZone(name)?.id == view.zone {
+                    world.history.accuse("I-2: a token of zone \(name) expired")
+                }
+                bookmark.views[name] = nil
+            case .failure(.tokenInvalid):
+                world.history.accuse("a token of zone \(name) is invalid")
+                return false
+            case .failure, nil:
+                return false
+            }
+        }
+        world.history.accuse("I-2: the feed of zone \(name) has no end")
+        return false
+    }
+
+    private func take(_ page: ZonePage, _ name: String, _ view: ZoneView, _ before: [ZoneID: History.Zone]) {
+        if let invention = ZoneView.invention(in: page, of: world.history.zones[page.zone]) {
+            world.history.accuse("a page tells what never was: \(invention)")
+        }
+        var view = view
+        view.take(page)
+        bookmark.views[name] = view
+        keepBookmark()
+        guard !page.moreComing, let then = before[page.zone], let now = world.history.zones[page.zone] else { return }
+        if let missing = view.missing(of: then, now: now) {
+            world.history.accuse("I-2: the feed of zone \(name) skipped \(missing)")
+        }
+    }
+
+    /// I-2 for the database feed: every zone as it was when the last page was asked for.
+    private func judgeSync(_ before: [ZoneID: History.Zone]) {
+        for zone in before.values.sorted(by: { $0.id < $1.id }) where zone.name != ZoneName.default {
+            guard let now = world.history.zones[zone.id] else { continue }
+            let view = bookmark.views[zone.name]
+            if zone.endedAt != nil {
+                if view?.zone == zone.id { world.history.accuse("R-205: the end of zone \(zone.name) was skipped") }
+            } else if now.endedAt == nil {
+                let missing = view?.zone == zone.id ? view?.missing(of: zone, now: now) : "all of it"
+                if let missing { world.history.accuse("I-2: the database feed skipped zone \(zone.name): \(missing)") }
+            }
+        }
+    }
+}

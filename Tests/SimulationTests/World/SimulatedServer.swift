@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TidemarkDomain
+import TidemarkScheduling
+import TidemarkService
+import TidemarkTestKit
+
+/// A server that dies and is started again. What it had in memory is lost; its answers after its death reach nobody.
+final class SimulatedServer: @unchecked Sendable {
+    /// NB: unchecked, as all of the simulation: one thread runs it.
+    private let world: SimulatedWorld
+    private(set) var life = 0
+    private var store: MemoryStore?
+    private var service: CloudService?
+
+    init(_ world: SimulatedWorld) {
+        self.world = world
+    }
+
+    func start() {
+        life += 1
+        let store = MemoryStore(world.database, faults: world.faults(of: self))
+        let storage: any Storage =
+            world.planted.map { PlantedStorage(store, $0, scheduler: world.scheduler) } ?? store
+        self.store = store
+        service = CloudService(
+            storage: storage, scheduler: world.scheduler, limits: world.limits, onMoved: { _ in })
+    }
+
+    func crash() {
+        store?.crash()
+        service = nil
+    }
+
+    var isUp: Bool { service != nil }
+
+    /// The answer; nil if the server is down, or died meanwhile.
+    func call<Value: Sendable>(_ request: (CloudService) async -> Value) async -> Value? {
+        guard let service else { return nil }
+        let life = life
+        let value = await request(service)
+        return isUp && life == self.life ? value : nil
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TidemarkDomain
+import TidemarkScheduling
+import TidemarkService
+import TidemarkTestKit
+
+/// Several servers on one database, and the network between them and the devices, with all that goes wrong there.
+///
+/// One thread runs all of it, and every choice comes from the scheduler's seed.
+final class SimulatedWorld: @unchecked Sendable {
+    let scheduler: SimulationScheduler
+    let database: MemoryDatabase
+    let planted: PlantedFault?
+    private(set) var servers: [SimulatedServer] = []
+    private(set) var identity: Identity?
+    var history = History()
+    var limits = Limits()
+    /// From now on nothing goes wrong any more.
+    private(set) var isCalm = false
+    /// Once in so many points something goes wrong; each run is of another weather.
+    private let faultsOneIn: Int
+
+    static let zoneNames = ["a", "b", "c"]
+    static let recordNames = ["r0", "r1", "r2", "r3", "r4"]
+
+    init(seed: UInt64, planted: PlantedFault?) {
+        scheduler = SimulationScheduler(seed: seed)
+        database = MemoryDatabase(scheduler: scheduler)
+        self.planted = planted
+        faultsOneIn = [12, 30, 80, 200, 1_000_000][Int(scheduler.randomBits() % 5)]
+        database.observe { [unowned self] commit in history.record(commit) }
+    }
+
+    /// The account, its zones, and the servers.
+    func prepare(serverCount: Int) async throws {
+        let store = MemoryStore(database)
+        database.issueCredential(hash: [1], account: "alice")
+        identity = try await store.identity(
+            credentialHash: [1], container: "iCloud.test", environment: .development, createsContainer: true,
+            now: Timestamp(milliseconds: scheduler.wallClockMilliseconds))
+        let device = DeviceID(high: 0, low: 1)
+        let zones = try await store.beginZonesWrite(in: viewer, names: Self.zoneNames, device: device)
+        try await zones.commit(
+            ZonesChanges(created: Self.zoneNames, removed: [], device: device, memory: RequestMemory()),
+            now: Timestamp(milliseconds: scheduler.wallClockMilliseconds))
+        servers = (0..<serverCount).map { _ in SimulatedServer(self) }
+        for server in servers { server.start() }
+    }
+
+    var viewer: DatabaseID { identity?.privateDatabase ?? DatabaseID(0) }
+
+    func key(_ zone: String) -> ZoneKey { ZoneKey(database: viewer, name: zone) }
+
+    // MARK: Dice
+
+    func below(_ bound: Int) -> Int { Int(scheduler.randomBits() % UInt64(bound)) }
+
+    func oneIn(_ count: Int) -> Bool { below(count) == 0 }
+
+    func oneOf<Value>(_ values: [Value]) -> Value { values[below(values.count)] }
+
+    /// Mostly short, sometimes long.
+    func delay() -> Duration {
+        switch below(10) {
+        case 0: .milliseconds(Int64(below(4_000)))
+        case 1, 2: .milliseconds(Int64(below(100)))
+        default: .microseconds(Int64(below(3_000)))
+        }
+    }
+
+    // MARK: What goes wrong
+
+    func faults(of server: SimulatedServer) -> FaultPlan {
+        FaultPlan(
+            at: { [unowned self] _ in
+                guard !isCalm, oneIn(faultsOneIn) else { return .none }
+                switch below(12) {
+                case 0...4: return .delay(delay())
+                case 5...7: return .disconnect
+                case 8, 9: return .commitLate(after: delay())
+                case 10: return .delay(.seconds(7))
+                default: return .crash
+                }
+            },
+            onCrash: { [unowned self, unowned server] in crash(server) })
+    }
+
+    private func crash(_ server: SimulatedServer) {
+        server.crash()
+        let pause = delay()
+        scheduler.run {
+            await self.scheduler.pass(pause)
+            if !server.isUp { server.start() }
+        }
+    }
+
+    /// Ends all faults, and waits until what is under way has ended and every server is up.
+    func calmDown() async {
+        isCalm = true
+        await scheduler.pass(.seconds(30))
+        for server in servers where !server.isUp { server.start() }
+    }
+
+    // MARK: The network
+
+    /// Sends a request to some server, and waits for the answer for a while. It may get lost on either way, and it may
+    /// arrive twice.
+    func send<Value: Sendable>(_ request: @escaping @Sendable (CloudService) async -> Value) async -> Value? {
+        let server = oneOf(servers)
+        if isCalm { return await server.call(request) }
+        if oneIn(15) { return nil }
+        if oneIn(15) {
+            let other = oneOf(servers)
+            let pause = delay()
+            scheduler.run {
+                await self.scheduler.pass(pause)
+                _ = await other.call(request)
+            }
+        }
+        let isAnswerLost = oneIn(12)
+        let patience = oneIn(4) ? delay() : .seconds(20)
+        let answer = await scheduler.firstAnswer(within: patience) { await server.call(request) }
+        return isAnswerLost ? nil : answer
+    }
+}
