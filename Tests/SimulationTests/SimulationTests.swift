@@ -5,15 +5,15 @@ import Testing
 
 /// Servers and devices in virtual time, with every fault that we could think of (I-1 … I-3).
 ///
-/// `SIMULATION_SEED` and `SIMULATION_SEEDS` say where to begin and how many to try.
+/// `TIDEMARK_SEED` and `TIDEMARK_SEEDS` say where to begin and how many to try.
 @Suite struct SimulationTests {
     private static func setting(_ name: String) -> UInt64? {
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
     }
 
     @Test func `I-1, I-2, I-3: no fresh seed breaks a promise`() {
-        let first = Self.setting("SIMULATION_SEED") ?? UInt64.random(in: 0...(.max / 2))
-        let count = Self.setting("SIMULATION_SEEDS") ?? 500
+        let first = Self.setting("TIDEMARK_SEED") ?? UInt64.random(in: 0...(.max / 2))
+        let count = Self.setting("TIDEMARK_SEEDS") ?? 500
         print("simulation: \(count) seeds from \(first)")
         for seed in first..<(first + count) {
             let violations = SimulationRun(seed: seed).violations
