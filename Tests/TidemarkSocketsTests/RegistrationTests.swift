@@ -125,12 +125,14 @@ import Testing
             let other = try SocketPair()
             let connection = try await loop.tryOnLoop { () throws(SocketError) in
                 let connection = try TestConnection(pair.near, on: loop)
+                connection.registration.update([])
                 #expect(dup2(other.near.descriptor.rawValue, pair.near.descriptor.rawValue) >= 0)
-                connection.registration.update([.readable, .writable])
+                connection.registration.update(.readable)
                 return connection
             }
             other.poke()
             try await loop.eventually("read") { connection.received == [1] }
+            withExtendedLifetime((pair, other)) {}
         }
     }
 
