@@ -158,9 +158,11 @@ let package = Package(
             ]),
 
         // Tests: one target for each of the above, and those that need all of it.
+        .target(name: "CTidemarkTestSettings", path: "Tests/CTidemarkTestSettings"),
         .target(
             name: "TidemarkTestSupport",
             dependencies: [
+                "CTidemarkTestSettings",
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkLocalPostgres", "TidemarkPostgres", "TidemarkScheduling",
                 "TidemarkSockets", deque,
             ],
