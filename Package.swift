@@ -20,8 +20,8 @@ func target(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [
     .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
-func executable(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+func executable(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -155,7 +155,7 @@ let package = Package(
             [
                 "TidemarkBytes", "TidemarkDomain", "TidemarkFields", "TidemarkHTTP", "TidemarkTranslation",
                 "TidemarkWebSocket", "TidemarkWire", protobuf,
-            ]),
+            ], exclude: ["run"]),
 
         // Tests: one target for each of the above, and those that need all of it.
         .target(name: "CTidemarkTestSettings", path: "Tests/CTidemarkTestSettings"),
@@ -226,6 +226,7 @@ let package = Package(
                 "TidemarkKit", "TidemarkLocalPostgres", "TidemarkServer", "TidemarkStore", "TidemarkTransport",
                 "TidemarkTLS", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "tidemark", "foldersync",
             ]),
+        tests("TidemarkFuzzTests", ["tidemark-fuzz"]),
         tests("TidyTests", []),
     ]
 )

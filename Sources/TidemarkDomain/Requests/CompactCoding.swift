@@ -49,6 +49,8 @@ struct CompactReader {
             guard let byte = readByte() else { return nil }
             // The tenth byte has room for one bit only.
             if shift == 63, byte > 1 { return nil }
+            // A last byte of 0 would have been needless: each number has one encoding.
+            if shift > 0, byte == 0 { return nil }
             number |= UInt64(byte & 0x7F) << shift
             if byte < 0x80 { return number }
         }

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SwiftProtobuf
+internal import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkTranslation
+internal import TidemarkWire
+
+internal import struct Foundation.Data
+
+extension Fuzzer {
+    /// A client's message: read, translated and judged by the rules that need no store, as a session does.
+    static let envelope = Fuzzer(name: "envelope", seeds: { EnvelopeSeeds.clients }) { input throws(Finding) in
+        guard let message = try? ClientMessage(input), let request = message.request else { return false }
+        _ = try Envelopes.checkWriting(WireClientEnvelope.self, input)
+        do {
+            try Envelopes.translate(request)
+            return true
+        } catch is Refusal {
+            return false
+        } catch {
+            throw Finding("\(error)")
+        }
+    }
+
+    /// A server's message, as a client reads it.
+    static let serverEnvelope = Fuzzer(name: "server-envelope", seeds: { EnvelopeSeeds.servers }) {
+        input throws(Finding) in
+        try Envelopes.checkWriting(WireServerEnvelope.self, input)
+    }
+}
+
+private enum Envelopes {
+    static let viewpoint = Viewpoint(
+        user: UserID(7), userRecordName: "_0123456789abcdef0123456789abcdef", database: DatabaseID(3),
+        device: DeviceID(high: 1, low: 2), store: StoreIncarnation(0xFEED))
+    static let limits = Limits()
+
+    /// False if the bytes are no such message. What was read is written to bytes that say the same.
+    static func checkWriting<Message: SwiftProtobuf.Message>(
+        _ type: Message.Type, _ input: [UInt8]
+    ) throws(Finding) -> Bool {
+        guard let message = try? Message(serializedBytes: input) else { return false }
+        guard let written: [UInt8] = try? message.serializedBytes(),
+            let again = try? Message(serializedBytes: written), let twice: [UInt8] = try? again.serializedBytes()
+        else { throw Finding("read, but not written") }
+        // Bytes, not values: a number that is not one is not equal to itself.
+        try Finding.unless(written == twice, "written as \(written), then as \(twice)")
+        return true
+    }
+
+    static func translate(_ request: WireClientEnvelope.OneOf_Request) throws {
+        switch request {
+        case .hello(let hello):
+            let greeting = try Greeting(hello)
+            try Finding.unless(greeting.shownName.unicodeScalars.count <= 1_024, "a name to show of any length")
+        case .modifyRecords(let request):
+            _ = try DatabaseScope(request.database)
+            try check(RecordsPart.parts(of: request, by: viewpoint, limits: limits))
+        case .fetchRecords(let request):
+            _ = try DatabaseScope(request.database)
+            _ = try RecordsQuery(request, by: viewpoint, limits: limits)
+        case .modifyZones(let request):
+            _ = try DatabaseScope(request.database)
+            _ = try ZonesRequest(request, by: viewpoint, limits: limits)
+        case .fetchZones(let request):
+            _ = try DatabaseScope(request.database)
+            _ = try ZoneNames.read(request.zones, by: viewpoint, limits: limits)
+        case .fetchZoneChanges(let request):
+            _ = try DatabaseScope(request.database)
+            let query = try ZoneChangesQuery(request, by: viewpoint)
+            _ = ZonePageQuery.make(
+                key: ZoneKey(database: viewpoint.database, name: query.zoneName ?? ""), token: query.token,
+                limit: query.limit, device: viewpoint.device, store: viewpoint.store, limits: limits)
+        case .fetchDatabaseChanges(let request):
+            let query = DatabaseChangesQuery(request)
+            _ = ChangeToken.number(
+                inDatabaseFeedOf: viewpoint.database, from: query.token, store: viewpoint.store)
+        case .modifySubscriptions(let request):
+            for save in request.saves {
+                _ = try Subscription(save, scope: .private).refusal(within: limits)
+            }
+        case .fetchSubscriptions: break
+        }
+    }
+
+    /// What the rules are given is within their limits, and they can judge it against an empty zone.
+    private static func check(_ parts: [RecordsPart]) throws {
+        for case .request(let request) in parts {
+            try Finding.unless(request.saves.count + request.deletes.count <= limits.itemsMax, "too many items")
+            let read = request.read(in: viewpoint.database)
+            let zone = ZoneState(id: ZoneID(11), key: read.key, createdAt: Timestamp(milliseconds: 0))
+            let snapshot = ZoneSnapshot(
+                key: read.key, zone: zone, lastRemoval: nil, records: [:], children: [:], memories: [:])
+            var overlay = ZoneOverlay(snapshot: snapshot, store: viewpoint.store, limits: limits)
+            guard case .success(let outcome) = overlay.apply(request, now: Timestamp(milliseconds: 1)) else { continue }
+            try Finding.unless(
+                outcome.saves.count == request.saves.count && outcome.deletes.count == request.deletes.count,
+                "\(outcome) for \(request)")
+            var answer = RecordsAnswer(viewpoint: viewpoint, limits: limits)
+            answer.append(outcome)
+            _ = try WireServerEnvelope(serializedBytes: answer.message(1))
+        }
+    }
+}
+
+private enum EnvelopeSeeds {
+    static let clients: [[UInt8]] = [
+        client { $0.hello = hello }, client { $0.modifyRecords = modifyRecords },
+        client {
+            $0.fetchRecords.database = .private
+            $0.fetchRecords.zones = [names("notes", ["a", "b"])]
+            $0.fetchRecords.desiredKeys.keys = ["title"]
+        },
+        client {
+            $0.modifyZones.database = .private
+            $0.modifyZones.stamp = stamp
+            $0.modifyZones.saves = [zone("notes")]
+            $0.modifyZones.deletes = [zone("lists")]
+        },
+        client {
+            $0.fetchZones.database = .private
+            $0.fetchZones.zones = [zone("notes")]
+        },
+        client {
+            $0.fetchZoneChanges.database = .private
+            $0.fetchZoneChanges.zone = zone("notes")
+            $0.fetchZoneChanges.limit = 10
+            $0.fetchZoneChanges.token = Data(
+                ChangeToken.zone(
+                    ZoneKey(database: Envelopes.viewpoint.database, name: "notes"), store: Envelopes.viewpoint.store,
+                    position: .init(zone: ZoneID(11), number: 5)
+                ).bytes)
+        },
+        client {
+            $0.fetchDatabaseChanges.database = .private
+            $0.fetchDatabaseChanges.token = Data(
+                ChangeToken.database(store: Envelopes.viewpoint.store, viewer: Envelopes.viewpoint.database, number: 5)
+                    .bytes)
+        },
+        client {
+            var subscription = WireSubscription()
+            subscription.id = "all"
+            subscription.kind = .database
+            $0.modifySubscriptions.saves = [subscription]
+            $0.modifySubscriptions.deletes = ["old"]
+        },
+    ]
+
+    static let servers: [[UInt8]] = [
+        ServerMessage.failure(3, .requestTooLarge, detail: "too large"),
+        ServerMessage.answer(4, .modifyZones(WireModifyZonesAnswer())),
+        ServerMessage.push(WirePush()),
+        ServerMessage.answer(5, .fetchZoneChanges(changes)),
+    ]
+
+    private static var changes: WireFetchZoneChangesAnswer {
+        var answer = WireFetchZoneChangesAnswer()
+        var change = WireZoneChange()
+        change.record.name = "a"
+        change.record.fields = Data(FieldSeeds.all[1])
+        answer.changes = [change]
+        answer.token = Data([1, 2, 3])
+        return answer
+    }
+
+    private static func client(_ fill: (inout WireClientEnvelope) -> Void) -> [UInt8] {
+        var envelope = WireClientEnvelope()
+        envelope.id = 3
+        fill(&envelope)
+        return (try? envelope.serializedBytes()) ?? []
+    }
+
+    private static var stamp: WireRequestStamp {
+        var stamp = WireRequestStamp()
+        stamp.counter = 5
+        stamp.lowestUnanswered = 1
+        stamp.issuedAt = 1_700_000_000_000
+        return stamp
+    }
+
+    private static func zone(_ name: String) -> WireZoneID {
+        var zone = WireZoneID()
+        zone.name = name
+        return zone
+    }
+
+    private static func names(_ zoneName: String, _ names: [String]) -> WireZoneRecordNames {
+        var named = WireZoneRecordNames()
+        named.zone = zone(zoneName)
+        named.names = names
+        return named
+    }
+
+    private static var hello: WireHello {
+        var hello = WireHello()
+        hello.container = "iCloud.dev.tidemark"
+        hello.environment = .development
+        hello.credential = "secret"
+        hello.device = Data(Envelopes.viewpoint.device.bytes)
+        hello.clientName = "foldersync/1.0"
+        hello.deviceName = "laptop"
+        return hello
+    }
+
+    private static var modifyRecords: WireModifyRecords {
+        var save = WireRecordSave()
+        save.name = "a"
+        save.type = "Note"
+        save.fields = Data(FieldSeeds.all[1])
+        save.tag = Data(ChangeTag.version(store: Envelopes.viewpoint.store, zone: ZoneID(11), number: 5).bytes)
+        var child = WireRecordSave()
+        child.name = "b"
+        child.type = "Note"
+        child.parentChange = .parentSet
+        child.parent = "a"
+        var part = WireZoneModifications()
+        part.zone = zone("notes")
+        part.saves = [save, child]
+        part.deletes = ["c"]
+        var request = WireModifyRecords()
+        request.database = .private
+        request.stamp = stamp
+        request.atomic = true
+        request.zones = [part]
+        return request
+    }
+}
