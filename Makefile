@@ -33,7 +33,9 @@ simulate: ## Search for failing seeds: make simulate SEEDS=10000
 	TIDEMARK_SEEDS=$(SEEDS) swift test -c release -Xswiftc -enable-testing --filter SimulationTests
 
 bench: ## All measurements, each beside its reference, as a table
-	swift build -c release --product tidemark-bench --product tidemark-echo --product tidemark
+	for product in tidemark tidemark-echo tidemark-yardstick tidemark-bench; do \
+		swift build -c release --product $$product || exit 1; \
+	done
 	.build/release/tidemark-bench
 
 fuzz: ## Every fuzzer for ten minutes (FUZZ_SECONDS=600)

@@ -148,8 +148,12 @@ let package = Package(
             [
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkKit", "TidemarkLocalPostgres", "TidemarkPostgres",
                 "TidemarkScheduling", "TidemarkServer", "TidemarkSockets", "TidemarkStore", "TidemarkTransport",
-                "TidemarkTLS", "TidemarkWire", "TidemarkFields", arguments,
+                "TidemarkTLS", "TidemarkWebSocket", "TidemarkWire", "TidemarkFields", "TidemarkDomain", arguments,
+                protobuf,
             ]),
+        .executableTarget(
+            name: "tidemark-yardstick", dependencies: ["CTidemarkOpenSSL", "CTidemarkLibpq"],
+            linkerSettings: ["ssl", "crypto", "pq"].map { .linkedLibrary($0) }),
         executable(
             "tidemark-fuzz",
             [

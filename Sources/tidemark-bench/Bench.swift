@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkTLS
+
+/// One benchmark: runs Tidemark and its reference in turns.
+protocol Benchmark {
+    static var name: String { get }
+
+    static func run(_ bench: Bench) throws -> [Row]
+}
+
+/// What benchmarks have in common: how long to measure, a folder, certificates, and the database, once one needs it.
+///
+/// Used by the main thread only, which stays for the whole run: what it starts ends with it, however it ends.
+final class Bench {
+    static var all: [any Benchmark.Type] {
+        [
+            EchoBenchmark.self, FanOutBenchmark.self, IdleConnectionsBenchmark.self, OneSaveBenchmark.self,
+            ManyZonesBenchmark.self, OneZoneBenchmark.self, BatchesBenchmark.self, ChangeFeedBenchmark.self,
+            SaveToEventBenchmark.self,
+        ]
+    }
+
+    /// Where servers run, and where those who ask them do.
+    static let serverCore = 0
+    static let clientCore = 1
+
+    let repetitions: Int
+    /// Of each measurement.
+    let seconds: Int
+    let isQuick: Bool
+    let directory: String
+    let certificates: DevelopmentCertificates
+    private var startedDatabase: BenchDatabase?
+
+    init(repetitions: Int, seconds: Int, isQuick: Bool) throws {
+        self.repetitions = repetitions
+        self.seconds = seconds
+        self.isQuick = isQuick
+        // Short, because the paths of Unix sockets are.
+        directory = NSTemporaryDirectory() + "tidemark-bench-\(getpid())"
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        certificates = try DevelopmentCertificates(
+            directory: directory, hosts: ["localhost", "127.0.0.1"], now: Int64(Date().timeIntervalSince1970))
+    }
+
+    func tearDown() {
+        startedDatabase?.stop()
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    /// A durable private PostgreSQL with our tables and those of the reference; started by the first who asks.
+    func database() throws -> BenchDatabase {
+        if let startedDatabase { return startedDatabase }
+        let database = try BenchDatabase.start(self)
+        startedDatabase = database
+        return database
+    }
+
+    /// Runs both in turns, each first as often as the other, so that a drift of the machine meets both.
+    func compare(_ value: () throws -> Double, with reference: () throws -> Double) rethrows -> Comparison {
+        var comparison = Comparison()
+        for repetition in 0..<repetitions {
+            if repetition.isMultiple(of: 2) {
+                comparison.values.append(try value())
+                comparison.references.append(try reference())
+            } else {
+                comparison.references.append(try reference())
+                comparison.values.append(try value())
+            }
+        }
+        return comparison
+    }
+
+    /// Progress, for whoever waits; standard output has the results alone.
+    func tell(_ text: String) {
+        FileHandle.standardError.write(Data("… \(text)\n".utf8))
+    }
+}
+
+/// Why there is no figure.
+struct BenchError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// Which program runs where, so that server and client do not take each other's time. A machine with one core has no choice.
+enum Cores {
+    private static let count = ProcessInfo.processInfo.processorCount
+    private static let taskset = "/usr/bin/taskset"
+
+    /// What stands before a command that is to run on that core only.
+    static func command(_ core: Int?) -> [String] {
+        guard let core, core < count else { return [] }
+        return [taskset, "--cpu-list", "\(core)"]
+    }
+
+    /// All threads of this process; nil: anywhere.
+    static func pinThisProcess(to core: Int?) throws {
+        if let core, core >= count { return }
+        let list = core.map { "\($0)" } ?? "0-\(count - 1)"
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: taskset)
+        process.arguments = ["--all-tasks", "--pid", "--cpu-list", list, "\(getpid())"]
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+    }
+}

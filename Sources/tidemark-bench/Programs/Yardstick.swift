@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `tidemark-yardstick`, run to its end: the load that servers are measured with, and the references on libpq.
+enum Yardstick {
+    static let program = "tidemark-yardstick"
+
+    /// What it printed as `name=value`.
+    static func run(_ bench: Bench, _ arguments: [String], core: Int?) throws -> [String: Double] {
+        let output = try ChildProgram.output(program, arguments, core: core, in: bench.directory)
+        var values: [String: Double] = [:]
+        for line in output.split(separator: "\n") {
+            let parts = line.split(separator: "=")
+            guard parts.count == 2, let value = Double(parts[1]) else { throw BenchError("\(program) said: \(line)") }
+            values[String(parts[0])] = value
+        }
+        return values
+    }
+
+    /// Generates load against a server, on the clients' core.
+    static func load(
+        _ bench: Bench, _ mode: String, on server: TransportProgram, _ arguments: [String]
+    ) throws -> [String: Double] {
+        try run(
+            bench, ["load", mode, "--port", "\(server.port)", "--server", "\(server.id)"] + arguments,
+            core: Bench.clientCore)
+    }
+
+    /// Runs transactions on the reference's tables.
+    static func transactions(
+        _ bench: Bench, _ mode: String, _ arguments: [String], core: Int? = nil
+    ) throws -> [String: Double] {
+        let database = try bench.database()
+        try database.prepareReference(bench)
+        return try run(
+            bench,
+            ["transactions", mode, "--database", database.referenceURL, "--seconds", "\(bench.seconds)"] + arguments,
+            core: core)
+    }
+}
+
+extension [String: Double] {
+    /// What must be there.
+    func value(_ name: String) throws -> Double {
+        guard let value = self[name] else { throw BenchError("\(Yardstick.program) did not print \(name)") }
+        return value
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkFields
+internal import TidemarkWire
+
+/// Records to save, some 300 bytes of fields each. Confined to whoever saves.
+final class RecordSupply: @unchecked Sendable {
+    /// As in the reference: records are new at first, then replaced again and again.
+    private static let nameCount = 10_000
+    private static let contentCount = 64
+
+    private let contents: [Data]
+    private var generator = SystemRandomNumberGenerator()
+    private var number = 0
+
+    init() {
+        contents = (0..<Self.contentCount).map { Data(Self.fields($0)) }
+    }
+
+    /// Records that follow each other, from a random one on.
+    func next(_ count: Int) -> [WireRecordSave] {
+        number = Int.random(in: 0..<Self.nameCount, using: &generator)
+        return (0..<count).map { save("r\((number + $0) % Self.nameCount)") }
+    }
+
+    /// Records that were never there, in order.
+    func following(_ count: Int) -> [WireRecordSave] {
+        defer { number += count }
+        return (0..<count).map { save(String(format: "r%08d", number + $0)) }
+    }
+
+    private func save(_ name: String) -> WireRecordSave {
+        var save = WireRecordSave()
+        save.name = name
+        save.type = "Note"
+        save.fields = contents[Int.random(in: 0..<contents.count, using: &generator)]
+        return save
+    }
+
+    private static func fields(_ number: Int) -> [UInt8] {
+        let words = ["the", "tide", "comes", "in", "and", "leaves", "a", "line", "on", "every", "stone", "of", "shore"]
+        var body = ""
+        while body.utf8.count < 205 { body += words[(body.utf8.count * 7 + number) % words.count] + " " }
+        let fields = [
+            Field("body", .string(body)),
+            Field("created", .date(milliseconds: 1_700_000_000_000 + Int64(number))),
+            Field("done", .int64(Int64(number % 2))),
+            Field("rank", .double(Double(number) * 1.5)),
+            Field("title", .string("Note number \(number)")),
+        ]
+        do {
+            return try FieldMap(fields).bytes
+        } catch {
+            preconditionFailure("Our own fields are valid: \(error)")
+        }
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SwiftProtobuf
+internal import TidemarkWire
+
+/// What a client that measures wants to know of an answer.
+struct WireAnswer {
+    var id: UInt64
+    /// Of a Hello: the server's clock.
+    var serverTime: Int64 = 0
+    /// Of a page.
+    var page: Page?
+    /// What failed; nil: nothing.
+    var failure: String?
+
+    struct Page {
+        var token: [UInt8]
+        var recordCount: Int
+        var isLast: Bool
+    }
+
+    /// Nil: not an answer.
+    init?(_ message: UnsafeRawBufferPointer) {
+        if let page = PageScanner.scan(message) {
+            (id, self.page) = page
+            return
+        }
+        guard let envelope = try? WireServerEnvelope(serializedBytes: Array(message)) else { return nil }
+        id = envelope.id
+        switch envelope.answer {
+        case .hello(let answer): serverTime = answer.serverTime
+        case .modifyZones(let answer): failure = Self.failure(of: answer)
+        case .modifyRecords(let answer): failure = Self.failure(of: answer)
+        default: failure = "\(envelope)"
+        }
+    }
+
+    private static func failure(of answer: WireModifyZonesAnswer) -> String? {
+        for result in answer.saves {
+            if case .failure(let failure) = result.result { return "\(failure)" }
+        }
+        return nil
+    }
+
+    private static func failure(of answer: WireModifyRecordsAnswer) -> String? {
+        for zone in answer.zones {
+            for save in zone.saves {
+                if case .failure(let failure) = save.result { return "\(failure)" }
+            }
+        }
+        return nil
+    }
+}
+
+/// Looks through an answer to FetchZoneChanges without decoding its records: their number, the token, whether more comes.
+///
+/// Whoever measures the server must cost little; an engine decodes every record, in a process of its own.
+enum PageScanner {
+    // Numbers of fields in Envelope.proto and Changes.proto.
+    private static let idField: UInt64 = 1
+    private static let fetchZoneChangesField: UInt64 = 8
+    private static let changesField: UInt64 = 1
+    private static let tokenField: UInt64 = 2
+    private static let moreComingField: UInt64 = 3
+
+    /// Nil: another answer, or not well-formed.
+    static func scan(_ message: UnsafeRawBufferPointer) -> (UInt64, WireAnswer.Page)? {
+        var id: UInt64 = 0
+        var reader = ProtobufReader(message)
+        while let field = reader.next() {
+            switch (field.number, field.value) {
+            case (idField, .number(let number)): id = number
+            case (fetchZoneChangesField, .bytes(let bytes)): return scanPage(bytes).map { (id, $0) }
+            default: return nil
+            }
+        }
+        return nil
+    }
+
+    private static func scanPage(_ bytes: UnsafeRawBufferPointer) -> WireAnswer.Page? {
+        var page = WireAnswer.Page(token: [], recordCount: 0, isLast: true)
+        var reader = ProtobufReader(bytes)
+        while let field = reader.next() {
+            switch (field.number, field.value) {
+            case (changesField, .bytes): page.recordCount += 1
+            case (tokenField, .bytes(let token)): page.token = Array(token)
+            case (moreComingField, .number(let number)): page.isLast = number == 0
+            default: return nil
+            }
+        }
+        return page
+    }
+}
+
+/// Reads the fields of a protobuf message one after the other.
+private struct ProtobufReader {
+    enum Value {
+        case number(UInt64)
+        case bytes(UnsafeRawBufferPointer)
+    }
+
+    private let bytes: UnsafeRawBufferPointer
+    private var offset = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+    }
+
+    /// Nil at the end, or at something that is neither a number nor bytes.
+    mutating func next() -> (number: UInt64, value: Value)? {
+        guard let tag = varint() else { return nil }
+        switch tag & 7 {
+        case 0: return varint().map { (tag >> 3, .number($0)) }
+        case 2:
+            guard let count = varint(), count <= bytes.count - offset else { return nil }
+            defer { offset += Int(count) }
+            return (tag >> 3, .bytes(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + Int(count)])))
+        default: return nil
+        }
+    }
+
+    private mutating func varint() -> UInt64? {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while offset < bytes.count, shift < 64 {
+            let byte = bytes[offset]
+            offset += 1
+            value |= UInt64(byte & 127) << shift
+            if byte < 128 { return value }
+            shift += 7
+        }
+        return nil
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkSockets
+internal import TidemarkTransport
+internal import TidemarkWebSocket
+internal import TidemarkWire
+
+/// A device that speaks the protocol and keeps nothing. Loop-confined.
+final class WireDevice: MessageHandler, @unchecked Sendable {
+    let zone: String
+    /// Of the zone's feed, so far; empty: at its beginning.
+    private(set) var token: [UInt8] = []
+    private(set) var isReady = false
+    private let credential: String
+    private let loop: EventLoop
+    private weak var fleet: WireFleet?
+    private var connection: MessageConnection?
+    /// When each request under way was sent, by its number.
+    private var starts: [UInt64: Duration] = [:]
+    private var lastNumber: UInt64 = 1
+    private var serverTimeAhead: Int64 = 0
+
+    init(zone: String, credential: String, loop: EventLoop, fleet: WireFleet) {
+        self.zone = zone
+        self.credential = credential
+        self.loop = loop
+        self.fleet = fleet
+    }
+
+    func connect(to target: WireTarget) {
+        connection = TransportClient.connect(on: loop, to: target.target, handler: self)
+    }
+
+    func close() {
+        connection?.close()
+    }
+
+    var underWayCount: Int { starts.count }
+
+    func send(_ request: WireRequest) {
+        lastNumber += 1
+        var stamp = WireRequestStamp()
+        stamp.counter = lastNumber
+        stamp.lowestUnanswered = starts.keys.min() ?? lastNumber
+        stamp.issuedAt = loop.wallClockMilliseconds + serverTimeAhead
+        starts[lastNumber] = loop.now
+        connection?.send(.binary, request.envelope(id: lastNumber, stamp: stamp))
+    }
+
+    // MARK: MessageHandler
+
+    func opened(_ connection: MessageConnection) {
+        connection.send(.binary, WireRequest.hello(credential: credential))
+    }
+
+    func received(_ connection: MessageConnection, _ kind: MessageKind, _ payload: MessagePayload) {
+        guard let answer = payload.withUnsafeBytes({ WireAnswer($0) }) else {
+            fleet?.fail("a message that is no answer")
+            return
+        }
+        if let failure = answer.failure { return fleet?.fail(failure) ?? () }
+        guard isReady else { return takeGreeting(answer) }
+        guard let start = starts.removeValue(forKey: answer.id) else {
+            fleet?.fail("an answer to nothing")
+            return
+        }
+        if let page = answer.page { token = page.isLast ? [] : page.token }
+        fleet?.answered(self, after: loop.now - start, recordCount: answer.page?.recordCount ?? 0)
+    }
+
+    private func takeGreeting(_ answer: WireAnswer) {
+        if answer.id == 1 {
+            serverTimeAhead = answer.serverTime - loop.wallClockMilliseconds
+            send(.createZone(zone))
+        } else {
+            starts = [:]
+            isReady = true
+            fleet?.becameReady()
+        }
+    }
+
+    func closed(_ connection: MessageConnection, _ reason: CloseReason) {
+        self.connection = nil
+        if case .local = reason { return }
+        fleet?.fail("a connection ended: \(reason)")
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import SwiftProtobuf
+internal import TidemarkCrypto
+internal import TidemarkWire
+
+/// A request of a device, without the number and the stamp that it gets when it is sent.
+enum WireRequest: Sendable {
+    case createZone(String)
+    /// Atomic, and whatever the server has is replaced.
+    case saves([WireRecordSave], in: String)
+    case page(of: String, after: [UInt8], limit: Int)
+
+    func envelope(id: UInt64, stamp: WireRequestStamp) -> [UInt8] {
+        var envelope = WireClientEnvelope()
+        envelope.id = id
+        switch self {
+        case .createZone(let zone):
+            envelope.modifyZones.database = .private
+            envelope.modifyZones.stamp = stamp
+            envelope.modifyZones.saves = [Self.zone(zone)]
+        case .saves(let records, let zone):
+            var part = WireZoneModifications()
+            part.zone = Self.zone(zone)
+            part.saves = records
+            var request = WireModifyRecords()
+            request.database = .private
+            request.stamp = stamp
+            request.policy = .allKeys
+            request.atomic = true
+            request.zones = [part]
+            envelope.modifyRecords = request
+        case .page(let zone, let token, let limit):
+            envelope.fetchZoneChanges.database = .private
+            envelope.fetchZoneChanges.zone = Self.zone(zone)
+            envelope.fetchZoneChanges.token = Data(token)
+            envelope.fetchZoneChanges.limit = UInt32(limit)
+        }
+        return Self.bytes(envelope)
+    }
+
+    /// The first message of a connection, as a device that nobody has seen before.
+    static func hello(credential: String) -> [UInt8] {
+        var envelope = WireClientEnvelope()
+        envelope.id = 1
+        envelope.hello.container = BenchDatabase.container
+        envelope.hello.environment = .development
+        envelope.hello.credential = credential
+        envelope.hello.device = Data(SecureRandom.bytes(16))
+        envelope.hello.clientName = "tidemark-bench"
+        return bytes(envelope)
+    }
+
+    private static func zone(_ name: String) -> WireZoneID {
+        var zone = WireZoneID()
+        zone.name = name
+        return zone
+    }
+
+    private static func bytes(_ envelope: WireClientEnvelope) -> [UInt8] {
+        do {
+            return try envelope.serializedBytes()
+        } catch {
+            preconditionFailure("Our own messages can be encoded: \(error)")
+        }
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkTLS
+internal import TidemarkTransport
+
+/// Where devices find the server.
+struct WireTarget {
+    static let subprotocol = "tidemark.v1"
+
+    let target: TransportClient.Target
+
+    init(port: UInt16, authorityFile: String) throws {
+        let tls = try TLSContext(
+            client: .init(additionalRootsFile: authorityFile, trustsSystemRoots: false))
+        target = TransportClient.Target(
+            host: "127.0.0.1", port: port, tls: tls, subprotocols: [Self.subprotocol])
+    }
+}
