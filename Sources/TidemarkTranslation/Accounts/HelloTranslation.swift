@@ -46,11 +46,12 @@ package struct Greeting: Sendable, Equatable {
         deviceName = Self.printable(hello.deviceName)
     }
 
-    /// For operators' eyes and for text columns: no control characters, bounded.
+    /// For operators' eyes and for text columns: nothing that moves a cursor or turns the direction of writing, bounded.
     private static func printable(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.lazy.filter { $0.value >= 0x20 && $0.value != 0x7F }.prefix(textMax)))
+        let shown = text.unicodeScalars.lazy.filter { scalar in
+            scalar.properties.generalCategory != .control && scalar.properties.generalCategory != .format
+        }
+        return String(String.UnicodeScalarView(shown.prefix(textMax)))
     }
 }
 

@@ -321,7 +321,8 @@ package nonisolated struct WireSaveFailure: Sendable {
   /// Clears the value of `failure`. Subsequent reads from it will return its default value.
   package mutating func clearFailure() {self._failure = nil}
 
-  /// With SERVER_RECORD_CHANGED: the record that is in the way, complete.
+  /// With SERVER_RECORD_CHANGED: the record that is in the way, complete. Absent where the answer would have
+  /// become too large: fetch it.
   package var serverRecord: WireRecord {
     get {_serverRecord ?? WireRecord()}
     set {_serverRecord = newValue}
