@@ -136,7 +136,7 @@ let package = Package(
                 "TidemarkLocalPostgres", "TidemarkDomain", "TidemarkSockets", "TidemarkScheduling", "TidemarkTelemetry",
                 "TidemarkTLS", "TidemarkTransport", "TidemarkCrypto", "TidemarkBytes", arguments, logging,
             ]),
-        executable("foldersync", ["CloudKit", "TidemarkCrypto", arguments]),
+        executable("foldersync", ["CloudKit", "TidemarkBytes", "TidemarkCrypto", arguments]),
         executable(
             "tidemark-echo",
             [
@@ -227,8 +227,9 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "TidemarkKit", "TidemarkLocalPostgres", "TidemarkServer", "TidemarkStore", "TidemarkTransport",
-                "TidemarkTLS", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "tidemark", "foldersync",
+                "TidemarkKit", "CloudKit", "TidemarkLocalPostgres", "TidemarkServer", "TidemarkStore",
+                "TidemarkDomain", "TidemarkTransport", "TidemarkWebSocket", "TidemarkWire", "TidemarkTLS",
+                "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "tidemark", "foldersync", protobuf,
             ]),
         tests("TidemarkFuzzTests", ["tidemark-fuzz"]),
         tests("TidyTests", []),

@@ -13,7 +13,7 @@ extension NSCoder {
     }
 
     func optionalBytes(forKey key: String) -> [UInt8]? {
-        optionalObject(of: NSData.self, forKey: key).map { [UInt8](Data(referencing: $0)) }
+        optionalObject(of: NSData.self, forKey: key).map(\.byteArray)
     }
 
     func optionalInt64(forKey key: String) -> Int64? {
@@ -36,5 +36,12 @@ extension NSCoder {
 
     func encode(bytes: [UInt8], forKey key: String) {
         encode(NSData(data: Data(bytes)), forKey: key)
+    }
+}
+
+extension NSData {
+    /// A copy in one step: a `Data` that stands for an object is read byte by byte.
+    var byteArray: [UInt8] {
+        withExtendedLifetime(self) { [UInt8](UnsafeRawBufferPointer(start: bytes, count: length)) }
     }
 }

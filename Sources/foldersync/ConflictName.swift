@@ -4,19 +4,20 @@ import Foundation
 
 /// The name under which the other version of a file is kept: `name (conflict, DEVICE, time).ext`.
 enum ConflictName {
-    static func make(_ path: String, deviceName: String, time: Date, attempt: Int) -> String {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        let directory = parts.dropLast().map { $0 + "/" }.joined()
-        let name = parts.last.map(String.init) ?? path
+    /// - Parameter attempt: 0, and more when the name before was taken.
+    static func make(_ path: RelativePath, deviceName: String, time: Date, attempt: Int) -> RelativePath {
+        let name = path.text.split(separator: "/").last.map(String.init) ?? path.text
         // A leading dot begins a hidden file's name, not an extension.
         let dot = name.dropFirst().lastIndex(of: ".") ?? name.endIndex
-        let device = deviceName.map { $0 == "/" || $0.isNewline ? "-" : String($0) }.joined()
+        let device = String(deviceName.map { $0 == "/" || $0.isNewline || $0 == "\0" ? "-" : $0 }.prefix(64))
         let number = attempt == 0 ? "" : " \(attempt + 1)"
         let mark = " (conflict, \(device), \(stamp(time))\(number))"
-        let ending = String(name[dot...])
-        var stem = String(name[..<dot])
-        while stem.utf8.count + mark.utf8.count + ending.utf8.count > 255, !stem.isEmpty { stem.removeLast() }
-        return directory + stem + mark + ending
+        var (stem, ending) = (String(name[..<dot]), String(name[dot...]))
+        // A name has at most 255 bytes.
+        while stem.utf8.count + mark.utf8.count + ending.utf8.count > 255 {
+            if stem.isEmpty { ending.removeLast() } else { stem.removeLast() }
+        }
+        return (path.directories.last ?? "").appending(stem + mark + ending)
     }
 
     private static func stamp(_ time: Date) -> String {

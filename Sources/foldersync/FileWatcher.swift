@@ -7,7 +7,7 @@ import Glibc
 /// Says which files may have changed (inotify). A hint: the syncer looks at each file itself.
 final class FileWatcher: @unchecked Sendable {
     enum Paths: Sendable {
-        case some(Set<String>)
+        case some(Set<RelativePath>)
         /// Too much happened at once: look at every file.
         case everything
     }
@@ -21,8 +21,8 @@ final class FileWatcher: @unchecked Sendable {
     private let source: any DispatchSourceRead
     /// Everything below is used on it alone.
     private let queue = DispatchQueue(label: "foldersync.watcher")
-    private var directories: [Int32: String] = [:]
-    private var changed: Set<String> = []
+    private var directories: [Int32: RelativePath] = [:]
+    private var changed: Set<RelativePath> = []
     private var lostCount = false
     private var isWaiting = false
 
@@ -45,12 +45,12 @@ final class FileWatcher: @unchecked Sendable {
     }
 
     /// A directory and those below it; files that are already there count as changed.
-    private func watch(_ directory: String) throws {
+    private func watch(_ directory: RelativePath) throws {
         let mask = UInt32(
             IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR
                 | IN_EXCL_UNLINK)
         for path in try tree.directories(below: directory) {
-            let watch = inotify_add_watch(descriptor, tree.url(path).path, mask)
+            let watch = inotify_add_watch(descriptor, tree.absolute(path), mask)
             if watch >= 0 {
                 directories[watch] = path
             } else if errno == ENOSPC {
@@ -90,7 +90,7 @@ final class FileWatcher: @unchecked Sendable {
             return
         }
         guard !name.isEmpty, name != FileTree.stateDirectoryName else { return }
-        let path = directory.isEmpty ? name : directory + "/" + name
+        let path = directory.appending(name)
         if event.mask & UInt32(IN_ISDIR) != 0 {
             // A whole tree came or went; what is in it is found by looking.
             try? watch(path)

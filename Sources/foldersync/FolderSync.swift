@@ -34,7 +34,7 @@ struct FolderSync: AsyncParsableCommand {
 
     func run() async throws {
         let tree = try FileTree(root: folder)
-        let journal = try Journal(directory: tree.stateDirectory)
+        let journal = try Journal(directory: tree.stateDirectory, zoneName: zone)
         let report = Report(isVerbose: verbose)
         let syncer = Syncer(
             tree: tree, journal: journal, zoneName: zone, deviceName: device, report: report)

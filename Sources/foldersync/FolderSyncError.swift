@@ -3,12 +3,15 @@
 import Foundation
 import Glibc
 
-/// Why the program ends, in words for the person who started it.
-enum FolderSyncError: Error, LocalizedError, CustomStringConvertible {
+/// Why the program ends, or why a file is left as it is, in words for the person who started it.
+enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible {
     case unreadable(String)
     case cannotPersist(String)
     case cannotWatch(String)
     case system(Int32, String)
+    case alreadyRunning
+    case otherZone(String)
+    case directoryInTheWay(RelativePath)
     case accountChanged
     case zoneDeleted(String)
     case notSettled
@@ -23,6 +26,12 @@ enum FolderSyncError: Error, LocalizedError, CustomStringConvertible {
             "The folder cannot be watched: \(why). With --once it can still be synced."
         case .system(let code, let name):
             "\(name): \(String(cString: strerror(code)))"
+        case .alreadyRunning:
+            "Another foldersync keeps this folder in sync already."
+        case .otherZone(let name):
+            "This folder is in sync with the zone \(name). To give it to another one, remove its .foldersync first."
+        case .directoryInTheWay(let path):
+            "Elsewhere \(path) is a file and here it is a directory; the directory stays."
         case .accountChanged:
             "The account has changed. All files are kept as they are; start again to sync them with the new account."
         case .zoneDeleted(let name):

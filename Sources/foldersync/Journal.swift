@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CloudKit
+import Glibc
 
 /// What this device knows: each file as it was synced last, and the engine's state, in one file.
 ///
@@ -9,22 +10,30 @@ import CloudKit
 /// `Syncer` alone.
 final class Journal: @unchecked Sendable {
     struct Entry: Codable {
-        let path: String
-        /// Of the content that file and record had in common last; nil if the file did not exist.
-        var hash: String?
-        /// Of content that was handed to the engine: after a crash it may or may not be on the server. If it comes back
-        /// from there, it is ours, not somebody else's.
-        var sending: String?
+        let path: RelativePath
+        /// What file and record had in common last; nil if there was no file.
+        var version: String?
+        /// What the file was when it had ``version``: while it stays, the file need not be read.
+        var stat: FileTree.Stat?
+        /// What was handed to the engine and not acknowledged. The server may have it all the same: then the record that
+        /// comes back is our own, and not a conflict with somebody else.
+        private(set) var sent: [Sent] = []
         /// The archived system fields of the record: identity and tag, without which a save would be a conflict.
         private var systemFields: Data?
-        /// Size and time of the file when ``hash`` was taken: while they stay, the file need not be read.
-        var stat: FileTree.Stat?
+        private(set) var tag: String?
 
-        init(path: String, hash: String? = nil, systemFields record: CKRecord? = nil, stat: FileTree.Stat? = nil) {
+        struct Sent: Codable {
+            let version: String
+            let stat: FileTree.Stat?
+        }
+
+        init(path: RelativePath) {
             self.path = path
-            self.hash = hash
-            self.stat = stat
-            if let record { remember(record) }
+        }
+
+        /// Whether a file of that version (nil: none) is something that the server may not have.
+        func differs(from version: String?) -> Bool {
+            version != self.version || sent.contains { $0.version != version }
         }
 
         /// The record with its system fields alone, ready to be filled and saved.
@@ -35,30 +44,45 @@ final class Journal: @unchecked Sendable {
             return CKRecord(coder: coder)
         }
 
-        mutating func remember(_ record: CKRecord) {
+        /// The record is as the server has it, and says `version`.
+        mutating func remember(_ record: CKRecord, version: String?) {
             let coder = NSKeyedArchiver(requiringSecureCoding: true)
             record.encodeSystemFields(with: coder)
             coder.finishEncoding()
             systemFields = coder.encodedData
+            tag = record.recordChangeTag
+            self.version = version
+            stat = nil
+        }
+
+        mutating func sending(_ file: FileTree.File) {
+            sent.removeAll { $0.version == file.version }
+            // Only the last few can still be under way.
+            sent = sent.suffix(7) + [Sent(version: file.version, stat: file.stat)]
+        }
+
+        /// The server has answered: nothing is under way any more.
+        mutating func answered() {
+            sent = []
         }
 
         mutating func forgetRecord() {
-            systemFields = nil
-            hash = nil
-            sending = nil
-            stat = nil
+            self = Entry(path: path)
         }
     }
 
     private struct Line: Codable {
+        var zone: String?
         var entry: Entry?
         var engine: CKSyncEngine.State.Serialization?
     }
 
-    private let url: URL
+    private let zoneName: String
+    private let path: String
     private var handle: FileHandle
+    private let lock: FileHandle
+    /// By the names of their records.
     private var entries: [String: Entry] = [:]
-    private var pathsByRecordName: [String: String] = [:]
     private var unsaved: Set<String> = []
     private var engineStateIsUnsaved = false
     private var lineCount = 0
@@ -68,51 +92,54 @@ final class Journal: @unchecked Sendable {
     }
 
     /// Reads what is there; a last line that a crash cut short is passed over.
-    init(directory: URL) throws {
-        url = directory.appendingPathComponent("journal")
-        if !FileManager.default.fileExists(atPath: url.path) {
-            guard FileManager.default.createFile(atPath: url.path, contents: nil) else {
-                throw FolderSyncError.cannotPersist("cannot create \(url.path)")
-            }
-        }
-        handle = try FileHandle(forWritingTo: url)
-        for line in try Data(contentsOf: url).split(separator: UInt8(ascii: "\n")) {
-            lineCount += 1
-            guard let line = try? JSONDecoder().decode(Line.self, from: line) else { continue }
-            if let entry = line.entry { remember(entry) }
+    init(directory: String, zoneName: String) throws {
+        self.zoneName = zoneName
+        path = "\(directory)/journal"
+        lock = try Self.open("\(directory)/lock", O_CREAT)
+        guard flock(lock.fileDescriptor, LOCK_EX | LOCK_NB) == 0 else { throw FolderSyncError.alreadyRunning }
+        handle = try Self.open(path, O_CREAT)
+        let decoder = JSONDecoder()
+        for line in try Data(contentsOf: URL(fileURLWithPath: path)).split(separator: UInt8(ascii: "\n")) {
+            guard let line = try? decoder.decode(Line.self, from: line) else { continue }
+            if let zone = line.zone, zone != zoneName { throw FolderSyncError.otherZone(zone) }
+            if let entry = line.entry { entries[FileRecord.name(of: entry.path)] = entry }
             if let engine = line.engine { engineState = engine }
         }
-        unsaved = []
-        engineStateIsUnsaved = false
         try rewrite()
     }
 
-    var paths: Set<String> { Set(entries.keys) }
-
-    subscript(path: String) -> Entry? {
-        get { entries[path] }
-        set {
-            guard let newValue else { return }
-            remember(newValue)
+    /// Closed on exec, because nobody else may hold the lock.
+    private static func open(_ path: String, _ flags: Int32) throws -> FileHandle {
+        let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC | flags, 0o600)
+        guard descriptor >= 0 else {
+            throw FolderSyncError.cannotPersist("\(path): \(String(cString: strerror(errno)))")
         }
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    var paths: Set<RelativePath> { Set(entries.values.map(\.path)) }
+
+    subscript(path: RelativePath) -> Entry? {
+        get { entries[FileRecord.name(of: path)] }
+        set { self[recordName: FileRecord.name(of: path)] = newValue }
     }
 
     subscript(id: CKRecord.ID) -> Entry? {
-        pathsByRecordName[id.recordName].flatMap { entries[$0] }
+        get { entries[id.recordName] }
+        set { self[recordName: id.recordName] = newValue }
     }
 
-    private func remember(_ entry: Entry) {
-        entries[entry.path] = entry
-        pathsByRecordName[FileRecord.id(of: entry.path, in: .default).recordName] = entry.path
-        unsaved.insert(entry.path)
+    private subscript(recordName name: String) -> Entry? {
+        get { entries[name] }
+        set {
+            entries[name] = newValue
+            unsaved.insert(name)
+        }
     }
 
     /// The zone is gone: the files stay, the records that they were are forgotten.
     func forgetRecords() {
-        for var entry in entries.values {
-            entry.forgetRecord()
-            remember(entry)
-        }
+        for name in entries.keys { self[recordName: name]?.forgetRecord() }
     }
 
     func forgetEverything() {
@@ -120,34 +147,42 @@ final class Journal: @unchecked Sendable {
         engineState = nil
     }
 
-    /// Writes what changed since the last call, files first.
+    /// Writes what changed since the last call, files first. What was written survives the end of this program; with the
+    /// engine's state it survives the end of the machine as well.
     func persist() throws {
         if lineCount > 2 * entries.count + 1_000 { return try rewrite() }
         var text = Data()
-        for path in unsaved.sorted() { try append(Line(entry: entries[path]), to: &text) }
-        if engineStateIsUnsaved { try append(Line(engine: engineState), to: &text) }
+        let encoder = JSONEncoder()
+        for name in unsaved { try append(Line(entry: entries[name]), to: &text, encoder) }
+        if engineStateIsUnsaved { try append(Line(engine: engineState), to: &text, encoder) }
         guard !text.isEmpty else { return }
         try handle.write(contentsOf: text)
-        try handle.synchronize()
+        if engineStateIsUnsaved { try handle.synchronize() }
         unsaved = []
         engineStateIsUnsaved = false
     }
 
-    private func append(_ line: Line, to text: inout Data) throws {
-        text.append(try JSONEncoder().encode(line))
+    private func append(_ line: Line, to text: inout Data, _ encoder: JSONEncoder) throws {
+        text.append(try encoder.encode(line))
         text.append(UInt8(ascii: "\n"))
         lineCount += 1
     }
 
+    /// Everything into a new file, which then takes the place of the old one in one step.
     private func rewrite() throws {
         lineCount = 0
         var text = Data()
-        for entry in entries.values.sorted(by: { $0.path < $1.path }) { try append(Line(entry: entry), to: &text) }
-        if let engineState { try append(Line(engine: engineState), to: &text) }
-        try text.write(to: url, options: .atomic)
-        try handle.close()
-        handle = try FileHandle(forWritingTo: url)
-        try handle.seekToEnd()
+        let encoder = JSONEncoder()
+        try append(Line(zone: zoneName), to: &text, encoder)
+        for entry in entries.values { try append(Line(entry: entry), to: &text, encoder) }
+        if let engineState { try append(Line(engine: engineState), to: &text, encoder) }
+        let new = try Self.open("\(path).new", O_CREAT | O_TRUNC)
+        try new.write(contentsOf: text)
+        try new.synchronize()
+        guard rename("\(path).new", path) == 0 else {
+            throw FolderSyncError.cannotPersist(String(cString: strerror(errno)))
+        }
+        handle = new
         unsaved = []
         engineStateIsUnsaved = false
     }

@@ -4,14 +4,41 @@ import CloudKit
 
 /// What becomes of files when records arrive, and of records when they were sent.
 extension Syncer {
-    // MARK: After sending
+    // MARK: Sending
+
+    /// The record as the file is now. Nil, and no longer pending, when there is nothing to send after all.
+    func recordToSave(_ id: CKRecord.ID, syncEngine: CKSyncEngine) -> CKRecord? {
+        if var entry = journal[id] {
+            switch tree.look(at: entry.path) {
+            case .file(let file) where entry.differs(from: file.version):
+                entry.sending(file)
+                journal[id] = entry
+                return FileRecord.make(from: entry, file: file, in: zoneID)
+            case .missing where entry.differs(from: nil):
+                // Deleting a record carries no tag and would also delete what another device has just written. A
+                // tombstone that is saved like any other change meets the same check as an edit.
+                return FileRecord.makeTombstone(from: entry, in: zoneID)
+            case .unusable(let why):
+                report.problem("\(entry.path): \(why)", once: true)
+            case .file, .missing, .same:
+                break
+            }
+        }
+        syncEngine.state.remove(pendingRecordZoneChanges: [.saveRecord(id)])
+        return nil
+    }
 
     /// The server has it: this is what the file was when it was synced last.
     func saved(_ record: CKRecord) {
         guard let content = FileRecord.Content(record) else { return }
-        journal[content.path] = Journal.Entry(
-            path: content.path, hash: content.hash, systemFields: record, stat: tree.stat(of: content.path))
-        report.detail(content.isDeleted ? "deleted there: \(content.path)" : "sent: \(content.path)")
+        var entry = journal[content.path] ?? Journal.Entry(path: content.path)
+        let sent = entry.sent.last { $0.version == content.version }
+        entry.remember(record, version: content.version)
+        // As it was when it was read: whatever was written since is another version.
+        entry.stat = sent?.stat
+        entry.answered()
+        journal[content.path] = entry
+        report.detail(content.version == nil ? "deleted there: \(content.path)" : "sent: \(content.path)")
     }
 
     func notSaved(_ record: CKRecord, _ error: CKError, syncEngine: CKSyncEngine) {
@@ -20,16 +47,14 @@ extension Syncer {
         case .serverRecordChanged:
             guard let server = error.serverRecord else { break }
             fetched(server, syncEngine: syncEngine)
+            journal[record.recordID]?.answered()
         case .zoneNotFound:
             syncEngine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
             syncEngine.state.add(pendingRecordZoneChanges: [change])
         case .unknownItem:
             // It was on the server once and is not any more: it starts anew, without its tag.
-            if var entry = journal[record.recordID] {
-                entry.forgetRecord()
-                journal[entry.path] = entry
-                syncEngine.state.add(pendingRecordZoneChanges: [change])
-            }
+            journal[record.recordID]?.forgetRecord()
+            syncEngine.state.add(pendingRecordZoneChanges: [change])
         case .batchRequestFailed:
             syncEngine.state.add(pendingRecordZoneChanges: [change])
         case .userDeletedZone:
@@ -39,106 +64,78 @@ extension Syncer {
             break  // The engine keeps these pending and tries again by itself.
         default:
             report.problem(
-                "\(journal[record.recordID]?.path ?? record.recordID.recordName): \(error.localizedDescription)")
+                "\(journal[record.recordID]?.path.text ?? record.recordID.recordName): \(error.localizedDescription)")
         }
     }
 
-    // MARK: After fetching
+    // MARK: Fetching
 
     /// Brings a record and a file together. Three states matter: the file as it is, as it was synced last, and as the
     /// record says.
     func fetched(_ record: CKRecord, syncEngine: CKSyncEngine) {
-        guard record.recordID.zoneID == zoneID, record.recordType == FileRecord.type else { return }
-        guard let content = FileRecord.Content(record), FileTree.isSafe(content.path),
-            FileRecord.id(of: content.path, in: zoneID) == record.recordID
-        else {
-            report.problem("record \(record.recordID.recordName) is no file of ours", once: true)
-            return
+        guard record.recordID.zoneID == zoneID else { return }
+        guard let content = FileRecord.Content(record) else {
+            return report.problem("record \(record.recordID.recordName) is no file of ours", once: true)
         }
         var entry = journal[content.path] ?? Journal.Entry(path: content.path)
-        let before = content.hash != nil && content.hash == entry.sending ? content.hash : entry.hash
-        let file = tree.look(at: content.path, known: nil)
-        // Whatever happens to the file, the next save must carry this version's tag.
-        entry.remember(record)
-        entry.hash = content.hash
-        entry.sending = nil
-        let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(record.recordID)
+        // What this device has saved comes back with the next fetch.
+        if entry.tag == record.recordChangeTag, entry.version == content.version { return }
 
-        switch Meeting(file: file.hash, synced: before, record: content.hash) {
+        // If the answer to a save was lost, this is how we learn that it was carried out.
+        let isOurs = entry.sent.contains { $0.version == content.version }
+        let synced = isOurs ? content.version : entry.version
+        let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(record.recordID)
+        switch Meeting(file: tree.look(at: content.path).version, synced: synced, record: content.version) {
         case .equal:
             syncEngine.state.remove(pendingRecordZoneChanges: [change])
-        case .takeRecord:
-            guard apply(content, expecting: before, syncEngine: syncEngine) else { return }
+        case .takeRecord, .keepBoth:
             syncEngine.state.remove(pendingRecordZoneChanges: [change])
-            report.detail(content.isDeleted ? "deleted here: \(content.path)" : "received: \(content.path)")
+            // It sees by itself whether the file is what was synced last, and moves it aside if not.
+            guard apply(content, expecting: synced, syncEngine: syncEngine) else { return }
         case .keepFile:
             syncEngine.state.add(pendingRecordZoneChanges: [change])
-        case .keepBoth:
-            // `apply` sees that the file is not what was synced last, and moves it aside.
-            guard apply(content, expecting: before, syncEngine: syncEngine) else { return }
-            syncEngine.state.remove(pendingRecordZoneChanges: [change])
         }
-        entry.stat = tree.stat(of: content.path)
+        // Whatever happened to the file, the next save must carry this version's tag.
+        entry.remember(record, version: content.version)
+        if isOurs { entry.answered() }
         journal[content.path] = entry
     }
 
     /// Somebody deleted the record itself (not this program, which saves tombstones).
     func fetchedDeletion(_ id: CKRecord.ID, syncEngine: CKSyncEngine) {
         guard var entry = journal[id] else { return }
-        let before = entry.hash
-        entry.forgetRecord()
-        if let before, tree.look(at: entry.path, known: nil).hash == before {
-            guard apply(.deleted(entry.path), expecting: before, syncEngine: syncEngine) else { return }
-            report.detail("deleted here: \(entry.path)")
-        } else if tree.look(at: entry.path, known: nil).hash != nil {
-            syncEngine.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
+        switch Meeting(file: tree.look(at: entry.path).version, synced: entry.version, record: nil) {
+        case .equal: break
+        case .keepFile, .keepBoth: syncEngine.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
+        case .takeRecord:
+            let content = FileRecord.Content(deleted: entry.path)
+            guard apply(content, expecting: entry.version, syncEngine: syncEngine) else { return }
         }
-        journal[entry.path] = entry
+        entry.forgetRecord()
+        journal[id] = entry
     }
 
     /// Makes the file what the record says. A file that is not what was synced last is never replaced: it moves aside,
     /// under a name that says so, and becomes a file to be sent.
     private func apply(
-        _ content: FileRecord.Content, expecting hash: String?, syncEngine: CKSyncEngine
+        _ content: FileRecord.Content, expecting version: String?, syncEngine: CKSyncEngine
     ) -> Bool {
         do {
-            let aside = try tree.replace(
-                content.path, with: content.data, isExecutable: content.isExecutable, expecting: hash,
-                deviceName: deviceName)
-            if let aside {
-                report.line("conflict: \(content.path); this device's version is kept as \(aside)")
-                journal[aside] = Journal.Entry(path: aside)
-                syncEngine.state.add(pendingRecordZoneChanges: [.saveRecord(FileRecord.id(of: aside, in: zoneID))])
+            hasUnflushedFiles = true
+            for kept in try tree.replace(content, expecting: version, deviceName: deviceName) {
+                report.line(
+                    kept.path == kept.newPath
+                        ? "\(kept.path) was deleted elsewhere and changed here; it is kept"
+                        : "conflict: \(kept.path); this device's version is kept as \(kept.newPath)")
+                pend(
+                    kept.newPath == content.path
+                        ? [kept.newPath] : [kept.path, kept.newPath].filter { $0 != content.path })
             }
+            report.detail((content.version == nil ? "deleted here: " : "received: ") + content.path.text)
             return true
         } catch {
-            report.problem("\(content.path): \(error.localizedDescription)")
+            report.problem("\(content.path): \(error.localizedDescription)", once: true)
             return false
-        }
-    }
-}
-
-/// What to do when a file meets a record: decided by what each of them is, and what they were when they were last equal.
-/// A hash that is nil stands for "does not exist".
-enum Meeting: Equatable {
-    case equal
-    case takeRecord
-    case keepFile
-    case keepBoth
-
-    init(file: String?, synced: String?, record: String?) {
-        if file == record {
-            self = .equal
-        } else if file == synced {
-            self = .takeRecord
-        } else if record == synced || record == nil {
-            // Only the file changed; or it changed here and was deleted there, and an edit outlives a deletion.
-            self = .keepFile
-        } else if file == nil {
-            // Deleted here, edited there.
-            self = .takeRecord
-        } else {
-            self = .keepBoth
         }
     }
 }

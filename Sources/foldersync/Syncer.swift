@@ -17,6 +17,10 @@ actor Syncer: CKSyncEngineDelegate {
     /// Set right after the engine is made; the engine calls nobody before that.
     private(set) var engine: CKSyncEngine?
     private var stop: CheckedContinuation<Void, any Error>?
+    /// Set once there is a reason to stop.
+    private var ending: Result<Void, any Error>?
+    /// Files were written since the journal was.
+    var hasUnflushedFiles = false
 
     init(tree: FileTree, journal: Journal, zoneName: String, deviceName: String, report: Report) {
         self.tree = tree
@@ -42,6 +46,7 @@ actor Syncer: CKSyncEngineDelegate {
                 // Conflicts were solved while the events were handled; what they left is pending again.
             }
             try await engine.fetchChanges()
+            try ending?.get()
             if engine.state.pendingRecordZoneChanges.isEmpty { break }
             guard attempt < 10 else { throw FolderSyncError.notSettled }
         }
@@ -61,13 +66,18 @@ actor Syncer: CKSyncEngineDelegate {
         try tree.recoverLeftovers(journal: journal, deviceName: deviceName)
         _ = makeEngine(automaticallySync: true)
         scan()
-        report.line("watching \(tree.root.path) (Ctrl-C ends)")
-        try await withCheckedThrowingContinuation { stop = $0 }
+        report.line("watching \(tree.root) (Ctrl-C ends)")
+        try await withCheckedThrowingContinuation { stop in
+            if let ending { stop.resume(with: ending) } else { self.stop = stop }
+        }
         report.finish()
     }
 
+    /// - Parameter error: nil: because somebody asked for it.
     func finish(_ error: (any Error)?) {
-        if let error { stop?.resume(throwing: error) } else { stop?.resume() }
+        let ending = self.ending ?? error.map { .failure($0) } ?? .success(())
+        self.ending = ending
+        stop?.resume(with: ending)
         stop = nil
     }
 
@@ -89,7 +99,7 @@ actor Syncer: CKSyncEngineDelegate {
         do {
             note(try tree.files().union(journal.paths))
         } catch {
-            report.problem("cannot read \(tree.root.path): \(error.localizedDescription)")
+            report.problem("cannot read \(tree.root): \(error.localizedDescription)")
         }
     }
 
@@ -101,23 +111,31 @@ actor Syncer: CKSyncEngineDelegate {
     }
 
     /// Makes a pending change of every path whose file is not as it was synced last.
-    private func note(_ paths: Set<String>) {
+    private func note(_ paths: Set<RelativePath>) {
         let changed = paths.filter { path in
-            let entry = journal[path]
-            switch tree.look(at: path, known: entry?.stat) {
-            case .same: return false
-            case .missing: return entry?.hash != nil
-            case .file(let file): return file.hash != entry?.hash
+            let entry = journal[path] ?? Journal.Entry(path: path)
+            switch tree.look(at: path, known: entry.stat) {
+            case .same: return !entry.sent.isEmpty
+            case .missing: return entry.differs(from: nil)
+            case .file(let file):
+                guard !entry.differs(from: file.version) else { return true }
+                // It was touched, not changed: the next look need not read it.
+                journal[path]?.stat = file.stat
+                return false
             case .unusable(let why):
                 report.problem("\(path): \(why)", once: true)
                 return false
             }
         }
-        guard !changed.isEmpty else { return }
-        for path in changed where journal[path] == nil { journal[path] = Journal.Entry(path: path) }
-        engine?.state.add(
-            pendingRecordZoneChanges: changed.sorted().map { .saveRecord(FileRecord.id(of: $0, in: zoneID)) })
+        pend(changed.sorted())
         report.show(pending: engine?.state.pendingRecordZoneChanges.count ?? 0)
+    }
+
+    /// The engine will ask for these records.
+    func pend(_ paths: [RelativePath]) {
+        guard !paths.isEmpty else { return }
+        for path in paths where journal[path] == nil { journal[path] = Journal.Entry(path: path) }
+        engine?.state.add(pendingRecordZoneChanges: paths.map { .saveRecord(FileRecord.id(of: $0, in: zoneID)) })
     }
 
     // MARK: CKSyncEngineDelegate
@@ -129,34 +147,19 @@ actor Syncer: CKSyncEngineDelegate {
         let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
             await self.recordToSave(id, syncEngine: syncEngine)
         }
-        // Before anything leaves: a crash from here on must not forget what was sent.
+        // What is about to be sent is written down first: if this program ends before the answer comes, the next run
+        // knows its own changes when it meets them.
         persist()
         return batch
     }
 
-    /// The record as the file is now. Nil, and no longer pending, when there is nothing to send after all.
-    private func recordToSave(_ id: CKRecord.ID, syncEngine: CKSyncEngine) -> CKRecord? {
-        guard let entry = journal[id] else {
-            syncEngine.state.remove(pendingRecordZoneChanges: [.saveRecord(id)])
-            return nil
-        }
-        switch tree.look(at: entry.path, known: nil) {
-        case .file(let file) where file.hash != entry.hash:
-            var entry = entry
-            entry.sending = file.hash
-            journal[entry.path] = entry
-            return FileRecord.make(from: entry, file: file, in: zoneID)
-        case .missing where entry.hash != nil:
-            // Deleting a record carries no tag and would also delete what another device has just written. A tombstone
-            // that is saved like any other change meets the same check as an edit.
-            return FileRecord.makeTombstone(from: entry, in: zoneID)
-        case .unusable(let why):
-            report.problem("\(entry.path): \(why)", once: true)
-            fallthrough
-        default:
-            syncEngine.state.remove(pendingRecordZoneChanges: [.saveRecord(id)])
-            return nil
-        }
+    /// The account's other zones are other folders.
+    func nextFetchChangesOptions(
+        _ context: CKSyncEngine.FetchChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.FetchChangesOptions {
+        var options = context.options
+        options.scope = .zoneIDs([zoneID])
+        return options
     }
 
     func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
@@ -192,6 +195,9 @@ actor Syncer: CKSyncEngineDelegate {
     }
 
     private func persist() {
+        // The journal must not be ahead of the files: a file that a crash of the machine took away would look deleted.
+        if hasUnflushedFiles { tree.flush() }
+        hasUnflushedFiles = false
         do {
             try journal.persist()
         } catch {

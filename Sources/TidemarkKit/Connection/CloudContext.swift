@@ -39,7 +39,7 @@ package final class CloudContext: Sendable {
     }
 
     /// As a configuration says, over a real socket.
-    convenience init(containerIdentifier: String, configuration: TidemarkConfiguration) {
+    package convenience init(containerIdentifier: String, configuration: TidemarkConfiguration) {
         let loop = NetworkThread.shared
         self.init(
             containerIdentifier: containerIdentifier, token: configuration.token ?? "",

@@ -30,7 +30,10 @@ extension CKRecordKeyValueSetting {
     /// The value of a key as the type that is asked for: numbers are converted where possible; nil when the value is of
     /// another type.
     public subscript<T>(key: CKRecord.FieldKey) -> T? where T: CKRecordValueProtocol {
-        get { (object(forKey: key) as? NSObject).flatMap { RecordObject.convert($0, to: T.self) } }
+        get {
+            let object = object(forKey: key)
+            return object as? T ?? (object as? NSObject).flatMap { RecordObject.convert($0, to: T.self) }
+        }
         set { setValue(newValue, forKey: key) }
     }
 

@@ -66,7 +66,7 @@ enum FieldObjects {
         case let text as NSString: return .string(String(describing: text))
         case let number as NSNumber: return try self.number(number)
         case let date as NSDate: return .date(milliseconds: try milliseconds(date.timeIntervalSince1970))
-        case let data as NSData: return .bytes([UInt8](Data(referencing: data)))
+        case let data as NSData: return .bytes(data.byteArray)
         case let reference as CKRecord.Reference: return .reference(value(of: reference, zoneID))
         case let location as CLLocation: return .location(try value(of: location))
         case is CKAsset: throw Refusal(text: "is an asset, which this version cannot save")

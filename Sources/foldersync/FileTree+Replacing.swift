@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+
+/// How files are replaced without losing what somebody else wrote in the same moment.
+extension FileTree {
+    /// A file that was not what it was expected to be, and is kept.
+    struct Kept: Equatable {
+        let path: RelativePath
+        /// Where it is now; the same if it could stay.
+        let newPath: RelativePath
+    }
+
+    /// Makes a file hold what `content` says.
+    ///
+    /// The old file is taken out of the way in one step, and only then looked at. So if somebody wrote it since it was
+    /// synced last, be it a moment ago, that content is in our hands and is kept under another name. The new content
+    /// never replaces a file, it only takes an empty place.
+    ///
+    /// Where one device has a file and another a directory of that name, the directory stays and the file moves aside.
+    ///
+    /// - Parameter version: of what may go; nil: nothing may.
+    func replace(_ content: FileRecord.Content, expecting version: String?, deviceName: String) throws -> [Kept] {
+        let path = content.path
+        guard let data = content.data else {
+            return try takeAway(path, expecting: version, deviceName: deviceName, mayStay: true).map { [$0] } ?? []
+        }
+        var kept = try makeDirectories(for: path, deviceName: deviceName)
+        let new = staged(path, .new)
+        try write(data, isExecutable: content.isExecutable, to: new)
+        while try !place(new, at: absolute(path)) {
+            if let other = try takeAway(path, expecting: version, deviceName: deviceName, mayStay: false) {
+                kept.append(other)
+            }
+        }
+        return kept
+    }
+
+    /// Everything that was written so far is on the disk when this returns: one call for all files of a page, where an
+    /// fsync for each would take longer than fetching them.
+    func flush() {
+        sync()
+    }
+
+    private func write(_ data: Data, isExecutable: Bool, to file: String) throws {
+        unlink(file)
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isExecutable ? 0o777 : 0o666)
+        guard descriptor >= 0 else { throw FolderSyncError.system(errno, file) }
+        try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).write(contentsOf: data)
+    }
+
+    private func takeAway(
+        _ path: RelativePath, expecting version: String?, deviceName: String, mayStay: Bool
+    ) throws -> Kept? {
+        let old = staged(path, .old)
+        // Something that could not be put anywhere before must not be overwritten.
+        if access(old, F_OK) == 0 { _ = try keepAside(old, path: path, deviceName: deviceName) }
+        guard !isDirectory(absolute(path)) else { throw FolderSyncError.directoryInTheWay(path) }
+        guard rename(absolute(path), old) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw FolderSyncError.system(errno, path.text)
+        }
+        if version != nil, look(atAbsolute: old).version == version {
+            unlink(old)
+            if mayStay { removeEmptyDirectories(above: path) }
+            return nil
+        }
+        if mayStay, try place(old, at: absolute(path)) { return Kept(path: path, newPath: path) }
+        return try keepAside(old, path: path, deviceName: deviceName)
+    }
+
+    private func keepAside(_ file: String, path: RelativePath, deviceName: String) throws -> Kept {
+        for attempt in 0..<1_000 {
+            let aside = ConflictName.make(path, deviceName: deviceName, time: Date(), attempt: attempt)
+            if try place(file, at: absolute(aside)) { return Kept(path: path, newPath: aside) }
+        }
+        throw FolderSyncError.system(EEXIST, path.text)
+    }
+
+    private func makeDirectories(for path: RelativePath, deviceName: String) throws -> [Kept] {
+        var kept: [Kept] = []
+        for directory in path.directories {
+            if mkdir(absolute(directory), 0o777) == 0 || isDirectory(absolute(directory)) { continue }
+            guard errno == EEXIST else { throw FolderSyncError.system(errno, directory.text) }
+            kept.append(try keepAside(absolute(directory), path: directory, deviceName: deviceName))
+            guard mkdir(absolute(directory), 0o777) == 0 else { throw FolderSyncError.system(errno, directory.text) }
+        }
+        return kept
+    }
+
+    private func removeEmptyDirectories(above path: RelativePath) {
+        for directory in path.directories.reversed() {
+            guard rmdir(absolute(directory)) == 0 else { return }
+        }
+    }
+
+    private func isDirectory(_ path: String) -> Bool {
+        let code = errno
+        defer { errno = code }
+        var status = Glibc.stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Gives a file another name that is free.
+    ///
+    /// - Returns: false, and nothing was done, if the name is taken.
+    private func place(_ file: String, at name: String) throws -> Bool {
+        guard link(file, name) == 0 else {
+            if errno == EEXIST { return false }
+            throw FolderSyncError.system(errno, name)
+        }
+        unlink(file)
+        return true
+    }
+
+    // MARK: After a crash
+
+    /// New content that was not placed comes from the server again. Old content that was taken out of the way goes back
+    /// if its place is empty, and is kept beside the new one if it may be nowhere else.
+    func recoverLeftovers(journal: Journal, deviceName: String) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: stagingDirectory) {
+            let file = "\(stagingDirectory)/\(name)"
+            guard let path = Self.path(ofStaged: name) else {
+                unlink(file)
+                continue
+            }
+            _ = try makeDirectories(for: path, deviceName: deviceName)
+            if try place(file, at: absolute(path)) { continue }
+            let version = look(atAbsolute: file).version
+            if version != nil, version == journal[path]?.version || version == look(at: path).version {
+                unlink(file)
+            } else {
+                _ = try keepAside(file, path: path, deviceName: deviceName)
+            }
+        }
+    }
+
+    private enum Stage: String {
+        case new = ".new"
+        case old = ".old"
+    }
+
+    /// A name in the staging directory says whose content it is, in letters that a name may have, so that a crash orphans
+    /// nothing. A path that is too long for that is named by its hash.
+    private func staged(_ path: RelativePath, _ stage: Stage) -> String {
+        let name = Data(path.text.utf8).base64EncodedString().replacing("/", with: "_")
+        return "\(stagingDirectory)/" + (name.utf8.count <= 250 ? name : "#" + FileRecord.name(of: path))
+            + stage.rawValue
+    }
+
+    /// Where old content belongs; nil: it is new content.
+    private static func path(ofStaged name: String) -> RelativePath? {
+        guard name.hasSuffix(Stage.old.rawValue) else { return nil }
+        let name = String(name.dropLast(Stage.old.rawValue.count))
+        let path = Data(base64Encoded: name.replacing("_", with: "/")).flatMap { String(data: $0, encoding: .utf8) }
+        if let path = path.map({ RelativePath($0) }), path.isSafe { return path }
+        return RelativePath("recovered \(name)")
+    }
+}

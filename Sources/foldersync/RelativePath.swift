@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A file's path in the folder, with "/" between its parts; the folder itself is "".
+///
+/// Not a `String`, because strings compare by meaning: an "é" of one code point and one of two are the same to them and
+/// two files to Linux.
+struct RelativePath: Hashable, Comparable, Codable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+    init(stringLiteral text: String) { self.init(text) }
+    init(from decoder: any Decoder) throws { self.init(try decoder.singleValueContainer().decode(String.self)) }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+
+    static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+    static func < (left: Self, right: Self) -> Bool { left.text.utf8.lexicographicallyPrecedes(right.text.utf8) }
+
+    func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+        hasher.combine(0xFF as UInt8)
+    }
+
+    var description: String { text }
+
+    func appending(_ name: String) -> RelativePath {
+        RelativePath(text.isEmpty ? name : "\(text)/\(name)")
+    }
+
+    /// The directories that it is in, from the outermost one inwards.
+    var directories: [RelativePath] {
+        text.indices.filter { text[$0] == "/" }.map { RelativePath(String(text[..<$0])) }
+    }
+
+    /// Whether a path that somebody else chose stays inside the folder, and away from what this program keeps there.
+    var isSafe: Bool {
+        let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return text.utf8.count <= 4_000 && !text.utf8.contains(0)
+            && parts.allSatisfy {
+                (1...255).contains($0.count) && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8)
+            }
+            && parts.first?.elementsEqual(FileTree.stateDirectoryName.utf8) == false
+    }
+}

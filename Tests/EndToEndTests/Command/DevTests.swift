@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkKit
+import TidemarkTestSupport
+
+/// `tidemark dev`, as a developer uses it.
+@Suite struct DevTests {
+    @Test func `Ctrl-C stops everything that was started, and a second start finds it again`() async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let first = try await DevServer.start(in: directory)
+        let zoneID = CKRecordZone.ID(zoneName: "Kept")
+        try await first.site.makeContainer().privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
+        #expect(first.program.output.contains("TIDEMARK_TOKEN="))
+        #expect(!postgresProcesses(of: directory).isEmpty)
+        #expect(try await first.program.stop() == 0)
+        try await eventually("PostgreSQL has ended") { postgresProcesses(of: directory).isEmpty }
+        #expect(!FileManager.default.fileExists(atPath: "\(directory.path)/ready.json"))
+
+        let second = try await DevServer.start(in: directory)
+        #expect(second.site.tokens == first.site.tokens)
+        #expect(second.site.authorityFile == first.site.authorityFile)
+        var site = second.site
+        site.container = first.site.container
+        #expect(try await site.makeContainer().privateCloudDatabase.recordZone(for: zoneID).zoneID == zoneID)
+        // Also when it cannot say goodbye.
+        try await second.program.killNow()
+        try await eventually("PostgreSQL has ended with its parent") { postgresProcesses(of: directory).isEmpty }
+    }
+
+    @Test func `a PostgreSQL that dies is started again, and devices go on`() async throws {
+        try await DevServer.with { server in
+            let zoneID = CKRecordZone.ID(zoneName: "Notes")
+            let (a, b) = (Device(server.site.makeContainer()), Device(server.site.makeContainer()))
+            a.makeZone(zoneID)
+            a.write("before", to: "n1", in: zoneID)
+            try await eventually("b has it") { b.texts == ["n1": "before"] }
+            for id in postgresProcesses(of: server.directory) { kill(id, SIGKILL) }
+            a.write("after", to: "n1", in: zoneID)
+            try await eventually("b has what was saved after the crash") { b.texts == ["n1": "after"] }
+            #expect(server.program.output.contains("PostgreSQL runs again."))
+        }
+    }
+
+    /// PostgreSQL's processes whose data is in the directory.
+    private func postgresProcesses(of directory: TestDirectory) -> [pid_t] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        func link(_ path: String) -> String? { try? FileManager.default.destinationOfSymbolicLink(atPath: path) }
+        return names.compactMap { name in
+            guard let id = pid_t(name), link("/proc/\(name)/exe")?.hasSuffix("postgres") == true,
+                link("/proc/\(name)/cwd")?.hasPrefix(directory.path) == true
+            else { return nil }
+            return id
+        }
+    }
+}

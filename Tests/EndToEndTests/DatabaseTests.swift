@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkKit
+
+/// Every asynchronous method of `CKDatabase`, once, against a real server.
+@Suite struct DatabaseTests {
+    private let zoneID = CKRecordZone.ID(zoneName: "Notes")
+
+    private func makeDatabase() async throws -> CKDatabase {
+        let database = try await DevServer.shared().makeContainer().privateCloudDatabase
+        try await database.save(CKRecordZone(zoneID: zoneID))
+        return database
+    }
+
+    private func id(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name, zoneID: zoneID) }
+
+    private func note(_ name: String, _ text: String) -> CKRecord {
+        let record = CKRecord(recordType: "Note", recordID: id(name))
+        record["text"] = text
+        record["length"] = text.count
+        return record
+    }
+
+    @Test func `R-060: a record comes back as it was saved, in every type`() async throws {
+        let database = try await makeDatabase()
+        let record = note("all", "Grüße, 世界 🌍")
+        record["double"] = 1.5
+        record["date"] = Date(timeIntervalSince1970: 1_700_000_000.125)
+        record["data"] = Data((0...255).map { UInt8($0) })
+        record["reference"] = CKRecord.Reference(recordID: id("other"), action: .deleteSelf)
+        record["strings"] = ["a", "", "ü"]
+        record["numbers"] = [1, -2, 3]
+        record["empty"] = [String]()
+        let saved = try await database.save(record)
+        #expect(saved.recordChangeTag != nil)
+        let fetched = try await database.record(for: record.recordID)
+        #expect(fetched.recordType == "Note")
+        #expect(fetched.recordChangeTag == saved.recordChangeTag)
+        #expect(fetched["text"] as? String == "Grüße, 世界 🌍")
+        #expect(fetched["double"] as? Double == 1.5)
+        #expect(fetched["date"] as? Date == Date(timeIntervalSince1970: 1_700_000_000.125))
+        #expect(fetched["data"] as? Data == Data((0...255).map { UInt8($0) }))
+        #expect((fetched["reference"] as? CKRecord.Reference)?.recordID == id("other"))
+        #expect(fetched["strings"] as? [String] == ["a", "", "ü"])
+        #expect(fetched["numbers"] as? [Int] == [1, -2, 3])
+        #expect(fetched.creationDate != nil && fetched.creatorUserRecordID?.recordName == CKCurrentUserDefaultName)
+    }
+
+    @Test func `R-118: the error of a single save is thrown as it is`() async throws {
+        let database = try await makeDatabase()
+        try await database.save(note("n1", "one"))
+        let error = try await failure { try await database.save(self.note("n1", "another")) }
+        #expect(error.code == .serverRecordChanged)
+    }
+
+    @Test func `R-170, R-029: fetching by id gives each record or its own error`() async throws {
+        let database = try await makeDatabase()
+        try await database.save(note("n1", "one"))
+        let elsewhere = CKRecord.ID(recordName: "n1", zoneID: CKRecordZone.ID(zoneName: "Nowhere"))
+        let results = try await database.records(for: [id("n1"), id("n2"), elsewhere], desiredKeys: ["length"])
+        let found = try #require(try results[id("n1")]?.get())
+        #expect(found.allKeys() == ["length"])
+        #expect(code(results[id("n2")]) == .unknownItem)
+        #expect(code(results[elsewhere]) == .zoneNotFound)
+        #expect(try await failure { try await database.record(for: self.id("n2")) }.code == .unknownItem)
+        #expect(try await failure { try await database.record(for: elsewhere) }.code == .zoneNotFound)
+    }
+
+    @Test func `R-153: an atomic batch fails as a whole and says why for each item`() async throws {
+        let database = try await makeDatabase()
+        try await database.save(note("n1", "one"))
+        let batch = [note("n1", "conflict"), note("n2", "two")]
+        let error = try await failure { try await database.modifyRecords(saving: batch, deleting: []) }
+        #expect(error.code == .partialFailure)
+        let errors = error.partialErrorsByItemID ?? [:]
+        #expect((errors[id("n1")] as? CKError)?.code == .serverRecordChanged)
+        #expect((errors[id("n2")] as? CKError)?.code == .batchRequestFailed)
+        let results = try await database.modifyRecords(saving: batch, deleting: [id("n3")], atomically: false)
+        #expect(code(results.saveResults[id("n1")]) != nil)
+        #expect(try results.saveResults[id("n2")]?.get()["text"] as? String == "two")
+    }
+
+    @Test func `R-130: deleting needs no tag, also for what is not there`() async throws {
+        let database = try await makeDatabase()
+        try await database.save(note("n1", "one"))
+        #expect(try await database.deleteRecord(withID: id("n1")) == id("n1"))
+        #expect(try await failure { try await database.record(for: self.id("n1")) }.code == .unknownItem)
+    }
+
+    @Test func `R-155: more than 400 items are refused as a whole`() async throws {
+        let database = try await makeDatabase()
+        let records = (0..<401).map { note("n\($0)", "text") }
+        let error = try await failure { try await database.modifyRecords(saving: records, deleting: []) }
+        #expect(error.code == .limitExceeded)
+        let results = try await database.modifyRecords(saving: Array(records.prefix(400)), deleting: [])
+        #expect(results.saveResults.count == 400)
+    }
+
+    @Test func `R-212: pages of a zone's changes end with tokens that lead on`() async throws {
+        let database = try await makeDatabase()
+        _ = try await database.modifyRecords(saving: (0..<7).map { note("n\($0)", "text \($0)") }, deleting: [])
+        var names: [String] = []
+        var token: CKServerChangeToken?
+        for page in 0..<10 {
+            let changes = try await database.recordZoneChanges(
+                inZoneWith: zoneID, since: token, desiredKeys: ["text"], resultsLimit: 3)
+            token = changes.changeToken
+            names += changes.modificationResultsByID.keys.map(\.recordName)
+            #expect(changes.modificationResultsByID.count <= 3)
+            let keys = try changes.modificationResultsByID.values.map { try $0.get().record.allKeys() }
+            #expect(keys.allSatisfy { $0 == ["text"] })
+            if !changes.moreComing { break }
+            #expect(page < 9)
+        }
+        #expect(names.sorted() == (0..<7).map { "n\($0)" })
+        try await database.deleteRecord(withID: id("n3"))
+        let rest = try await database.recordZoneChanges(inZoneWith: zoneID, since: token)
+        #expect(rest.deletions.map(\.recordID) == [id("n3")])
+        #expect(rest.deletions.map(\.recordType) == ["Note"])
+        #expect(rest.modificationResultsByID.isEmpty && !rest.moreComing)
+    }
+
+    @Test func `R-200: a token belongs to one feed`() async throws {
+        let database = try await makeDatabase()
+        let zones = try await database.databaseChanges(since: nil)
+        #expect(zones.modifications.map(\.zoneID) == [zoneID])
+        let error = try await failure {
+            try await database.recordZoneChanges(inZoneWith: self.zoneID, since: zones.changeToken)
+        }
+        #expect(error.code == .invalidArguments)
+        let page = try await database.recordZoneChanges(inZoneWith: zoneID, since: nil)
+        #expect(
+            try await failure { try await database.databaseChanges(since: page.changeToken) }.code == .invalidArguments)
+    }
+
+    @Test func `R-220: a token of a zone that was deleted and made again is expired`() async throws {
+        let database = try await makeDatabase()
+        try await database.save(note("n1", "one"))
+        let page = try await database.recordZoneChanges(inZoneWith: zoneID, since: nil)
+        try await database.deleteRecordZone(withID: zoneID)
+        try await database.save(CKRecordZone(zoneID: zoneID))
+        let error = try await failure {
+            try await database.recordZoneChanges(inZoneWith: self.zoneID, since: page.changeToken)
+        }
+        #expect(error.code == .changeTokenExpired)
+    }
+
+    @Test func `R-202: the default zone has no feed`() async throws {
+        let database = try await makeDatabase()
+        let error = try await failure { try await database.recordZoneChanges(inZoneWith: .default, since: nil) }
+        #expect(error.code == .invalidArguments)
+    }
+
+    @Test func `R-020: zones are made, listed, fetched and deleted`() async throws {
+        let database = try await makeDatabase()
+        let other = CKRecordZone.ID(zoneName: "Other")
+        let missing = CKRecordZone.ID(zoneName: "Missing")
+        let results = try await database.modifyRecordZones(saving: [CKRecordZone(zoneID: other)], deleting: [])
+        #expect(try results.saveResults[other]?.get().zoneID == other)
+        let all = try await database.allRecordZones().map(\.zoneID.zoneName)
+        #expect(Set(all).isSuperset(of: ["Notes", "Other"]))
+        #expect(try await database.recordZone(for: other).zoneID == other)
+        let fetched = try await database.recordZones(for: [zoneID, missing])
+        #expect(try fetched[zoneID]?.get().zoneID == zoneID)
+        #expect(code(fetched[missing]) == .zoneNotFound)
+        #expect(try await database.deleteRecordZone(withID: other) == other)
+        #expect(try await failure { try await database.recordZone(for: other) }.code == .zoneNotFound)
+        let late = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "n", zoneID: other))
+        #expect([.zoneNotFound, .userDeletedZone].contains(try await failure { try await database.save(late) }.code))
+    }
+
+    @Test func `R-240: subscriptions are saved, listed, fetched and deleted`() async throws {
+        let database = try await makeDatabase()
+        let subscription = CKDatabaseSubscription(subscriptionID: "all")
+        let info = CKSubscription.NotificationInfo()
+        info.shouldSendContentAvailable = true
+        subscription.notificationInfo = info
+        #expect(try await database.save(subscription).subscriptionID == "all")
+        #expect(try await database.subscription(for: "all").subscriptionType == .database)
+        #expect(try await database.allSubscriptions().map(\.subscriptionID) == ["all"])
+        let found = try await database.subscriptions(for: ["all", "none"])
+        #expect(try found["all"]?.get().subscriptionID == "all")
+        #expect(code(found["none"]) == .unknownItem)
+        let results = try await database.modifySubscriptions(saving: [], deleting: ["all"])
+        #expect(results.deleteResults["all"] != nil)
+        #expect(try await failure { try await database.subscription(for: "all") }.code == .unknownItem)
+    }
+
+    @Test func `I-5: another account sees nothing of it`() async throws {
+        let site = try await DevServer.shared()
+        let alice = site.makeContainer("alice").privateCloudDatabase
+        try await alice.save(CKRecordZone(zoneID: zoneID))
+        try await alice.save(note("secret", "of alice"))
+        let page = try await alice.recordZoneChanges(inZoneWith: zoneID, since: nil)
+        let bob = site.makeContainer("bob").privateCloudDatabase
+        #expect(try await failure { try await bob.record(for: self.id("secret")) }.code == .zoneNotFound)
+        try await bob.save(CKRecordZone(zoneID: zoneID))
+        #expect(try await failure { try await bob.record(for: self.id("secret")) }.code == .unknownItem)
+        let error = try await failure {
+            try await bob.recordZoneChanges(inZoneWith: self.zoneID, since: page.changeToken)
+        }
+        #expect([.changeTokenExpired, .invalidArguments].contains(error.code))
+    }
+
+    private func code<Value>(_ result: Result<Value, any Error>?) -> CKError.Code? {
+        guard case .failure(let error) = result else { return nil }
+        return (error as? CKError)?.code
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CloudKit
+import Foundation
+import Testing
+import TidemarkTestSupport
+
+@testable import foldersync
+
+@Suite struct FileTreeTests {
+    private let directory: TestDirectory
+    private let tree: FileTree
+
+    init() throws {
+        directory = try TestDirectory()
+        tree = try FileTree(root: directory.path)
+    }
+
+    private func write(_ text: String, to path: String, isExecutable: Bool = false) throws {
+        let url = URL(fileURLWithPath: "\(tree.root)/\(path)")
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
+        if isExecutable { chmod(url.path, 0o755) }
+    }
+
+    private func text(_ path: RelativePath) -> String? {
+        FileManager.default.contents(atPath: tree.absolute(path)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func version(_ text: String, isExecutable: Bool = false) -> String {
+        FileRecord.version(of: Data(text.utf8), isExecutable: isExecutable)
+    }
+
+    private func content(_ path: RelativePath, _ text: String?, isExecutable: Bool = false) throws -> FileRecord.Content
+    {
+        let record = CKRecord(recordType: FileRecord.type, recordID: FileRecord.id(of: path, in: .init(zoneName: "Z")))
+        record["path"] = path.text
+        record["content"] = text.map { Data($0.utf8) }
+        record["isDeleted"] = text == nil
+        record["isExecutable"] = isExecutable
+        return try #require(FileRecord.Content(record))
+    }
+
+    private func replace(_ path: RelativePath, _ text: String?, expecting old: String?) throws -> [FileTree.Kept] {
+        try tree.replace(
+            content(path, text), expecting: old.map { version($0) }, deviceName: "test")
+    }
+
+    private func done() { directory.remove() }
+
+    @Test func `a file is created with its directories, replaced and deleted with what became empty`() throws {
+        defer { done() }
+        #expect(try replace("a/b/c.txt", "one", expecting: nil) == [])
+        #expect(text("a/b/c.txt") == "one")
+        #expect(try replace("a/b/c.txt", "two", expecting: "one") == [])
+        #expect(text("a/b/c.txt") == "two")
+        #expect(try replace("a/b/c.txt", nil, expecting: "two") == [])
+        #expect(try tree.files() == [] && tree.directories(below: "") == [""])
+        #expect(try replace("a/b/c.txt", nil, expecting: "two") == [])
+    }
+
+    @Test func `a file that changed at the last moment is kept beside the new one`() throws {
+        defer { done() }
+        try write("mine", to: "a.txt")
+        let kept = try replace("a.txt", "theirs", expecting: "old")
+        #expect(text("a.txt") == "theirs")
+        #expect(kept.map(\.path) == ["a.txt"])
+        #expect(kept.first.flatMap { text($0.newPath) } == "mine")
+        // Nothing was to be there at all.
+        let again = try replace("a.txt", "third", expecting: nil)
+        #expect(again.first.flatMap { text($0.newPath) } == "theirs")
+        #expect(try tree.files().count == 3)
+    }
+
+    @Test func `a file that changed at the last moment is not deleted`() throws {
+        defer { done() }
+        try write("mine", to: "a.txt")
+        #expect(try replace("a.txt", nil, expecting: "old") == [.init(path: "a.txt", newPath: "a.txt")])
+        #expect(text("a.txt") == "mine")
+    }
+
+    @Test func `whether a file can be executed is part of what it is`() throws {
+        defer { done() }
+        _ = try tree.replace(content("run", "#!", isExecutable: true), expecting: nil, deviceName: "test")
+        guard case .file(let file) = tree.look(at: "run") else { return #expect(Bool(false)) }
+        #expect(file.isExecutable && file.version == version("#!", isExecutable: true))
+        #expect(file.version != version("#!"))
+        chmod(tree.absolute("run"), 0o644)
+        #expect(tree.look(at: "run").version == version("#!"))
+    }
+
+    @Test func `where a directory must be, a file moves aside`() throws {
+        defer { done() }
+        try write("a file", to: "a")
+        let kept = try replace("a/b.txt", "below", expecting: nil)
+        #expect(kept.map(\.path) == ["a"] && kept.first.flatMap { text($0.newPath) } == "a file")
+        #expect(text("a/b.txt") == "below")
+    }
+
+    @Test func `a directory does not make way for a file`() throws {
+        defer { done() }
+        try write("below", to: "a/b.txt")
+        #expect(throws: FolderSyncError.directoryInTheWay("a")) { try replace("a", "a file", expecting: nil) }
+        #expect(text("a/b.txt") == "below")
+        #expect(try tree.files() == ["a/b.txt"])
+    }
+
+    @Test func `what cannot be synced is kept, not followed`() throws {
+        defer { done() }
+        try write("target", to: "target")
+        symlink("target", tree.absolute("link"))
+        guard case .unusable = tree.look(at: "link") else { return #expect(Bool(false)) }
+        let kept = try replace("link", "theirs", expecting: nil)
+        #expect(text("target") == "target" && text("link") == "theirs")
+        #expect(kept.count == 1)
+        try write(String(repeating: "x", count: FileRecord.contentBytesMax + 1), to: "big")
+        guard case .unusable(let why) = tree.look(at: "big") else { return #expect(Bool(false)) }
+        #expect(why.contains("skipped"))
+        #expect(try tree.files() == ["target", "link", "big"])
+    }
+
+    @Test func `a file that was only just written is read again`() throws {
+        defer { done() }
+        try write("young", to: "a")
+        guard case .file(let file) = tree.look(at: "a") else { return #expect(Bool(false)) }
+        // Nil, or (on a slow machine) a time that is old enough to be trusted.
+        if let stat = file.stat {
+            guard case .same = tree.look(at: "a", known: stat) else { return #expect(Bool(false)) }
+            try write("other", to: "a")
+            #expect(tree.look(at: "a", known: stat).version == version("other"))
+        }
+    }
+
+    @Test(arguments: ["plain.txt", "dir/Grüße 世界.txt", "long/" + String(repeating: "n", count: 250)])
+    func `what a crash leaves in the staging directory finds its place`(_ name: String) throws {
+        defer { done() }
+        let journal = try Journal(directory: tree.stateDirectory, zoneName: "Z")
+        let path = RelativePath(name)
+        // Taken out of the way, and nothing placed yet: it goes back.
+        try write("mine", to: name)
+        try crash(path, stage: ".old", move: true)
+        try tree.recoverLeftovers(journal: journal, deviceName: "test")
+        if path.text.utf8.count < 180 {
+            #expect(text(path) == "mine")
+        } else {
+            #expect(try tree.files().compactMap { text($0) } == ["mine"])
+            return
+        }
+        // Something else was placed: it is kept beside it.
+        try crash(path, stage: ".old", move: true)
+        try write("theirs", to: name)
+        try tree.recoverLeftovers(journal: journal, deviceName: "test")
+        #expect(text(path) == "theirs")
+        #expect(Set(try tree.files().compactMap { text($0) }) == ["mine", "theirs"])
+        // It was to go, as the journal knows.
+        try write("old", to: "\(name)2")
+        try crash(RelativePath("\(name)2"), stage: ".old", move: true)
+        try write("new", to: "\(name)2")
+        var entry = Journal.Entry(path: RelativePath("\(name)2"))
+        entry.version = version("old")
+        journal[RelativePath("\(name)2")] = entry
+        // New content that was not placed comes again.
+        try crash("never.txt", stage: ".new", move: false)
+        try tree.recoverLeftovers(journal: journal, deviceName: "test")
+        #expect(Set(try tree.files().compactMap { text($0) }) == ["mine", "theirs", "new"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: tree.stagingDirectory).isEmpty)
+    }
+
+    /// As it is when the program ends between two steps of `replace`.
+    private func crash(_ path: RelativePath, stage: String, move: Bool) throws {
+        let name = Data(path.text.utf8).base64EncodedString().replacing("/", with: "_")
+        let staged =
+            "\(tree.stagingDirectory)/" + (name.utf8.count <= 250 ? name : "#\(FileRecord.name(of: path))") + stage
+        if move {
+            #expect(rename(tree.absolute(path), staged) == 0)
+        } else {
+            try Data("half".utf8).write(to: URL(fileURLWithPath: staged))
+        }
+    }
+}

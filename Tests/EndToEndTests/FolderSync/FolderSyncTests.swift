@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CloudKit
+import Foundation
+import Testing
+import TidemarkTestSupport
+
+@testable import foldersync
+
+/// The program itself: two folders, two processes, a real server.
+@Suite struct FolderSyncTests {
+    /// A folder and who keeps it.
+    private final class Folder {
+        let path: String
+        let name: String
+        let site: Site
+        let directory: TestDirectory
+        var program: Program?
+
+        init(_ name: String, _ site: Site, _ directory: TestDirectory) throws {
+            self.name = name
+            self.site = site
+            self.directory = directory
+            path = "\(directory.path)/\(name)"
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+
+        private var arguments: [String] { [path, "--zone", "Files", "--device", name] }
+
+        func start() async throws {
+            let program = try Program(
+                "foldersync", arguments, environment: site.environment(), directory: directory.path)
+            self.program = program
+            try await eventually("\(name) watches") {
+                guard program.isRunning else { throw NeverHappened(description: program.output) }
+                return program.output.contains("watching")
+            }
+        }
+
+        @discardableResult
+        func once() async throws -> String {
+            let result = try await Program.run(
+                "foldersync", arguments + ["--once"], environment: site.environment(), directory: directory.path)
+            #expect(result.status == 0, "\(result.output)")
+            return result.output
+        }
+
+        func write(_ text: String, to name: String) throws { try write(Data(text.utf8), to: name) }
+
+        func write(_ data: Data, to name: String) throws {
+            let url = URL(fileURLWithPath: "\(path)/\(name)")
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try data.write(to: url)
+        }
+
+        func delete(_ name: String) throws { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
+
+        func text(_ name: String) -> String? {
+            FileManager.default.contents(atPath: "\(path)/\(name)").map { String(decoding: $0, as: UTF8.self) }
+        }
+
+        /// Path → version, as the program itself sees the folder.
+        var files: [RelativePath: String] {
+            get throws {
+                let tree = try FileTree(root: path)
+                var files: [RelativePath: String] = [:]
+                for path in try tree.files() { files[path] = tree.look(at: path).version ?? "?" }
+                return files
+            }
+        }
+    }
+
+    private func withFolders(_ body: (Folder, Folder) async throws -> Void) async throws {
+        let site = try await DevServer.shared()
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let (a, b) = (try Folder("a", site, directory), try Folder("b", site, directory))
+        try await body(a, b)
+        for folder in [a, b] {
+            guard let program = folder.program else { continue }
+            #expect(try await program.stop() == 0, "\(program.output)")
+        }
+    }
+
+    private func equal(_ a: Folder, _ b: Folder, _ expected: Set<RelativePath>) async throws {
+        try await eventually("the folders are equal") {
+            let (left, right) = (try a.files, try b.files)
+            return left == right && Set(left.keys) == expected
+        }
+    }
+
+    @Test func `creates, edits, renames and deletes arrive while both run`() async throws {
+        try await withFolders { a, b in
+            try a.write("one", to: "one.txt")
+            try a.write("deep", to: "d/e/e/p/deep.txt")
+            try await a.start()
+            try await b.start()
+            try await equal(a, b, ["one.txt", "d/e/e/p/deep.txt"])
+            try b.write("two", to: "two.txt")
+            try b.write("one, edited", to: "one.txt")
+            try await equal(a, b, ["one.txt", "two.txt", "d/e/e/p/deep.txt"])
+            #expect(rename("\(a.path)/two.txt", "\(a.path)/renamed.txt") == 0)
+            #expect(rename("\(a.path)/d", "\(a.path)/moved") == 0)
+            try await equal(a, b, ["one.txt", "renamed.txt", "moved/e/e/p/deep.txt"])
+            try b.delete("moved")
+            try await equal(a, b, ["one.txt", "renamed.txt"])
+            try await eventually("one.txt is the edited one") { a.text("one.txt") == "one, edited" }
+        }
+    }
+
+    @Test func `every kind of file and name arrives as it is`() async throws {
+        try await withFolders { a, b in
+            try a.write(Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }), to: "binary")
+            try a.write("", to: "empty")
+            try a.write("#!/bin/sh", to: "run")
+            chmod("\(a.path)/run", 0o755)
+            try a.write("composed", to: "\u{E9}")
+            try a.write("decomposed", to: "e\u{301}")
+            try a.write("世界", to: "世界/Grüße \"quoted\" \\ \n newline")
+            try a.write(Data(count: 1_000_000), to: "largest")
+            try await a.once()
+            try await b.once()
+            #expect(try a.files == b.files)
+            #expect(try b.files.count == 7)
+            #expect(access("\(b.path)/run", X_OK) == 0)
+            chmod("\(b.path)/run", 0o644)
+            try await b.once()
+            try await a.once()
+            #expect(access("\(a.path)/run", X_OK) != 0)
+        }
+    }
+
+    @Test func `what happened since the last time is found`() async throws {
+        try await withFolders { a, b in
+            for name in ["keep", "edit", "delete", "rename"] { try a.write("first", to: name) }
+            try await a.once()
+            try await b.once()
+            try a.write("second", to: "edit")
+            try a.delete("delete")
+            #expect(rename("\(a.path)/rename", "\(a.path)/renamed") == 0)
+            try b.write("new", to: "of b")
+            try await a.once()
+            try await b.once()
+            try await a.once()
+            #expect(try a.files == b.files)
+            #expect(Set(try a.files.keys) == ["keep", "edit", "renamed", "of b"])
+            #expect(b.text("edit") == "second")
+        }
+    }
+
+    @Test func `a conflict keeps both versions, and both everywhere`() async throws {
+        try await withFolders { a, b in
+            try a.write("start", to: "file.txt")
+            try await a.once()
+            try await b.once()
+            try a.write("of a", to: "file.txt")
+            try b.write("of b", to: "file.txt")
+            try await a.once()
+            let said = try await b.once()
+            #expect(said.contains("conflict: file.txt"))
+            try await a.once()
+            #expect(try a.files == b.files)
+            #expect(a.text("file.txt") == "of a")
+            let other = try #require(try a.files.keys.first { $0 != "file.txt" })
+            #expect(other.text.hasPrefix("file (conflict, b, ") && other.text.hasSuffix(").txt"))
+            #expect(a.text(other.text) == "of b")
+        }
+    }
+
+    @Test func `the same content on both sides is no conflict`() async throws {
+        try await withFolders { a, b in
+            try a.write("same", to: "file.txt")
+            try b.write("same", to: "file.txt")
+            try await a.once()
+            try await b.once()
+            #expect(try a.files == b.files)
+            #expect(try a.files.count == 1)
+        }
+    }
+
+    @Test func `an edit beats a deletion, whichever comes first`() async throws {
+        try await withFolders { a, b in
+            for name in ["one", "two"] { try a.write("start", to: name) }
+            try await a.once()
+            try await b.once()
+            try a.delete("one")
+            try b.write("edited", to: "one")
+            try a.write("edited", to: "two")
+            try b.delete("two")
+            for folder in [a, b, a] { try await folder.once() }
+            #expect(try a.files == b.files)
+            #expect(a.text("one") == "edited" && a.text("two") == "edited")
+            #expect(try a.files.count == 2)
+        }
+    }
+
+    @Test func `a file that is too big is reported and left alone`() async throws {
+        try await withFolders { a, b in
+            try a.write(Data(count: FileRecord.contentBytesMax + 1), to: "big")
+            try a.write("small", to: "small")
+            let said = try await a.once()
+            #expect(said.contains("big: 1000001 bytes"))
+            try await b.once()
+            #expect(Set(try b.files.keys) == ["small"])
+            #expect(try a.files.count == 2)
+        }
+    }
+
+    @Test func `records that are not ours, and paths that leave the folder, are ignored`() async throws {
+        try await withFolders { a, _ in
+            let database = a.site.makeContainer().privateCloudDatabase
+            let zoneID = CKRecordZone.ID(zoneName: "Files")
+            try await database.save(CKRecordZone(zoneID: zoneID))
+            for path in ["../escaped", "/tmp/escaped", ".foldersync/journal", "a/../../escaped", "good"] {
+                let record = CKRecord(
+                    recordType: "File", recordID: FileRecord.id(of: RelativePath(path), in: zoneID))
+                record["path"] = path
+                record["content"] = Data("evil".utf8)
+                record["isDeleted"] = false
+                try await database.save(record)
+            }
+            let liar = CKRecord(recordType: "File", recordID: CKRecord.ID(recordName: "liar", zoneID: zoneID))
+            liar["path"] = "lied"
+            liar["content"] = Data("evil".utf8)
+            try await database.save(liar)
+            try await database.save(CKRecord(recordType: "Other", recordID: .init(recordName: "o", zoneID: zoneID)))
+            try await a.once()
+            #expect(Set(try a.files.keys) == ["good"])
+            #expect(!FileManager.default.fileExists(atPath: "\(a.directory.path)/escaped"))
+        }
+    }
+
+    @Test func `a file that was created, sent and deleted while the answer was lost does not come back`() async throws {
+        try await withFolders { a, b in
+            try a.write("content", to: "file")
+            try await a.once()
+            // The journal as it was when the batch was handed over: sent, and no answer.
+            let tree = try FileTree(root: a.path)
+            do {
+                let journal = try Journal(directory: tree.stateDirectory, zoneName: "Files")
+                guard case .file(let file) = tree.look(at: "file") else { return #expect(Bool(false)) }
+                var entry = Journal.Entry(path: "file")
+                entry.sending(file)
+                journal[RelativePath("file")] = entry
+                journal.engineState = nil
+                try journal.persist()
+            }
+            try a.delete("file")
+            try await a.once()
+            try await b.once()
+            #expect(try a.files.isEmpty)
+            #expect(try b.files.isEmpty)
+        }
+    }
+
+    @Test func `a second one on the same folder is refused, and a zone that was deleted leaves the files`() async throws
+    {
+        try await withFolders { a, _ in
+            try a.write("content", to: "file")
+            try await a.start()
+            let second = try await Program.run(
+                "foldersync", [a.path, "--zone", "Files", "--once"], environment: a.site.environment(),
+                directory: a.directory.path)
+            #expect(second.status != 0 && second.output.contains("already"))
+            try await eventually("it is in sync") { a.program?.output.contains("in sync") == true }
+            let database = a.site.makeContainer().privateCloudDatabase
+            try await database.deleteRecordZone(withID: CKRecordZone.ID(zoneName: "Files"))
+            let program = try #require(a.program)
+            a.program = nil
+            #expect(try await program.exit() != 0)
+            #expect(program.output.contains("was deleted on the server"))
+            #expect(a.text("file") == "content")
+        }
+    }
+}

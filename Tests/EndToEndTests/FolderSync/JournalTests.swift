@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CloudKit
+import Foundation
+import Testing
+import TidemarkTestSupport
+
+@testable import foldersync
+
+@Suite struct JournalTests {
+    private let directory: TestDirectory
+
+    init() throws {
+        directory = try TestDirectory()
+    }
+
+    private func open(zone: String = "Z") throws -> Journal { try Journal(directory: directory.path, zoneName: zone) }
+    private var file: URL { URL(fileURLWithPath: "\(directory.path)/journal") }
+
+    private func fill(_ journal: Journal, _ range: Range<Int>) throws {
+        for index in range {
+            var entry = Journal.Entry(path: RelativePath("file \(index)"))
+            let id = FileRecord.id(of: entry.path, in: CKRecordZone.ID(zoneName: "Z"))
+            entry.remember(CKRecord(recordType: FileRecord.type, recordID: id), version: "v\(index)")
+            journal[entry.path] = entry
+        }
+        try journal.persist()
+    }
+
+    @Test func `what was written is there after a start, with the record's system fields`() throws {
+        defer { directory.remove() }
+        try fill(try open(), 0..<3)
+        let journal = try open()
+        #expect(journal.paths == ["file 0", "file 1", "file 2"])
+        #expect(journal["file 1"]?.version == "v1")
+        let id = FileRecord.id(of: "file 1", in: CKRecordZone.ID(zoneName: "Z"))
+        #expect(journal["file 1"]?.record?.recordID == id)
+        #expect(journal[id]?.path == "file 1")
+        #expect(journal["file 9"] == nil)
+    }
+
+    @Test func `a last line that a crash cut short is passed over, wherever it was cut`() throws {
+        defer { directory.remove() }
+        try fill(try open(), 0..<2)
+        let before = try Data(contentsOf: file)
+        do {
+            let journal = try open()
+            try fill(journal, 2..<3)
+        }
+        let whole = try Data(contentsOf: file)
+        #expect(whole.count > before.count)
+        for length in stride(from: before.count, to: whole.count - 1, by: 37) {
+            try whole.prefix(length).write(to: file)
+            let journal = try open()
+            #expect(journal.paths.isSuperset(of: ["file 0", "file 1"]) && journal["file 2"] == nil)
+            // What is appended afterwards is not glued to the rest of the cut line.
+            try fill(journal, 5..<6)
+            #expect(try Data(contentsOf: file).split(separator: 10).count == 4)
+        }
+    }
+
+    @Test func `many changes of few files do not let it grow for ever`() throws {
+        defer { directory.remove() }
+        let journal = try open()
+        for _ in 0..<1_200 { try fill(journal, 0..<1) }
+        #expect(try Data(contentsOf: file).split(separator: 10).count < 1_100)
+        #expect(journal["file 0"]?.version == "v0")
+    }
+
+    @Test func `two programs do not share a folder`() throws {
+        defer { directory.remove() }
+        let journal = try open()
+        #expect(throws: FolderSyncError.alreadyRunning) { try open() }
+        withExtendedLifetime(journal) {}
+    }
+
+    @Test func `a folder belongs to one zone`() throws {
+        defer { directory.remove() }
+        _ = try open(zone: "One")
+        #expect(throws: FolderSyncError.otherZone("One")) { try open(zone: "Two") }
+    }
+
+    @Test func `a file differs from what the server may have until everything sent is answered`() throws {
+        defer { directory.remove() }
+        var entry = Journal.Entry(path: "a")
+        #expect(entry.differs(from: "v1") && !entry.differs(from: nil))
+        let file = FileTree.File(data: Data(), version: "v1", isExecutable: false, stat: nil)
+        entry.sending(file)
+        // Created, sent, not acknowledged, deleted: the server may have it.
+        #expect(entry.differs(from: nil))
+        let id = FileRecord.id(of: "a", in: CKRecordZone.ID(zoneName: "Z"))
+        entry.remember(CKRecord(recordType: FileRecord.type, recordID: id), version: "v1")
+        entry.answered()
+        #expect(entry.differs(from: nil) && !entry.differs(from: "v1"))
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+import TidemarkKit
+
+/// A device with an app that keeps texts in sync: the smallest delegate that is complete, and a record of what it heard.
+final class Device: CKSyncEngineDelegate, Sendable {
+    private struct State {
+        var texts: [CKRecord.ID: String] = [:]
+        var records: [CKRecord.ID: CKRecord] = [:]
+        var events: [CKSyncEngine.Event] = []
+        var serialization: CKSyncEngine.State.Serialization?
+        var engine: CKSyncEngine?
+    }
+
+    private let state = Mutex(State())
+    let database: CKDatabase
+    let automatically: Bool
+
+    init(_ container: CKContainer, automatically: Bool = true) {
+        database = container.privateCloudDatabase
+        self.automatically = automatically
+        start()
+    }
+
+    /// A new engine with the state that the last one left, as after a start of the app.
+    func start() {
+        var configuration = CKSyncEngine.Configuration(
+            database: database, stateSerialization: state.withLock { $0.serialization }, delegate: self)
+        configuration.automaticallySync = automatically
+        let engine = CKSyncEngine(configuration)
+        state.withLock { $0.engine = engine }
+    }
+
+    /// The app ends.
+    func quit() {
+        let engine = state.withLock { state in
+            defer { state.engine = nil }
+            return state.engine
+        }
+        withExtendedLifetime(engine) {}
+    }
+
+    var engine: CKSyncEngine? { state.withLock { $0.engine } }
+    var events: [CKSyncEngine.Event] { state.withLock { $0.events } }
+
+    /// What this device holds, by record name.
+    var texts: [String: String] {
+        state.withLock { state in
+            Dictionary(state.texts.map { ($0.key.recordName, $0.value) }, uniquingKeysWith: { $1 })
+        }
+    }
+
+    /// For messages of tests that fail.
+    var story: String {
+        let events = events.suffix(30).map { "    \($0)" }.joined(separator: "\n")
+        return "\(texts.sorted { $0.key < $1.key })\n\(engine?.description ?? "no engine")\n\(events)"
+    }
+
+    func makeZone(_ zoneID: CKRecordZone.ID) {
+        engine?.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
+    }
+
+    func write(_ text: String, to name: String, in zoneID: CKRecordZone.ID) {
+        let id = CKRecord.ID(recordName: name, zoneID: zoneID)
+        state.withLock { $0.texts[id] = text }
+        engine?.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
+    }
+
+    func delete(_ name: String, in zoneID: CKRecordZone.ID) {
+        let id = CKRecord.ID(recordName: name, zoneID: zoneID)
+        state.withLock { $0.texts[id] = nil }
+        engine?.state.add(pendingRecordZoneChanges: [.deleteRecord(id)])
+    }
+
+    // MARK: CKSyncEngineDelegate
+
+    func nextRecordZoneChangeBatch(
+        _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        let changes = syncEngine.state.pendingRecordZoneChanges.filter { context.options.scope.contains($0) }
+        return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
+            self.state.withLock { state in
+                guard let text = state.texts[id] else { return nil }
+                let record = state.records[id] ?? CKRecord(recordType: "Note", recordID: id)
+                record["text"] = text
+                return record
+            }
+        }
+    }
+
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+        state.withLock { state in
+            state.events.append(event)
+            switch event {
+            case .stateUpdate(let update):
+                state.serialization = update.stateSerialization
+            case .fetchedRecordZoneChanges(let changes):
+                for modification in changes.modifications {
+                    let record = modification.record
+                    // What was edited here and is still to be sent stays; it goes out on the server's version.
+                    let isPending = syncEngine.state.pendingRecordZoneChanges.contains(.saveRecord(record.recordID))
+                    if isPending { state.records[record.recordID] = record } else { Self.take(record, &state) }
+                }
+                for deletion in changes.deletions {
+                    state.texts[deletion.recordID] = nil
+                    state.records[deletion.recordID] = nil
+                }
+            case .sentRecordZoneChanges(let sent):
+                for record in sent.savedRecords { state.records[record.recordID] = record }
+                // The server's version wins in this app.
+                for failure in sent.failedRecordSaves {
+                    if let record = failure.error.serverRecord { Self.take(record, &state) }
+                }
+            default: break
+            }
+        }
+    }
+
+    private static func take(_ record: CKRecord, _ state: inout State) {
+        state.records[record.recordID] = record
+        state.texts[record.recordID] = record["text"] as? String
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A program of this package that runs as a process of its own, with its output in a file.
+final class Program: @unchecked Sendable {
+    private let process = Process()
+    private let outputPath: String
+    let name: String
+
+    /// Beside the test bundle, because the bundle depends on it.
+    private static let directory: String = {
+        let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return URL(fileURLWithPath: bundle).deletingLastPathComponent().path
+    }()
+
+    /// - Parameter environment: added to what is set, without any `TIDEMARK_…` of the person who runs the tests.
+    init(
+        _ name: String, _ arguments: [String], environment: [String: String] = [:], directory: String
+    ) throws {
+        self.name = name
+        outputPath = "\(directory)/\(name)-\(UUID().uuidString.prefix(8)).log"
+        let output = open(outputPath, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        let handle = FileHandle(fileDescriptor: output, closeOnDealloc: true)
+        let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("TIDEMARK_") }
+        process.executableURL = URL(fileURLWithPath: "\(Self.directory)/\(name)")
+        process.arguments = arguments
+        process.environment = inherited.merging(environment) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = handle
+        process.standardError = handle
+        try process.run()
+    }
+
+    /// Runs a program to its end.
+    static func run(
+        _ name: String, _ arguments: [String], environment: [String: String] = [:], directory: String
+    ) async throws -> (status: Int32, output: String) {
+        let program = try Program(name, arguments, environment: environment, directory: directory)
+        let status = try await program.exit()
+        return (status, program.output)
+    }
+
+    /// Everything that it has said so far.
+    var output: String {
+        FileManager.default.contents(atPath: outputPath).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    var isRunning: Bool { process.isRunning }
+    var id: pid_t { process.processIdentifier }
+
+    func signal(_ number: Int32) {
+        if process.isRunning { kill(process.processIdentifier, number) }
+    }
+
+    /// Waits for its end.
+    @discardableResult
+    func exit(within limit: Duration = .seconds(30)) async throws -> Int32 {
+        do {
+            try await eventually("\(name) ends", within: limit) { !self.process.isRunning }
+        } catch {
+            signal(SIGKILL)
+            throw error
+        }
+        return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+    }
+
+    /// Asks it to end in order.
+    @discardableResult
+    func stop() async throws -> Int32 {
+        signal(SIGINT)
+        return try await exit()
+    }
+
+    func killNow() async throws {
+        signal(SIGKILL)
+        try await exit()
+    }
+
+    deinit { signal(SIGKILL) }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TidemarkKit
+
+/// A server as its clients know it.
+struct Site: Sendable {
+    let url: String
+    let authorityFile: String
+    /// By the account's name.
+    let tokens: [String: String]
+    /// A container of the test's own keeps it apart from others on the same server.
+    var container = "iCloud.test.\(UUID().uuidString)"
+
+    var port: Int { URL(string: url)?.port ?? 0 }
+
+    /// - Parameter token: nil: that of the account; empty: nobody is signed in.
+    func configuration(_ account: String = "alice", token: String? = nil) -> TidemarkConfiguration {
+        let token = token ?? tokens[account] ?? ""
+        return TidemarkConfiguration(
+            url: URL(string: url), token: token.isEmpty ? nil : token, certificateAuthorityFile: authorityFile,
+            defaultContainerIdentifier: container)
+    }
+
+    /// Each has a connection and a device identity of its own.
+    func makeContainer(_ account: String = "alice", token: String? = nil) -> CKContainer {
+        CKContainer(
+            context: CloudContext(
+                containerIdentifier: container, configuration: configuration(account, token: token)))
+    }
+
+    func environment(_ account: String = "alice") -> [String: String] {
+        [
+            "TIDEMARK_URL": url, "TIDEMARK_CA": authorityFile, "TIDEMARK_CONTAINER": container,
+            "TIDEMARK_TOKEN": tokens[account] ?? "",
+        ]
+    }
+}
