@@ -9,8 +9,8 @@ extension CKSyncEngine {
         /// The state of the last `stateUpdate` event; nil the first time.
         public var stateSerialization: State.Serialization?
 
-        /// Who is told and asked. The engine itself holds it only during a callback: an app may let its delegate
-        /// own the engine. When the delegate is gone, the engine stops.
+        /// Who is told and asked. The engine itself holds it only during a callback: an app may let its
+        /// delegate own the engine. When the delegate is gone, the engine stops.
         public var delegate: any CKSyncEngineDelegate
 
         /// Whether the engine fetches and sends by itself. False: only when the app calls

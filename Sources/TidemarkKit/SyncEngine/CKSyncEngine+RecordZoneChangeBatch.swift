@@ -84,8 +84,8 @@ extension CKSyncEngine.RecordZoneChangeBatch {
 }
 
 extension CKRecord {
-    /// About how many bytes it takes to send this record's changes. Those that cannot be sent are found out by who sends
-    /// them; here they count little.
+    /// About how many bytes it takes to send this record's changes. Those that cannot be sent are found out by who
+    /// sends them; here they count little.
     fileprivate var batchByteCount: Int {
         let fieldByteCount = (try? changedFields(all: false))?.byteCount ?? 0
         return fieldByteCount + recordID.recordName.utf8.count + recordID.zoneID.zoneName.utf8.count + 64

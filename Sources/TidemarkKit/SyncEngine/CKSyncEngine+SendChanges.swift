@@ -24,8 +24,8 @@ extension CKSyncEngine {
 
         /// A choice of changes.
         ///
-        /// Changes of zones follow it too: `zoneIDs` sends those of these zones, `recordIDs` sends the saves, not
-        /// the deletions, of the zones that hold these records.
+        /// Changes of zones follow it too: `zoneIDs` sends those of these zones, `recordIDs` sends the saves,
+        /// not the deletions, of the zones that hold these records.
         public enum Scope: Equatable, Sendable, CustomStringConvertible {
             /// All changes.
             case all

@@ -3,8 +3,8 @@
 extension CKSyncEngine {
     /// What an engine knows: changes that are still to be sent, and zones that are still to be fetched.
     ///
-    /// Everything here is synchronous, may be called from any thread, also in the delegate's callbacks and in the record
-    /// provider of a batch.
+    /// Everything here is synchronous, may be called from any thread, also in the delegate's callbacks and in the
+    /// record provider of a batch.
     public final class State: Sendable {
         private let driver: SyncEngineDriver
 
@@ -24,8 +24,8 @@ extension CKSyncEngine {
 
         /// Whether the app has changes to send that it does not list as pending.
         ///
-        /// While true, the delegate is asked for batches even if nothing is pending. The engine sets it to false when the
-        /// delegate was asked, had nothing left, and nothing failed.
+        /// While true, the delegate is asked for batches even if nothing is pending. The engine sets it to false when
+        /// the delegate was asked, had nothing left, and nothing failed.
         public var hasPendingUntrackedChanges: Bool {
             get { driver.read(\.hasUntrackedChanges) }
             set { driver.update { $0.setUntrackedChanges(newValue, at: $1) } }
@@ -36,8 +36,8 @@ extension CKSyncEngine {
             driver.read { $0.unfetchedZones.elements }
         }
 
-        /// Appends changes of records. One that is there already keeps its place; one of the same record that differs is
-        /// replaced. With automatic sync a send is planned.
+        /// Appends changes of records. One that is there already keeps its place; one of the same record that differs
+        /// is replaced. With automatic sync a send is planned.
         public func add(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
             let isInCallback = driver.isInCallback
             driver.update { $0.add(pendingRecordZoneChanges, isInCallback: isInCallback, at: $1) }

@@ -5,9 +5,9 @@ internal import Foundation
 /// Keeps an app's records and a database in sync: sends what the app says is pending, fetches what others changed, and
 /// tells the app's delegate of everything.
 ///
-/// Making an engine never fails and never blocks: without an account or a network it waits for them. Engines of one
-/// process are independent of each other, also on one database: each is a device of its own. When an engine is
-/// released, its work ends.
+/// Making an engine never fails and never blocks: without an account or a network it waits for them. Engines
+/// of one process are independent of each other, also on one database: each is a device of its own. When an
+/// engine is released, its work ends.
 public final class CKSyncEngine: Sendable, CustomStringConvertible {
     /// The database that the engine keeps in sync.
     public let database: CKDatabase
@@ -35,8 +35,8 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
 
     /// Fetches what changed on the server, and returns when the delegate has handled all of it.
     ///
-    /// Calls at the same time share one fetch if its scope covers theirs. Cancelling the calling task cancels the
-    /// fetch unless somebody else wants it. Not to be awaited in the delegate's callbacks.
+    /// Calls at the same time share one fetch if its scope covers theirs. Cancelling the calling task cancels
+    /// the fetch unless somebody else wants it. Not to be awaited in the delegate's callbacks.
     ///
     /// - Throws: `CKError`: that of the request, or of the zone that failed, or `partialFailure` over several zones
     ///   `notAuthenticated` or `accountTemporarilyUnavailable` without an account;
@@ -48,11 +48,11 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
 
     /// Sends what is pending, and returns when the delegate has handled all that came of it.
     ///
-    /// Calls at the same time share one send if its scope covers theirs. Cancelling the calling task cancels the
-    /// send unless somebody else wants it. Not to be awaited in the delegate's callbacks.
+    /// Calls at the same time share one send if its scope covers theirs. Cancelling the calling task cancels
+    /// the send unless somebody else wants it. Not to be awaited in the delegate's callbacks.
     ///
-    /// - Throws: `CKError`: that of the request if it failed as a whole, else `partialFailure` over the items that failed
-    ///   `notAuthenticated` or `accountTemporarilyUnavailable` without an account;
+    /// - Throws: `CKError`: that of the request if it failed as a whole, else `partialFailure` over the items that
+    ///   failed; `notAuthenticated` or `accountTemporarilyUnavailable` without an account;
     ///   `operationCancelled`.
     public func sendChanges(_ options: SendChangesOptions = .init()) async throws {
         driver.forbidCallback(to: "sendChanges")
@@ -61,8 +61,8 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
 
     /// Cancels what is under way and what is planned, and returns when its last event has been handled.
     ///
-    /// Changes that were being sent are pending again. Automatic sync goes on with the next change, push or call. Not to be
-    /// awaited in the delegate's callbacks.
+    /// Changes that were being sent are pending again. Automatic sync goes on with the next change, push or call. Not
+    /// to be awaited in the delegate's callbacks.
     public func cancelOperations() async {
         driver.forbidCallback(to: "cancelOperations")
         _ = await driver.call { $0.cancelCalled($1, at: $2) }

@@ -8,8 +8,8 @@ protocol KeyedElement: Hashable, Sendable {
     var key: Key { get }
 }
 
-/// An ordered list with at most one element for each key (R-510 … R-513). Adding and removing cost the same however long
-/// it is.
+/// An ordered list with at most one element for each key (R-510 … R-513). Adding and removing cost the same however
+/// long it is.
 struct KeyedList<Element: KeyedElement>: Sendable {
     /// In order; removed elements leave a hole.
     private var slots: [Element?] = []

@@ -10,8 +10,8 @@ package import TidemarkScheduling
 ///
 /// Rules for implementations:
 /// - Every method may be called from any executor, several requests may be under way at once.
-/// - Cancelling the calling task ends the request soon, with `operationCancelled`; it may still take effect on the server
-///
+/// - Cancelling the calling task ends the request soon, with `operationCancelled`; it may still take effect on the
+///   server.
 /// - Requests that change data are safe to repeat inside the implementation; when no answer can be had, the
 ///   error is `serverResponseLost`.
 /// - A request under way when the account changes fails (`operationCancelled` or `notAuthenticated`); later ones fail
@@ -19,15 +19,15 @@ package import TidemarkScheduling
 ///   another.
 /// - Without a network a request fails at once with `networkUnavailable`; the engine knows when to try again.
 package protocol SyncEngineCloud: AnyObject, Sendable {
-    /// Whom to tell what happens. Called once, before any request; the observer is held until ``close()``.
+    /// Whom to tell what happens. Called once, before any request; nobody is told any more after ``close()``.
     ///
     /// If the cloud is known to be out of reach at this time, the observer is told so.
     func setObserver(_ observer: any SyncEngineCloudObserver)
 
     /// Who is signed in; nil if nobody is.
     ///
-    /// - Throws: `accountTemporarilyUnavailable` if somebody is, but their credential is not good at the moment;
-    ///   anything else if it cannot be found out now.
+    /// - Throws: `accountTemporarilyUnavailable` if somebody is, but their credential is not good at the moment
+    ///   anything else if it cannot be found out now.
     func currentUser() async throws(CKError) -> CKRecord.ID?
 
     /// Makes sure that the account has a database subscription, so that pushes come.
@@ -146,14 +146,14 @@ package struct SyncEngineZonePage: Sendable {
     }
 }
 
-/// Where engines of a database live: what makes their clouds, and the scheduler on which an engine's task, its timers and
-/// its delegate's callbacks run. That scheduler is never an I/O loop, since delegates may take their time.
+/// Where engines of a database live: what makes their clouds, and the scheduler on which an engine's task, its timers
+/// and its delegate's callbacks run. That scheduler is never an I/O loop, since delegates may take their time.
 package struct SyncEngineHost: Sendable {
     package let scheduler: any Scheduler
     /// Makes the cloud of one engine. Must not block.
     ///
-    /// - Parameter deviceIdentity: 16 random bytes, kept in the engine's state. They outlive the process, and an
-    ///   old state may be used again: what numbers requests under this identity must not begin anew.
+    /// - Parameter deviceIdentity: 16 random bytes, kept in the engine's state. They outlive the process, and
+    ///   an old state may be used again: what numbers requests under this identity must not begin anew.
     package let makeCloud: @Sendable (_ deviceIdentity: [UInt8]) -> any SyncEngineCloud
 
     package init(

@@ -3,12 +3,13 @@
 internal import Foundation
 internal import Synchronization
 internal import TidemarkScheduling
+internal import TidemarkTelemetry
 
 /// Carries out what an engine's state machine decides.
 ///
-/// The machine is behind a lock, so that the engine's state is synchronous. At most one task drives it at a time:
-/// it starts when something happens, does one action after another, the delegate's callbacks among them, and ends when
-/// there is nothing to do; so an idle engine holds neither its delegate nor itself.
+/// The machine is behind a lock, so that the engine's state is synchronous. At most one task drives it at a
+/// time: it starts when something happens, does one action after another, the delegate's callbacks among them, and
+/// ends when there is nothing to do; so an idle engine holds neither its delegate nor itself.
 final class SyncEngineDriver: Sendable {
     private struct Guarded {
         var machine: SyncEngineMachine
@@ -25,11 +26,12 @@ final class SyncEngineDriver: Sendable {
     /// The driver whose callback the current task runs in, or was started in.
     @TaskLocal private static var callbackOwner: Int?
     private static let driverCount = Atomic(0)
+    private static let log = Log("sync-engine")
 
     private let number = SyncEngineDriver.driverCount.add(1, ordering: .relaxed).newValue
     private let cloud: any SyncEngineCloud
     private let scheduler: any Scheduler
-    private let guarded: Mutex<Guarded>
+    private let guarded: Locked<Guarded>
 
     init(_ configuration: CKSyncEngine.Configuration) {
         let host = configuration.host ?? configuration.database.syncEngineHost
@@ -41,7 +43,7 @@ final class SyncEngineDriver: Sendable {
         let machine = SyncEngineMachine(
             snapshot: snapshot, automaticallySync: configuration.automaticallySync,
             subscriptionID: configuration.subscriptionID, at: Self.moment(host.scheduler))
-        guarded = Mutex(Guarded(machine: machine, delegate: configuration.delegate))
+        guarded = Locked(Guarded(machine: machine, delegate: configuration.delegate))
     }
 
     private static func newDeviceIdentity(_ scheduler: any Scheduler) -> [UInt8] {
@@ -222,14 +224,26 @@ extension SyncEngineDriver {
                 let outcome = await SyncEngineRequestContext.$operationGroup.withValue(request.operationGroup) {
                     await self.outcome(of: request)
                 }
-                self.requestEnded(id, outcome)
+                self.requestEnded(id, request, outcome)
             }
         }
     }
 
-    private func requestEnded(_ id: SyncEngineRequestID, _ outcome: SyncEngineOutcome) {
+    private func requestEnded(
+        _ id: SyncEngineRequestID, _ request: SyncEngineRequest, _ outcome: SyncEngineOutcome
+    ) {
         _ = guarded.withLock { $0.requests.removeValue(forKey: id) }
+        if case .failure(let error) = outcome { Self.log(error, of: request) }
         update { $0.requestEnded(id, outcome, at: $1) }
+    }
+
+    /// what no event tells and no caller gets is found here.
+    private static func log(_ error: CKError, of request: SyncEngineRequest) {
+        if error.isRetriedBySyncEngine {
+            log.debug("request failed", ["request": request.name, "code": "\(error.code)"])
+        } else {
+            log.warning("request refused", ["request": request.name, "code": "\(error.code)"])
+        }
     }
 
     private func outcome(of request: SyncEngineRequest) async -> SyncEngineOutcome {
@@ -261,6 +275,18 @@ extension SyncEngineDriver {
 }
 
 extension SyncEngineRequest {
+    /// For logs.
+    fileprivate var name: String {
+        switch self {
+        case .currentUser: "currentUser"
+        case .ensureSubscription: "ensureSubscription"
+        case .modifyZones: "modifyZones"
+        case .modifyRecords: "modifyRecords"
+        case .databaseChanges: "databaseChanges"
+        case .zoneChanges: "zoneChanges"
+        }
+    }
+
     fileprivate var operationGroup: CKOperationGroup? {
         switch self {
         case .currentUser, .ensureSubscription: nil

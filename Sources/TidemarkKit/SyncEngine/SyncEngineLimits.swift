@@ -7,7 +7,8 @@ enum SyncEngineLimits {
     /// Bytes of fields in one batch made from pending changes: below the server's 2 MB for a whole request.
     static let batchBytesMax = 1_500_000
 
-    /// Between `init` and the first callback that nobody asked for, so that the app has stored its engine by then.
+    /// Between `init` and the first callback that nobody asked for, so that the app has stored its engine by then
+    ///
     static let startDelay = Duration.milliseconds(10)
     /// How long further changes are collected after a send has begun.
     static let sendInterval = Duration.milliseconds(100)
@@ -37,8 +38,8 @@ struct SyncEngineMoment: Sendable {
 struct SyncEngineBackoff: Sendable {
     private(set) var failureCount = 0
 
-    /// from 1 s, doubling, at most 5 min; between three quarters and five quarters of that at random, so that many
-    /// devices do not come back together.
+    /// from 1 s, doubling, at most 5 min; between three quarters and five quarters of that at random, so that
+    /// many devices do not come back together.
     mutating func nextDelay(at moment: SyncEngineMoment) -> Duration {
         let doublings = min(failureCount, 16)
         failureCount += 1

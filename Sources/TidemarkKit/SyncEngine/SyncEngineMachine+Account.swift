@@ -66,8 +66,8 @@ extension SyncEngineMachine {
         case .success:
             preconditionFailure("the user was asked for")
         case .failure(let error):
-            // not knowing is no account change. A hint that came meanwhile may be about this very failure: asking
-            // at once could go on for ever.
+            // not knowing is no account change. A hint that came meanwhile may be about this very failure:
+            // asking at once could go on for ever.
             account = .unavailable(error)
             schedule.accountDue = moment.now + schedule.accountBackoff.nextDelay(after: error, at: moment)
         }

@@ -62,7 +62,8 @@ extension SyncEngineMachine {
         }
     }
 
-    /// Ends the operation that is under way, with all its events. One that is about to end anyway is left alone.
+    /// Ends the operation that is under way, with all its events. One that is about to end anyway is left
+    /// alone.
     mutating func cancelOperation() {
         switch operation {
         case .fetch(var fetch) where fetch.isJoinable:
@@ -197,7 +198,8 @@ extension SyncEngineMachine {
         operation = .fetch(fetch)
     }
 
-    /// I-4: after a gap the engine fetches, since pushes may have been lost; and what waits for a network waits no longer.
+    /// I-4: after a gap the engine fetches, since pushes may have been lost; and what waits for a network waits no
+    /// longer.
     mutating func connectivityChanged(isOnline: Bool, at moment: SyncEngineMoment) {
         let isBack = isOnline && !self.isOnline
         self.isOnline = isOnline

@@ -129,8 +129,8 @@ extension SyncEngineMachine {
         }
     }
 
-    /// deleted zones are forgotten before the app is told. Deletions come first: a zone that is in both lists has
-    /// been created again. R-522: changed zones are to be fetched.
+    /// deleted zones are forgotten before the app is told. Deletions come first: a zone that is in both lists
+    /// has been created again. R-522: changed zones are to be fetched.
     private mutating func noteZones(
         of page: SyncEngineDatabasePage, _ fetch: inout SyncEngineFetch, at moment: SyncEngineMoment
     ) {

@@ -63,8 +63,8 @@ extension SyncEngineMachine {
 
     // MARK: Zones
 
-    /// zones before records, so that a zone and its records can be added together; also zones that are added while
-    /// the pass is under way.
+    /// zones before records, so that a zone and its records can be added together; also zones that are added
+    /// while the pass is under way.
     private mutating func sendZonesOrAsk(
         _ send: inout SyncEngineSend, at moment: SyncEngineMoment
     ) -> SyncEngineAction? {

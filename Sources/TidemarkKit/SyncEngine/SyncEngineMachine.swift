@@ -4,9 +4,10 @@ internal import DequeModule
 
 /// All that an engine decides, without network, clock, threads or dice of its own.
 ///
-/// Events go in through methods; ``next(at:)`` says what is to be done. The driver does one thing at a time and asks again;
-/// requests run beside it and report to ``requestEnded(_:_:at:)``. So the callbacks of the delegate are serial by
-/// construction, and an operation is a row of phases: when `next` is called again, what it asked for is done.
+/// Events go in through methods; ``next(at:)`` says what is to be done. The driver does one thing at a time and asks
+/// again; requests run beside it and report to ``requestEnded(_:_:at:)``. So the callbacks of the delegate are serial
+/// by construction, and an operation is a row of phases: when `next` is called again, what it asked for is
+/// done.
 struct SyncEngineMachine: Sendable {
     enum Account: Sendable {
         case unknown

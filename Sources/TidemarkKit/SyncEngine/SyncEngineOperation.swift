@@ -113,8 +113,8 @@ struct SyncEngineSend: Sendable {
     var batch: CKSyncEngine.RecordZoneChangeBatch?
     /// Zones whose change was tried: not again in this pass.
     var triedZones: Set<CKRecordZone.ID> = []
-    /// Pending saves and deletes that the app added once more while it was asked for a batch: the batch may hold them as
-    /// they were before, so they stay pending.
+    /// Pending saves and deletes that the app added once more while it was asked for a batch: the batch may hold them
+    /// as they were before, so they stay pending.
     var touchedRecords: Set<CKRecord.ID> = []
     /// The count of additions when the delegate was last asked.
     var additionsSeen = 0

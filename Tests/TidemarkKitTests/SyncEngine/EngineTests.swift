@@ -102,7 +102,8 @@ import TidemarkTestSupport
         for _ in 0..<20 {
             let delegate = InitDelegate()
             await delegate.run()
-            #expect(delegate.isEarly.withLock { $0 } == false)
+            let isEarly = delegate.isEarly.load(ordering: .sequentiallyConsistent)
+            #expect(!isEarly)
         }
     }
 
@@ -160,7 +161,7 @@ import TidemarkTestSupport
 
 /// Makes an engine, and notes if it hears from it before it has it.
 private final class InitDelegate: CKSyncEngineDelegate {
-    let isEarly = Mutex<Bool?>(nil)
+    let isEarly = Atomic(false)
     private let hasEngine = Atomic(false)
 
     func run() async {
@@ -172,7 +173,8 @@ private final class InitDelegate: CKSyncEngineDelegate {
     }
 
     func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
-        isEarly.withLock { $0 = $0 ?? !hasEngine.load(ordering: .sequentiallyConsistent) }
+        guard !hasEngine.load(ordering: .sequentiallyConsistent) else { return }
+        isEarly.store(true, ordering: .sequentiallyConsistent)
     }
 
     func nextRecordZoneChangeBatch(

@@ -5,7 +5,8 @@ import TidemarkTestSupport
 
 @testable import TidemarkKit
 
-/// Drives an engine's state machine by hand: no task, no clock, no network. Everything it does becomes a line of the log.
+/// Drives an engine's state machine by hand: no task, no clock, no network. Everything it does becomes a line of the
+/// log.
 final class MachineHarness {
     var machine: SyncEngineMachine
     let server = FakeServer()

@@ -252,4 +252,15 @@ import Testing
                 "ask batch", "→ records B/2", "sent +B/2", "ask batch", "stateUpdate", "didSend", "call 1 ok",
             ])
     }
+
+    @Test func `R-554, R-223: what was sent comes back in the next fetch`() {
+        let harness = started()
+        harness.add("A/1")
+        harness.send()
+        harness.run()
+        harness.fetch()
+        #expect(harness.take().contains("records +A/1"))
+        harness.fetch()
+        #expect(!harness.take().contains { $0.hasPrefix("records") })
+    }
 }
