@@ -185,9 +185,12 @@ let package = Package(
                 "TidemarkTransport", "TidemarkSockets", "TidemarkTLS", "TidemarkWebSocket", "TidemarkHTTP",
                 "TidemarkBytes", "TidemarkScheduling", "TidemarkCrypto",
             ]),
+        .executableTarget(
+            name: "LocalPostgresHost", dependencies: ["TidemarkLocalPostgres"], path: "Tests/LocalPostgresHost",
+            swiftSettings: settings),
         tests(
             "TidemarkPostgresTests",
-            ["TidemarkPostgres", "TidemarkLocalPostgres", "TidemarkSockets", "TidemarkBytes", "TidemarkScheduling"]),
+            ["TidemarkPostgres", "TidemarkLocalPostgres", "TidemarkSockets", "LocalPostgresHost"]),
         tests("TidemarkDomainTests", ["TidemarkDomain", "TidemarkFields", "TidemarkBytes"]),
         tests(
             "TidemarkTranslationTests",

@@ -13,7 +13,7 @@ package final class LocalPostgres: Sendable {
     package enum Durability: Sendable {
         /// What is committed survives a crash of the machine.
         case durable
-        /// Survives no crash of the machine, and is fast: for tests.
+        /// What is committed survives a kill of PostgreSQL, but no crash of the machine: for tests.
         case fast
     }
 
@@ -139,10 +139,7 @@ package final class LocalPostgres: Sendable {
             "max_connections=200", "logging_collector=off", "jit=off",
         ]
         if durability == .fast {
-            settings += [
-                "fsync=off", "synchronous_commit=off", "full_page_writes=off", "shared_buffers=64MB",
-                "max_wal_size=256MB",
-            ]
+            settings += ["fsync=off", "full_page_writes=off", "shared_buffers=64MB", "max_wal_size=256MB"]
         }
         return ["-D", DataDirectory.descriptorPath] + settings.flatMap { ["-c", $0] }
     }

@@ -28,7 +28,7 @@ package final class PostgresPool: Sendable {
     package let loop: EventLoop
     private let limits: Limits
     /// Each connection is lent to one caller at a time.
-    private let exclusive: ConnectionGroup
+    let exclusive: ConnectionGroup
     /// One connection for all.
     private let shared: ConnectionGroup
 

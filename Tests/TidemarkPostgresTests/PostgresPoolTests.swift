@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+internal import Testing
+internal import TidemarkLocalPostgres
+internal import TidemarkSockets
+internal import TidemarkTestSupport
+
+@testable internal import TidemarkPostgres
+
+@Suite struct PostgresPoolTests {
+    @Test func `callers get a connection in the order in which they asked`() async throws {
+        let served = Served()
+        try await withPool { pool in
+            let lease = try await pool.acquire()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<20 {
+                    group.addTask {
+                        try await pool.withConnection { connection in
+                            served.append(number)
+                            _ = try await connection.execute([Sample.one()])
+                        }
+                    }
+                    try await eventually { await pool.waiterCount == number + 1 }
+                }
+                pool.release(lease)
+                try await group.waitForAll()
+            }
+        }
+        #expect(served.numbers == Array(0..<20))
+    }
+
+    @Test func `as many work at the same time as there are connections`() async throws {
+        try await withPool(connections: 3) { pool in
+            let backends = try await withThrowingTaskGroup(of: Int32.self) { group in
+                for _ in 0..<3 {
+                    group.addTask {
+                        try await pool.withConnection { connection in
+                            try await connection.execute([Sample.sleep(.float8(0.2)), Sample.backend()])[1][0].int32(0)
+                        }
+                    }
+                }
+                return try await group.reduce(into: Set<Int32>()) { $0.insert($1) }
+            }
+            #expect(backends.count == 3)
+        }
+    }
+
+    @Test func `I-7: too many who wait are refused, and the others are served`() async throws {
+        var limits = PostgresPool.Limits()
+        limits.waiterCountMax = 2
+        try await withPool(limits: limits) { pool in
+            let lease = try await pool.acquire()
+            let waiting = (0..<2).map { _ in
+                Task { try await pool.withConnection { try await $0.execute([Sample.one()]).count } }
+            }
+            try await eventually { await pool.waiterCount == 2 }
+            let third = await postgresError { _ = try await pool.acquire() }
+            #expect(third?.code == .poolExhausted && third?.isRetryable == true)
+            pool.release(lease)
+            for task in waiting {
+                let count = try await task.value
+                #expect(count == 1)
+            }
+        }
+    }
+
+    @Test func `who waits too long is told, and does not wait any more`() async throws {
+        try await withPool { pool in
+            let lease = try await pool.acquire()
+            defer { pool.release(lease) }
+            let error = await postgresError { _ = try await pool.acquire(timeout: .milliseconds(100)) }
+            #expect(error?.code == .connectionUnavailable && error?.isRetryable == true)
+            let count = await pool.waiterCount
+            #expect(count == 0)
+        }
+    }
+
+    @Test func `who is cancelled while waiting leaves the queue, and the others move up`() async throws {
+        try await withPool { pool in
+            let lease = try await pool.acquire()
+            let cancelled = Task { await postgresError { try await pool.withConnection { _ in } } }
+            try await eventually { await pool.waiterCount == 1 }
+            let other = Task { try await pool.withConnection { try await $0.execute([Sample.one()]).count } }
+            try await eventually { await pool.waiterCount == 2 }
+            cancelled.cancel()
+            #expect(await cancelled.value?.code == .cancelled)
+            pool.release(lease)
+            #expect(try await other.value == 1)
+        }
+    }
+
+    @Test func `a cancelled task can still roll back`() async throws {
+        try await withPool { pool in
+            let task = Task {
+                try await pool.withConnection { connection in
+                    _ = try await connection.execute([.begin])
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return try await connection.execute([Sample.one(), .rollback]).count
+                }
+            }
+            let count = try await task.value
+            #expect(count == 2)
+        }
+    }
+
+    @Test func `nobody there is an error that says why, after the time to wait`() async throws {
+        try await withPool(url: "postgresql:///x?host=/nonexistent", limits: .short()) { pool in
+            let error = await postgresError { _ = try await pool.execute([Sample.one()]) }
+            #expect(error?.code == .connectionUnavailable && error?.detail.contains("/nonexistent") == true)
+        }
+    }
+
+    @Test func `of several hosts the one that answers is used`() async throws {
+        let url = try await TestPostgres.database().url
+        let several =
+            url.replacing("host=", with: "host=%2Fnonexistent,").replacing("port=5432", with: "port=5432,5432")
+            + "&target_session_attrs=read-write"
+        try await withPool(url: several) { pool in
+            let value = try await pool.execute([Sample.one()])[0][0].int64(0)
+            #expect(value == 1)
+        }
+    }
+
+    @Test func `a lost connection fails what was under way on it, and nothing else`() async throws {
+        try await withPool(connections: 2) { pool in
+            let kill = Statement("terminate", "SELECT pg_terminate_backend($1)", [.int4])
+            try await pool.withConnection { victim in
+                try await pool.withConnection { witness in
+                    let pid = try await victim.execute([Sample.backend()])[0][0].int32(0)
+                    async let doomed = postgresError { _ = try await victim.execute([Sample.sleep(.float8(60))]) }
+                    async let spared = witness.execute([Sample.sleep(.float8(0.3)), Sample.one()])
+                    _ = try await pool.execute([kill(.int4(pid))])
+                    let error = await doomed
+                    #expect(error?.code == .connectionLost && error?.isRetryable == true)
+                    #expect(error?.isCommitOutcomeUnknown == false)
+                    #expect(try await spared.count == 2)
+                    let after = await postgresError { _ = try await victim.execute([Sample.one()]) }
+                    #expect(after?.code == .connectionLost)
+                }
+            }
+            // Both places have a connection again.
+            let first = try await pool.acquire()
+            let second = try await pool.acquire()
+            #expect(try await second.connection.execute([Sample.one()]).count == 1)
+            pool.release(first)
+            pool.release(second)
+        }
+    }
+
+    @Test func `a connection that was lost while idle is noticed before it is lent`() async throws {
+        try await withPool { pool in
+            let pid = try await pool.withConnection { try await $0.execute([Sample.backend()])[0][0].int32(0) }
+            let kill = Statement("terminate", "SELECT pg_terminate_backend($1, 5000)", [.int4])
+            _ = try await pool.execute([kill(.int4(pid))])
+            let next = try await pool.withConnection { try await $0.execute([Sample.backend()])[0][0].int32(0) }
+            #expect(next != pid)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `I-1: a server that is killed leaves a commit in doubt only if one was under way`(_ commits: Bool) async throws
+    {
+        try await withServer { server, _, _ in
+            try await withPool(url: server.databaseURL("postgres"), connections: 2) { pool in
+                _ = try await pool.execute([Sample.createTable()])
+                _ = try await pool.execute([Sample.insert(.int8(1))])
+                var batch = [.begin, Sample.insert(.int8(2)), Sample.sleep(.float8(60))]
+                if commits { batch.append(.commit) }
+                let doomed = Task { [batch] in
+                    try await pool.withConnection { connection in
+                        await postgresError { _ = try await connection.execute(batch) }
+                    }
+                }
+                try await eventually { try await isSleeping(pool) }
+                kill(server.processID, SIGKILL)
+                let error = try await doomed.value
+                #expect(error?.code == .connectionLost && error?.isCommitOutcomeUnknown == commits)
+                // PostgreSQL is started again meanwhile, and who asks then does not notice.
+                let count = try await countEventually(pool)
+                #expect(count == 1)
+            }
+        }
+    }
+
+    @Test func `a backend that is killed takes all others with it, and all come back`() async throws {
+        try await withServer { server, _, _ in
+            try await withPool(url: server.databaseURL("postgres"), connections: 4) { pool in
+                _ = try await pool.execute([Sample.createTable()])
+                let pid = try await pool.withConnection { try await $0.execute([Sample.backend()])[0][0].int32(0) }
+                let doomed = Task {
+                    await withTaskGroup(of: PostgresError?.self) { group in
+                        for _ in 0..<10 {
+                            group.addTask {
+                                await postgresError { _ = try await pool.execute([Sample.sleep(.float8(60))]) }
+                            }
+                        }
+                        return await group.reduce(into: []) { $0.append($1?.code) }
+                    }
+                }
+                try await eventually { try await isSleeping(pool, shared: true) }
+                kill(pid, SIGKILL)
+                let codes = await doomed.value
+                #expect(codes == Array(repeating: .connectionLost, count: 10))
+                let count = try await countEventually(pool)
+                #expect(count == 0)
+            }
+        }
+    }
+
+    @Test func `a frozen server is left after the time for an answer, and its connection replaced`() async throws {
+        let limits = PostgresPool.Limits.short(wait: .seconds(5), request: .milliseconds(300))
+        try await withPool(limits: limits) { pool in
+            let pid = try await pool.withConnection { try await $0.execute([Sample.backend()])[0][0].int32(0) }
+            kill(pid, SIGSTOP)
+            defer { kill(pid, SIGCONT) }
+            let error = try await pool.withConnection { connection in
+                await postgresError { _ = try await connection.execute([Sample.one()]) }
+            }
+            #expect(error?.code == .timeout && error?.isRetryable == true)
+            let next = try await pool.withConnection { try await $0.execute([Sample.backend()])[0][0].int32(0) }
+            #expect(next != pid)
+        }
+    }
+
+    @Test func `a request may have a time of its own`() async throws {
+        try await withPool { pool in
+            let error = await postgresError {
+                _ = try await pool.execute([Sample.sleep(.float8(60))], timeout: .milliseconds(100))
+            }
+            #expect(error?.code == .timeout)
+            let results = try await pool.execute([Sample.sleep(.float8(0.2))], timeout: .seconds(10))
+            #expect(results.count == 1)
+        }
+    }
+
+    @Test func `stop lets those finish who have a connection, and refuses the others`() async throws {
+        let loop = try EventLoop(name: "test")
+        defer { loop.stop() }
+        let pool = try PostgresPool(url: try await TestPostgres.database().url, connections: 1, loop: loop)
+        let lease = try await pool.acquire()
+        let waiting = Task { await postgresError { _ = try await pool.acquire() } }
+        try await eventually { await pool.waiterCount == 1 }
+        let stopping = Task { await pool.stop() }
+        #expect(await waiting.value?.code == .stopped)
+        #expect(try await lease.connection.execute([Sample.one()]).count == 1)
+        pool.release(lease)
+        await stopping.value
+        let late = await postgresError { _ = try await pool.execute([Sample.one()]) }
+        #expect(late?.code == .stopped)
+        let closed = await postgresError { _ = try await lease.connection.execute([Sample.one()]) }
+        #expect(closed?.code == .stopped)
+    }
+
+    @Test func `stop does not wait for ever for a connection that does not come back`() async throws {
+        let loop = try EventLoop(name: "test")
+        defer { loop.stop() }
+        let url = try await TestPostgres.database().url
+        let pool = try PostgresPool(url: url, connections: 1, loop: loop, limits: .short())
+        let lease = try await pool.acquire(timeout: .seconds(5))
+        await pool.stop()
+        pool.release(lease)
+    }
+
+    /// Whether somebody sleeps in PostgreSQL, so that what is under way is under way there.
+    private func isSleeping(_ pool: PostgresPool, shared: Bool = false) async throws -> Bool {
+        let statement = Statement("sleeping", "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+        guard shared else { return try await pool.execute([statement()])[0][0].int64(0) > 0 }
+        let rows = try await pool.withConnection { try await $0.execute([statement()]) }
+        return try rows[0][0].int64(0) > 0
+    }
+
+    /// The rows of the sample table, as soon as PostgreSQL answers again.
+    private func countEventually(_ pool: PostgresPool) async throws -> Int64 {
+        var count: Int64 = -1
+        for _ in 0..<20 {
+            let error = await postgresError { count = try await pool.execute([Sample.count()])[0][0].int64(0) }
+            if error?.isRetryable != true { return count }
+        }
+        return count
+    }
+}
+
+/// Who was served, in order.
+private final class Served: Sendable {
+    private let stored = Mutex<[Int]>([])
+
+    var numbers: [Int] { stored.withLock { $0 } }
+
+    func append(_ number: Int) {
+        stored.withLock { $0.append(number) }
+    }
+}
+
+extension PostgresPool {
+    /// Who waits for a connection of their own.
+    fileprivate var waiterCount: Int {
+        get async {
+            await withCheckedContinuation { continuation in
+                loop.execute { continuation.resume(returning: self.exclusive.waiterCount) }
+            }
+        }
+    }
+}
