@@ -45,7 +45,8 @@ autobahn: ## The Autobahn suite in both roles (needs Python 2.7)
 	Tests/Autobahn/run
 
 torture: ## Kill server, PostgreSQL and clients at random under a folder in sync (Python 3)
-	swift build -c release --product tidemark --product foldersync
+	swift build -c release --product tidemark
+	swift build -c release --product foldersync
 	Tests/Torture/run
 
 protocol: ## Regenerate Sources/TidemarkWire/Generated from the .proto files
