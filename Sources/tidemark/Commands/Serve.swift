@@ -32,6 +32,10 @@ struct Serve: ParsableCommand {
     @Flag(help: "Serve without TLS; on loopback only, behind a proxy.")
     var plain = false
 
+    @Flag(
+        help: "Create a container when an account first names it (TIDEMARK_CREATE_CONTAINERS). Others are refused.")
+    var createContainers = false
+
     @Option(help: ArgumentHelp("Event loops, each a thread.", discussion: "Default: 1.", valueName: "count"))
     var loops: Int?
 
@@ -52,6 +56,7 @@ struct Serve: ParsableCommand {
         let address = try address(try Setting.required(listen, "--listen", "TIDEMARK_LISTEN"))
         var configuration = ServerConfiguration(
             addresses: [address], certificate: try certificateFiles(), databaseURL: try database.value())
+        configuration.createsContainers = Setting.flag(createContainers, "TIDEMARK_CREATE_CONTAINERS")
         configuration.loopCount = try Setting.number(loops, "--loops", "TIDEMARK_LOOPS", default: 1, in: 1...64)
         configuration.databaseConnections = try Setting.number(
             databaseConnections, "--database-connections", "TIDEMARK_DATABASE_CONNECTIONS", default: 6, in: 1...100)
