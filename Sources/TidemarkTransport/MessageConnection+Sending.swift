@@ -40,6 +40,8 @@ extension MessageConnection {
     }
 
     func didQueue() {
+        // The usual case, many times a tick.
+        if isFlushScheduled, outgoing.count <= group.limits.queuedBytesLow { return }
         let queued = queuedByteCount
         if queued > group.limits.queuedBytesLow { isAboveLow = true }
         guard queued <= group.limits.queuedBytesMax else {

@@ -87,7 +87,9 @@ package final class MessageConnection: @unchecked Sendable {
     package var isSecured: Bool { tls != nil }
 
     /// Bytes of frames that have been sent to this connection but not yet to the kernel.
-    package var queuedByteCount: Int { outgoing.count + (tls?.outputCount ?? 0) }
+    ///
+    /// Only a kernel that took no more leaves encrypted bytes behind, so mostly there is nothing to ask the session.
+    package var queuedByteCount: Int { outgoing.count + (isBlocked ? tls?.outputCount ?? 0 : 0) }
 
     // MARK: Sending
 

@@ -42,21 +42,35 @@ package enum FrameEncoder {
 
     /// Appends a header in the shortest encoding of its length.
     package static func appendHeader(_ header: FrameHeader, to output: inout [UInt8]) {
+        // Room for 14 bytes, filled and then appended at once.
+        var bytes: (UInt64, UInt64) = (0, 0)
+        withUnsafeMutableBytes(of: &bytes) { raw in
+            let count = write(header, to: raw)
+            output.append(contentsOf: UnsafeRawBufferPointer(rebasing: raw[..<count]))
+        }
+    }
+
+    private static func write(_ header: FrameHeader, to raw: UnsafeMutableRawBufferPointer) -> Int {
+        raw[0] = (header.isFinal ? 0x80 : 0) | (header.isCompressed ? 0x40 : 0) | header.opcode.rawValue
         let mask: UInt8 = header.maskKey == nil ? 0 : 0x80
-        output.append(
-            (header.isFinal ? 0x80 : 0) | (header.isCompressed ? 0x40 : 0) | header.opcode.rawValue)
+        var count: Int
         switch header.payloadCount {
         case ...125:
-            output.append(mask | UInt8(header.payloadCount))
+            raw[1] = mask | UInt8(header.payloadCount)
+            count = 2
         case ...0xFFFF:
-            output.append(mask | 126)
-            withUnsafeBytes(of: UInt16(header.payloadCount).bigEndian) { output.append(contentsOf: $0) }
+            raw[1] = mask | 126
+            raw.storeBytes(of: UInt16(header.payloadCount).bigEndian, toByteOffset: 2, as: UInt16.self)
+            count = 4
         default:
-            output.append(mask | 127)
-            withUnsafeBytes(of: UInt64(header.payloadCount).bigEndian) { output.append(contentsOf: $0) }
+            raw[1] = mask | 127
+            raw.storeBytes(of: UInt64(header.payloadCount).bigEndian, toByteOffset: 2, as: UInt64.self)
+            count = 10
         }
         if let key = header.maskKey {
-            withUnsafeBytes(of: key.littleEndian) { output.append(contentsOf: $0) }
+            raw.storeBytes(of: key.littleEndian, toByteOffset: count, as: UInt32.self)
+            count += 4
         }
+        return count
     }
 }
