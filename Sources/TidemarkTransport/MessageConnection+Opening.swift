@@ -3,6 +3,7 @@
 internal import TidemarkHTTP
 internal import TidemarkSockets
 internal import TidemarkTLS
+internal import TidemarkTelemetry
 internal import TidemarkWebSocket
 
 // MARK: Server
@@ -168,6 +169,10 @@ extension MessageConnection {
         opening = nil
         self.subprotocol = subprotocol
         lastReceived = group.now
+        if role == .server {
+            isCounted = true
+            TransportMetrics.open.add(1)
+        }
         if let deflate, let settings {
             reader = MessageReader(role: role, limits: group.limits.message, deflate: deflate)
             deflater = Deflater(role: role, parameters: deflate, level: settings.level)

@@ -10,7 +10,7 @@ extension MessageConnection {
 
     /// Receives once, and handles all of what came. What is left in the kernel is told again in the next tick.
     func receive() {
-        guard let socket, !isReadingPaused, phase != .ended else { return }
+        guard let socket, !isReadingPaused, !hasStreamEnded, phase != .ended else { return }
         if phase == .securing, role == .server, !group.takeHandshakeStep() { return }
         let scratch = loop.receiveScratch
         switch socket.receive(into: scratch) {
@@ -106,7 +106,11 @@ extension MessageConnection {
 
     private func endOfStream() {
         switch phase {
-        case .lingering, .ended: end()
+        case .lingering:
+            // What is still queued goes out first: a peer may end its half and listen on.
+            hasStreamEnded = true
+            if hasShutDown { end() } else { updateInterest() }
+        case .ended: break
         case .closing:
             if let closingCode { report(.local(closingCode)) }
             end()
@@ -116,7 +120,8 @@ extension MessageConnection {
 
     private func lose(_ error: SocketError) {
         switch phase {
-        case .lingering, .ended, .closing: endOfStream()
+        case .lingering: end()
+        case .ended, .closing: endOfStream()
         case .connecting, .securing, .heading, .open: fail(.connectionLost, error)
         }
     }

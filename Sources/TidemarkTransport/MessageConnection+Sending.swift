@@ -165,6 +165,7 @@ extension MessageConnection {
                 return count
             }
         }
+        if hasStreamEnded { return end() }
         if role == .server { socket?.shutdownSending() }
     }
 }

@@ -2,6 +2,7 @@
 
 package import TidemarkSockets
 internal import TidemarkTLS
+internal import TidemarkTelemetry
 package import TidemarkWebSocket
 
 /// A stream of messages to one peer: socket, TLS, head and WebSocket as one state machine, in either role.
@@ -55,7 +56,11 @@ package final class MessageConnection: @unchecked Sendable {
     var isReadingPaused = false
     /// More than ``TransportLimits/queuedBytesLow`` has waited, and the handler will be told when it is sent.
     var isAboveLow = false
+    /// Our half of the stream has ended, and the peer's.
     var hasShutDown = false
+    var hasStreamEnded = false
+    /// It is in the gauge of open connections.
+    var isCounted = false
     /// What ``close(_:reason:)`` was called with, until the peer answers.
     var closingCode: CloseCode?
 
@@ -175,8 +180,15 @@ package final class MessageConnection: @unchecked Sendable {
     /// Ends at once: nothing more is sent.
     func fail(_ code: TransportError.Code, _ underlying: (any Error)? = nil) {
         guard phase != .ended else { return }
+        let error = TransportError(code, underlying: underlying)
+        if role == .server, opening != nil {
+            // Nobody else hears of it.
+            TransportMetrics.failedHandshakes.increment()
+            TransportMetrics.log.debug(
+                "handshake failed", ["peer": peerAddress?.description ?? "", "error": error.description])
+        }
         end()
-        report(.failed(TransportError(code, underlying: underlying)))
+        report(.failed(error))
     }
 
     /// All is said: sends what waits, then the end of the stream, and waits for the peer's.
@@ -202,6 +214,7 @@ package final class MessageConnection: @unchecked Sendable {
         deflater = nil
         reader = MessageReader(role: role)
         outgoing.clear()
+        if isCounted { TransportMetrics.open.add(-1) }
         group.remove(self)
     }
 }
@@ -220,7 +233,8 @@ extension MessageConnection: EventHandler, TickFlushable {
 
     func updateInterest() {
         var interest: Interest = []
-        if !isReadingPaused { interest.insert(.readable) }
+        // An ended stream is readable for ever.
+        if !isReadingPaused, !hasStreamEnded { interest.insert(.readable) }
         if isBlocked { interest.insert(.writable) }
         registration?.update(interest)
     }

@@ -4,6 +4,7 @@ package import TidemarkHTTP
 internal import TidemarkScheduling
 package import TidemarkSockets
 package import TidemarkTLS
+internal import TidemarkTelemetry
 package import TidemarkWebSocket
 
 /// Listens on every loop that it is given and turns what comes into ``MessageConnection``s. From any thread.
@@ -77,12 +78,17 @@ package final class TransportServer: Sendable {
         do throws(SocketError) {
             for address in addresses {
                 let listener = try Listener(loop: loop, address: address) { descriptor, peer in
-                    guard counter.add() else { return descriptor.close() }
+                    guard counter.add() else {
+                        TransportMetrics.refused.increment()
+                        return descriptor.close()
+                    }
+                    TransportMetrics.accepted.increment()
                     do {
                         try MessageConnection.accept(
                             descriptor, from: peer, group: group, context: configuration.tls, decide: accept)
                     } catch {
                         // The peer is gone already, or there is no memory for one more: it will try again.
+                        TransportMetrics.failedHandshakes.increment()
                         counter.remove()
                         descriptor.close()
                     }

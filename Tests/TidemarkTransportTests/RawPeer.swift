@@ -29,6 +29,7 @@ final class RawPeer: EventHandler, @unchecked Sendable {
     private var sentCount = 0
     private var received: [UInt8] = []
     private var hasEnded = false
+    private var endsAfterSending = false
     private var waiter: (condition: ([UInt8]) -> Bool, continuation: CheckedContinuation<Void, Never>)?
 
     /// The bytes of an upgrade.
@@ -140,9 +141,12 @@ final class RawPeer: EventHandler, @unchecked Sendable {
         await loop.run { [self] in registration?.update([]) }.value
     }
 
-    /// Ends our half of the stream.
+    /// Ends our half of the stream, once all is sent.
     func shutDown() async {
-        await loop.run { [self] in socket.shutdownSending() }.value
+        await loop.run { [self] in
+            endsAfterSending = true
+            push()
+        }.value
     }
 
     func close() async {
@@ -194,7 +198,7 @@ final class RawPeer: EventHandler, @unchecked Sendable {
             outgoing += plaintext
             plaintext = []
         }
-        guard !outgoing.isEmpty else { return }
+        guard !outgoing.isEmpty else { return shutDownIfDone() }
         tamperWithOutgoing()
         if outgoing.isEmpty { return socket.shutdownSending() }
         guard case .bytes(let count) = outgoing.withUnsafeBytes({ socket.send($0) }) else {
@@ -203,6 +207,17 @@ final class RawPeer: EventHandler, @unchecked Sendable {
         sentCount += count
         outgoing.removeFirst(count)
         registration?.update(outgoing.isEmpty ? .readable : [.readable, .writable])
+        if outgoing.isEmpty { shutDownIfDone() }
+    }
+
+    private func shutDownIfDone() {
+        guard endsAfterSending, plaintext.isEmpty else { return }
+        endsAfterSending = false
+        if let tls, tls.isEstablished {
+            tls.close()
+            push()
+        }
+        socket.shutdownSending()
     }
 
     private func tamperWithOutgoing() {

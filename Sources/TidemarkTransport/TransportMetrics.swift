@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkTelemetry
+
+/// What an operator can see of a server's connections.
+enum TransportMetrics {
+    static let accepted = Counter("transport_accepted_connections")
+    /// Beyond ``TransportLimits/connectionsMax``.
+    static let refused = Counter("transport_refused_connections")
+    /// Ended before there was a WebSocket or an answer: no TLS, a cut, or too slow.
+    static let failedHandshakes = Counter("transport_failed_handshakes")
+    static let open = Gauge("transport_open_connections")
+
+    static let log = Log("transport")
+}
