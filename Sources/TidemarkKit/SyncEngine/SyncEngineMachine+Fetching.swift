@@ -117,6 +117,9 @@ extension SyncEngineMachine {
         case .failure(let error) where error.code == .changeTokenExpired && snapshot.databaseToken != nil:
             // from the beginning, within the same fetch; the app sees all zones again.
             snapshot.databaseToken = nil
+            // The server may have been restored: the subscription is looked for again, too.
+            snapshot.subscriptionID = nil
+            schedule.subscriptionDue = moment.now
             noteChange(at: moment)
             fetch.phase = .askingForFeed
             return .proceed

@@ -133,6 +133,17 @@ import Testing
         #expect(harness.log.contains("didFetch"))
     }
 
+    @Test func `R-507, R-552: a server that does not know the database token is asked for the subscription again`() {
+        let harness = idle()
+        harness.respond = { request in
+            if case .databaseChanges(.some, _) = request { return .error(.changeTokenExpired) }
+            return nil
+        }
+        harness.machine.pushReceived([], at: harness.moment)
+        #expect(harness.take().contains("→ subscription(any)"))
+        #expect(harness.machine.snapshot.subscriptionID == "found")
+    }
+
     @Test func `R-375, R-553: without retry-after a failed fetch comes again after 1, 2, 4, 8 … s, at most 300`() {
         let harness = idle()
         var times: [Duration] = []
