@@ -156,8 +156,8 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
 
     /// Lets the machine take a step and does what it says.
     private func update(_ step: (inout State, ConnectionMachine.Moment) -> [ConnectionMachine.Action]) {
-        let moment = moment
         let (answers, notifies) = state.withLock { state in
+            // The moment is taken under the lock, so that to the machine time never goes backwards.
             let actions = step(&state, moment)
             let answers = actions.compactMap { perform($0, &state) }
             let notifies = !state.notifications.isEmpty && !state.isNotifying

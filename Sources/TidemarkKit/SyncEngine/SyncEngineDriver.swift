@@ -85,10 +85,12 @@ final class SyncEngineDriver: Sendable {
     }
 
     /// Changes the machine, then sees to it that what follows is done.
+    ///
+    /// NB: the moment is taken under the lock, as in ``nextAction()``: to the machine time never goes backwards, else what
+    /// one thread makes due now another thread would find not due yet.
     func update(_ change: (inout SyncEngineMachine, SyncEngineMoment) -> Void) {
-        let moment = Self.moment(scheduler)
         let startsTask = guarded.withLock { guarded in
-            change(&guarded.machine, moment)
+            change(&guarded.machine, Self.moment(scheduler))
             defer { guarded.isDriving = true }
             return !guarded.isDriving
         }
@@ -138,9 +140,9 @@ extension SyncEngineDriver {
 
     /// What to do next; nil when the task is to end.
     private func nextAction() -> SyncEngineAction? {
-        let moment = Self.moment(scheduler)
         var closes = false
         let next: SyncEngineAction? = guarded.withLock { guarded in
+            let moment = Self.moment(scheduler)
             let action = guarded.machine.next(at: moment)
             switch action {
             case .wait(let due):

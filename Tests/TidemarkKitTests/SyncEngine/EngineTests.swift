@@ -107,6 +107,25 @@ import TidemarkTestSupport
         }
     }
 
+    /// Whoever reads the clock here is interrupted then, so that others come first with a later time.
+    @Test func `R-568: the first call of an engine never finds the account unknown, on real threads`() async {
+        for _ in 0..<500 {
+            let delegate = InitDelegate()
+            var configuration = CKSyncEngine.Configuration(
+                database: .test, stateSerialization: nil, delegate: delegate)
+            configuration.automaticallySync = false
+            configuration.host = SyncEngineHost(scheduler: InterruptedClock()) { _ in SignedInCloud() }
+            do {
+                try await CKSyncEngine(configuration).fetchChanges()
+            } catch {
+                guard (error as? CKError)?.code != .notAuthenticated else {
+                    Issue.record(error)
+                    return
+                }
+            }
+        }
+    }
+
     @Test func `R-530: an actor can be a delegate, and need not answer for options`() throws {
         let scheduler = ManualScheduler()
         let delegate = ActorDelegate()
@@ -193,6 +212,24 @@ private actor ActorDelegate: CKSyncEngineDelegate {
         _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
     ) async -> CKSyncEngine.RecordZoneChangeBatch? {
         await .init(pendingChanges: syncEngine.state.pendingRecordZoneChanges) { _ in nil }
+    }
+}
+
+/// A clock whose readers are often interrupted before they can use what they read.
+private final class InterruptedClock: Scheduler {
+    private let base = GlobalScheduler()
+
+    var now: Duration {
+        let now = base.now
+        usleep(UInt32(base.randomBits() % 200))
+        return now
+    }
+
+    var wallClockMilliseconds: Int64 { base.wallClockMilliseconds }
+    func randomBits() -> UInt64 { base.randomBits() }
+    func enqueue(_ job: consuming ExecutorJob) { base.enqueue(job) }
+    func schedule(after delay: Duration, _ work: @escaping @Sendable () -> Void) -> ScheduledTimer {
+        base.schedule(after: delay, work)
     }
 }
 
