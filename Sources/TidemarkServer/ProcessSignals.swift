@@ -14,7 +14,13 @@ package final class ProcessSignals: Sendable {
 
     private static let numbers = [SIGINT, SIGTERM, SIGHUP]
 
-    private let handler: Mutex<@Sendable (Signal) -> Void>
+    /// NB: in a structure, because a closure that is itself the value of a generic type is wrapped anew whenever it is
+    /// read in place.
+    private struct State {
+        var handler: @Sendable (Signal) -> Void
+    }
+
+    private let state: Mutex<State>
 
     /// Keeps the signals from ending the process or interrupting its threads. To be called first in `main`, before
     /// anything starts a thread, because threads inherit it.
@@ -26,7 +32,7 @@ package final class ProcessSignals: Sendable {
 
     /// Begins to listen; needs ``block()`` before. Lives as long as the process.
     package init(_ handler: @escaping @Sendable (Signal) -> Void) {
-        self.handler = Mutex(handler)
+        state = Mutex(State(handler: handler))
         var thread = pthread_t()
         let box = Unmanaged.passRetained(self)
         let code = pthread_create(&thread, nil, { ProcessSignals.run($0) }, box.toOpaque())
@@ -39,7 +45,7 @@ package final class ProcessSignals: Sendable {
 
     /// Tells `handler` from now on.
     package func handle(_ handler: @escaping @Sendable (Signal) -> Void) {
-        self.handler.withLock { $0 = handler }
+        state.withLock { $0.handler = handler }
     }
 
     private static func signalSet() -> sigset_t {
@@ -56,7 +62,7 @@ package final class ProcessSignals: Sendable {
         while true {
             var number: Int32 = 0
             guard sigwait(&set, &number) == 0 else { continue }
-            signals.handler.withLock { $0 }(number == SIGHUP ? .reload : .stop)
+            signals.state.withLock { $0.handler }(number == SIGHUP ? .reload : .stop)
         }
     }
 }

@@ -5,16 +5,22 @@ package import TidemarkService
 
 /// Leads a service's `onMoved` to the hub that is made after the service.
 package final class MovedOutlet: Sendable {
-    private let receiver = Mutex<(@Sendable ([ZoneNotice]) -> Void)?>(nil)
+    /// NB: in a structure, because a closure that is itself the value of a generic type is wrapped anew whenever it is
+    /// read in place: each call would leave it two calls deeper, until the stack ends.
+    private struct State {
+        var receiver: (@Sendable ([ZoneNotice]) -> Void)?
+    }
+
+    private let state = Mutex(State())
 
     package init() {}
 
     /// For `CloudService.init(…, onMoved:)`. Notices before ``connect(_:)`` are dropped: nobody is connected yet.
     package func moved(_ notices: [ZoneNotice]) {
-        receiver.withLock { $0 }?(notices)
+        state.withLock { $0.receiver }?(notices)
     }
 
     package func connect(_ receiver: @escaping @Sendable ([ZoneNotice]) -> Void) {
-        self.receiver.withLock { $0 = receiver }
+        state.withLock { $0.receiver = receiver }
     }
 }
