@@ -65,16 +65,15 @@ static void prepare_statement(PGconn *database, const char *name, const char *sq
 }
 
 static void prepare_statements(PGconn *database) {
+    // So that a table that was filled a moment ago is read by its indexes as well.
+    execute(database, "SET enable_seqscan = off");
     static const Oid save[] = {TYPE_INT4, TYPE_TEXTS, TYPE_BYTEAS, TYPE_INT4};
     static const Oid page[] = {TYPE_INT4, TYPE_INT8, TYPE_INT4};
     prepare_statement(database, "begin", "BEGIN", 0, NULL);
     prepare_statement(database, "commit", "COMMIT", 0, NULL);
     prepare_statement(database, "lock", "SELECT number FROM zone WHERE id = $1 FOR UPDATE", 1, save);
     prepare_statement(
-        database, "read",
-        "SELECT r.name, r.number, r.payload FROM unnest($2) AS wanted (name) "
-        "JOIN record r ON r.zone = $1 AND r.name = wanted.name",
-        2, save);
+        database, "read", "SELECT name, number, payload FROM record WHERE zone = $1 AND name = ANY ($2)", 2, save);
     prepare_statement(
         database, "save",
         "WITH moved AS (UPDATE zone SET number = number + $4 WHERE id = $1 RETURNING number - $4 AS base) "

@@ -31,13 +31,16 @@ struct WireAnswer {
         case .hello(let answer): serverTime = answer.serverTime
         case .modifyZones(let answer): failure = Self.failure(of: answer)
         case .modifyRecords(let answer): failure = Self.failure(of: answer)
-        default: failure = "\(envelope)"
+        case .failure(let answer): failure = Self.text(answer)
+        default: failure = "an answer that was not asked for"
         }
     }
 
+    private static func text(_ failure: WireFailure) -> String { "\(failure.code) \(failure.message)" }
+
     private static func failure(of answer: WireModifyZonesAnswer) -> String? {
         for result in answer.saves {
-            if case .failure(let failure) = result.result { return "\(failure)" }
+            if case .failure(let failure) = result.result { return text(failure) }
         }
         return nil
     }
@@ -45,7 +48,7 @@ struct WireAnswer {
     private static func failure(of answer: WireModifyRecordsAnswer) -> String? {
         for zone in answer.zones {
             for save in zone.saves {
-                if case .failure(let failure) = save.result { return "\(failure)" }
+                if case .failure(let failure) = save.result { return text(failure.failure) }
             }
         }
         return nil
@@ -58,7 +61,7 @@ struct WireAnswer {
 enum PageScanner {
     // Numbers of fields in Envelope.proto and Changes.proto.
     private static let idField: UInt64 = 1
-    private static let fetchZoneChangesField: UInt64 = 8
+    private static let fetchZoneChangesField: UInt64 = 9
     private static let changesField: UInt64 = 1
     private static let tokenField: UInt64 = 2
     private static let moreComingField: UInt64 = 3
