@@ -5,8 +5,9 @@ internal import TidemarkTLS
 internal import TidemarkWebSocket
 
 extension MessageConnection {
-    /// Bytes that are thrown away while waiting for the end of the stream; more is somebody who does not listen.
-    private static let lingerBytesMax = 1024 * 1024
+    /// Bytes that are thrown away while waiting for the end of the stream; more is somebody who does not listen. Enough
+    /// for who is in the middle of a message that is too long: a reset would take the close code from them.
+    private static let lingerBytesMax = 16 * 1024 * 1024
 
     /// Receives once, and handles all of what came. What is left in the kernel is told again in the next tick.
     func receive() {

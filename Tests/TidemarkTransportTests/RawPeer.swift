@@ -200,7 +200,7 @@ final class RawPeer: EventHandler, @unchecked Sendable {
         }
         guard !outgoing.isEmpty else { return shutDownIfDone() }
         tamperWithOutgoing()
-        if outgoing.isEmpty { return socket.shutdownSending() }
+        guard !outgoing.isEmpty else { return shutDownIfDone() }
         guard case .bytes(let count) = outgoing.withUnsafeBytes({ socket.send($0) }) else {
             return registration?.update([.readable, .writable]) ?? ()
         }
@@ -211,6 +211,7 @@ final class RawPeer: EventHandler, @unchecked Sendable {
     }
 
     private func shutDownIfDone() {
+        if case .cut(let position) = tamper, sentCount >= position { return socket.shutdownSending() }
         guard endsAfterSending, plaintext.isEmpty else { return }
         endsAfterSending = false
         if let tls, tls.isEstablished {
