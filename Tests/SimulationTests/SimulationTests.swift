@@ -22,6 +22,17 @@ import Testing
         }
     }
 
+    @Test func `I-1, I-2, I-4: real engines end equal, whatever the seed`() {
+        let first = Self.setting("TIDEMARK_SEED") ?? UInt64.random(in: 0...(.max / 2))
+        let count = (Self.setting("TIDEMARK_SEEDS") ?? 500) / 5
+        print("simulation of engines: \(count) seeds from \(first)")
+        for seed in first..<(first + count) {
+            let violations = EngineRun(seed: seed).violations
+            #expect(violations.isEmpty, "seed \(seed): \(violations.prefix(3))")
+            if !violations.isEmpty { return }
+        }
+    }
+
     @Test(arguments: RecordedSeeds.found) func `seeds that once found something find nothing any more`(_ seed: UInt64) {
         #expect(SimulationRun(seed: seed).violations == [])
     }
@@ -30,6 +41,7 @@ import Testing
         let first = SimulationRun(seed: seed)
         #expect(SimulationRun(seed: seed).digest == first.digest)
         #expect(SimulationRun(seed: seed + 1_000).digest != first.digest)
+        #expect(EngineRun(seed: seed).digest == EngineRun(seed: seed).digest)
     }
 
     /// From a seed that showed it when it was written down; a change of the program changes histories, so a few more.

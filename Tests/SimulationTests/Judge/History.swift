@@ -45,6 +45,8 @@ struct History {
         let counter: UInt64
     }
 
+    /// Whether every save was planned here before it was sent.
+    private let knowsIntents: Bool
     private(set) var zones: [ZoneID: Zone] = [:]
     /// Commits so far: the time of this history.
     private(set) var length = 0
@@ -54,6 +56,17 @@ struct History {
     private var deletions: [RequestKey: [String]] = [:]
     /// In which incarnations each text was written.
     private var written: [String: Set<ZoneID>] = [:]
+
+    init(knowsIntents: Bool) {
+        self.knowsIntents = knowsIntents
+    }
+
+    /// Whether a record ever held this text.
+    func hasHad(_ text: String, named name: String, in zoneName: String) -> Bool {
+        zones.values.contains { zone in
+            zone.name == zoneName && zone.versions.values.contains { $0.name == name && $0.version.text == text }
+        }
+    }
 
     mutating func plan(_ text: String, _ intent: Intent) {
         intents[text] = intent
@@ -101,7 +114,7 @@ struct History {
         let version = Version(number: record.changeNumber, batchEnd: record.batchEnd, text: text)
         zones[zone]?.records[record.name] = version
         zones[zone]?.versions[record.changeNumber] = (record.name, version)
-        guard let text else { return }
+        guard let text, knowsIntents else { return }
         guard let intent = intents[text] else { return accuse("I-1: nobody saved what was written: \(text)") }
         savesOfRequests[intent.request, default: 0] += 1
         if !written[text, default: []].insert(zone).inserted { accuse("I-1: doubled: \(text)") }

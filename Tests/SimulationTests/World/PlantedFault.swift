@@ -9,6 +9,8 @@ enum PlantedFault: String, CaseIterable, Sendable {
     case pageAndTokenFromTwoSnapshots
     /// Deletions are missing from pages.
     case tombstonesLost
+    /// Pages end anywhere, also within a batch.
+    case batchesUnknown
     /// A save is acknowledged while its commit is still under way.
     case answerBeforeCommit
     /// When the answer to a commit is lost, the save is taken for done.

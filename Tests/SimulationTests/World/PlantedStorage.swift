@@ -41,6 +41,8 @@ final class PlantedStorage: Storage {
         case .pageAndTokenFromTwoSnapshots:
             let later = try await base.zonePage(query)
             if later.zone?.id == page.zone?.id { page.zone = later.zone }
+        case .batchesUnknown:
+            for index in page.records.indices { page.records[index].batchEnd = page.records[index].changeNumber }
         case .tombstonesLost:
             page.records.removeAll { $0.isDeleted }
             page.hasMore = page.hasMore && !page.records.isEmpty

@@ -55,6 +55,7 @@ extension SimulatedDevice {
 
     /// - Returns: false if it was interrupted.
     private func fetch(_ name: String) async -> Bool {
+        var previous: ZonePage?
         for _ in 0..<200 {
             let key = world.key(name)
             let view = bookmark.views[name] ?? ZoneView()
@@ -67,6 +68,8 @@ extension SimulatedDevice {
             switch answer {
             case .success(let page):
                 take(page, name, view, before)
+                if let previous { judgeCut(between: previous, and: page) }
+                previous = page
                 if !page.moreComing { return true }
             case .failure(.zoneNotFound):
                 bookmark.views[name] = nil
@@ -99,6 +102,17 @@ extension SimulatedDevice {
         if let missing = view.missing(of: then, now: now) {
             world.history.accuse("I-2: the feed of zone \(name) skipped \(missing)")
         }
+    }
+
+    /// I-3: a page ends where a batch ends, unless the batch is longer than a page.
+    private func judgeCut(between previous: ZonePage, and page: ZonePage) {
+        guard previous.zone == page.zone, let versions = world.history.zones[page.zone]?.versions,
+            let last = previous.entries.last, let first = page.entries.first,
+            let batch = versions[last.changeNumber]?.version.batchEnd,
+            versions[first.changeNumber]?.version.batchEnd == batch
+        else { return }
+        let batches = Set(previous.entries.compactMap { versions[$0.changeNumber]?.version.batchEnd })
+        if batches.count > 1 { world.history.accuse("I-3: a page ends in the middle of a batch, at \(last.changeNumber)") }
     }
 
     /// I-2 for the database feed: every zone as it was when the last page was asked for.

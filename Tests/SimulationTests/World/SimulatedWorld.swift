@@ -14,7 +14,7 @@ final class SimulatedWorld: @unchecked Sendable {
     let planted: PlantedFault?
     private(set) var servers: [SimulatedServer] = []
     private(set) var identity: Identity?
-    var history = History()
+    var history: History
     var limits = Limits()
     /// From now on nothing goes wrong any more.
     private(set) var isCalm = false
@@ -24,7 +24,8 @@ final class SimulatedWorld: @unchecked Sendable {
     static let zoneNames = ["a", "b", "c"]
     static let recordNames = ["r0", "r1", "r2", "r3", "r4"]
 
-    init(seed: UInt64, planted: PlantedFault?) {
+    init(seed: UInt64, planted: PlantedFault?, knowsIntents: Bool = true) {
+        history = History(knowsIntents: knowsIntents)
         scheduler = SimulationScheduler(seed: seed)
         database = MemoryDatabase(scheduler: scheduler)
         self.planted = planted
@@ -33,16 +34,16 @@ final class SimulatedWorld: @unchecked Sendable {
     }
 
     /// The account, its zones, and the servers.
-    func prepare(serverCount: Int) async throws {
+    func prepare(serverCount: Int, zones names: [String] = SimulatedWorld.zoneNames) async throws {
         let store = MemoryStore(database)
         database.issueCredential(hash: [1], account: "alice")
         identity = try await store.identity(
             credentialHash: [1], container: "iCloud.test", environment: .development, createsContainer: true,
             now: Timestamp(milliseconds: scheduler.wallClockMilliseconds))
         let device = DeviceID(high: 0, low: 1)
-        let zones = try await store.beginZonesWrite(in: viewer, names: Self.zoneNames, device: device)
+        let zones = try await store.beginZonesWrite(in: viewer, names: names, device: device)
         try await zones.commit(
-            ZonesChanges(created: Self.zoneNames, removed: [], device: device, memory: RequestMemory()),
+            ZonesChanges(created: names, removed: [], device: device, memory: RequestMemory()),
             now: Timestamp(milliseconds: scheduler.wallClockMilliseconds))
         servers = (0..<serverCount).map { _ in SimulatedServer(self) }
         for server in servers { server.start() }
@@ -68,6 +69,9 @@ final class SimulatedWorld: @unchecked Sendable {
         default: .microseconds(Int64(below(3_000)))
         }
     }
+
+    /// As in a network that works.
+    func shortDelay() -> Duration { .microseconds(Int64(50 + below(isCalm || !oneIn(20) ? 2_000 : 300_000))) }
 
     // MARK: What goes wrong
 
