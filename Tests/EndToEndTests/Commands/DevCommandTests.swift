@@ -2,77 +2,66 @@
 
 import Foundation
 import Testing
+import TidemarkKit
 import TidemarkTestSupport
 
+/// `tidemark dev`, as a developer uses it.
 @Suite struct DevCommandTests {
-    private struct Ready: Decodable, Equatable {
-        struct Account: Decodable, Equatable {
-            let name: String
-            let token: String
-        }
-        let url: String
-        let ca: String
-        let container: String
-        let accounts: [Account]
-    }
-
-    private func start(in directory: String) async throws -> (CommandRun, Ready) {
-        let file = directory + "/ready.json"
-        let run = try CommandRun(["dev", "--data-directory", directory + "/data", "--port", "0", "--ready-file", file])
-        try await run.wait(for: "the ready file") { run in
-            FileManager.default.fileExists(atPath: file) || !run.errors.isEmpty
-        }
-        let data = try #require(FileManager.default.contents(atPath: file), "\(run.errors)")
-        return (run, try JSONDecoder().decode(Ready.self, from: data))
-    }
-
-    private func postgres(in directory: String) throws -> Int32 {
-        let text = try String(contentsOfFile: directory + "/data/postgres/data/postmaster.pid", encoding: .utf8)
-        return try #require(text.split(separator: "\n").first.flatMap { Int32($0) })
-    }
-
-    @Test func `dev serves, survives the death of its PostgreSQL, stops on Ctrl-C and starts again as it was`()
-        async throws
-    {
+    @Test func `Ctrl-C stops everything that was started, and a second start finds it again`() async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }
-        let (run, ready) = try await start(in: directory.path)
-        #expect(ready.url.hasPrefix("wss://127.0.0.1:"))
-        #expect(ready.container == "iCloud.dev.tidemark")
-        #expect(ready.accounts.map(\.name) == ["alice", "bob"])
-        for text in [ready.url, ready.ca, ready.container] + ready.accounts.map(\.token) {
-            #expect(run.output.contains(text))
+        let first = try await DevServer.start(in: directory)
+        #expect(first.site.url.hasPrefix("wss://127.0.0.1:"))
+        #expect(first.site.container == "iCloud.dev.tidemark")
+        #expect(first.site.tokens.keys.sorted() == ["alice", "bob"])
+        for text in [first.site.url, first.site.authorityFile, "TIDEMARK_TOKEN="] + Array(first.site.tokens.values) {
+            #expect(first.program.output.contains(text))
         }
-        let authority = FileManager.default.contents(atPath: ready.ca)
-        #expect(authority != nil)
         for secret in ["credentials.json", "certificates/ca-key.pem", "certificates/server-key.pem"] {
-            let attributes = try FileManager.default.attributesOfItem(atPath: directory.path + "/data/" + secret)
+            let attributes = try FileManager.default.attributesOfItem(atPath: "\(directory.path)/data/\(secret)")
             #expect(attributes[.posixPermissions] as? Int == 0o600, "\(secret)")
         }
+        let authority = FileManager.default.contents(atPath: first.site.authorityFile)
+        #expect(authority != nil)
+        let zoneID = CKRecordZone.ID(zoneName: "Kept")
+        try await first.site.makeContainer().privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
+        #expect(!postgresProcesses(of: directory).isEmpty)
+        #expect(try await first.program.stop() == 0)
+        try await eventually("PostgreSQL has ended") { postgresProcesses(of: directory).isEmpty }
+        #expect(!FileManager.default.fileExists(atPath: "\(directory.path)/ready.json"))
 
-        kill(try postgres(in: directory.path), SIGKILL)
-        try await run.wait(for: "PostgreSQL to be started again") { $0.errors.contains("PostgreSQL runs again.") }
-        let second = try postgres(in: directory.path)
-
-        run.signal(SIGINT)
-        #expect(await run.status() == 0)
-        #expect(kill(second, 0) != 0)
-        #expect(!FileManager.default.fileExists(atPath: directory.path + "/ready.json"))
-
-        let (again, readyAgain) = try await start(in: directory.path)
-        #expect(readyAgain.accounts == ready.accounts)
-        #expect(FileManager.default.contents(atPath: readyAgain.ca) == authority)
-        again.signal(SIGTERM)
-        #expect(await again.status() == 0)
+        let second = try await DevServer.start(in: directory)
+        #expect(second.site.tokens == first.site.tokens)
+        #expect(FileManager.default.contents(atPath: second.site.authorityFile) == authority)
+        #expect(try await second.site.makeContainer().privateCloudDatabase.recordZone(for: zoneID).zoneID == zoneID)
+        // Also when it cannot say goodbye.
+        try await second.program.killNow()
+        try await eventually("PostgreSQL has ended with its parent") { postgresProcesses(of: directory).isEmpty }
     }
 
-    @Test func `a PostgreSQL does not outlive a dev that is killed`() async throws {
-        let directory = try TestDirectory()
-        defer { directory.remove() }
-        let (run, _) = try await start(in: directory.path)
-        let server = try postgres(in: directory.path)
-        run.signal(SIGKILL)
-        #expect(await run.status() == -SIGKILL)
-        try await run.wait(for: "the end of PostgreSQL") { _ in kill(server, 0) != 0 }
+    @Test func `a PostgreSQL that dies is started again, and devices go on`() async throws {
+        try await DevServer.with { server in
+            let zoneID = CKRecordZone.ID(zoneName: "Notes")
+            let (a, b) = (Device(server.site.makeContainer()), Device(server.site.makeContainer()))
+            a.makeZone(zoneID)
+            a.write("before", to: "n1", in: zoneID)
+            try await eventually("b has it") { b.texts == ["n1": "before"] }
+            for id in postgresProcesses(of: server.directory) { kill(id, SIGKILL) }
+            a.write("after", to: "n1", in: zoneID)
+            try await eventually("b has what was saved after the crash") { b.texts == ["n1": "after"] }
+            #expect(server.program.output.contains("PostgreSQL runs again."))
+        }
+    }
+
+    /// PostgreSQL's processes whose data is in the directory.
+    private func postgresProcesses(of directory: TestDirectory) -> [pid_t] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        func link(_ path: String) -> String? { try? FileManager.default.destinationOfSymbolicLink(atPath: path) }
+        return names.compactMap { name in
+            guard let id = pid_t(name), link("/proc/\(name)/exe")?.hasSuffix("postgres") == true,
+                link("/proc/\(name)/cwd")?.hasPrefix(directory.path) == true
+            else { return nil }
+            return id
+        }
     }
 }

@@ -40,7 +40,7 @@ struct DevServer: Sendable {
         let tokens = Dictionary(uniqueKeysWithValues: sheet.accounts.map { ($0.name, $0.token) })
         return DevServer(
             directory: directory, program: program,
-            site: Site(url: sheet.url, authorityFile: sheet.ca, tokens: tokens))
+            site: Site(url: sheet.url, authorityFile: sheet.ca, tokens: tokens, container: sheet.container))
     }
 
     /// Runs `body` with a server of its own.

@@ -2,10 +2,11 @@
 
 import Foundation
 
-/// A program of this package that runs as a process of its own, with its output in a file.
+/// A program of this package that runs as a process of its own, with its output in files.
 final class Program: @unchecked Sendable {
     private let process = Process()
     private let outputPath: String
+    private let errorsPath: String
     let name: String
 
     /// Beside the test bundle, because the bundle depends on it.
@@ -19,17 +20,25 @@ final class Program: @unchecked Sendable {
         _ name: String, _ arguments: [String], environment: [String: String] = [:], directory: String
     ) throws {
         self.name = name
-        outputPath = "\(directory)/\(name)-\(UUID().uuidString.prefix(8)).log"
-        let output = open(outputPath, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        let handle = FileHandle(fileDescriptor: output, closeOnDealloc: true)
+        let stem = "\(directory)/\(name)-\(UUID().uuidString.prefix(8))"
+        (outputPath, errorsPath) = (stem + ".out", stem + ".err")
         let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("TIDEMARK_") }
         process.executableURL = URL(fileURLWithPath: "\(Self.directory)/\(name)")
         process.arguments = arguments
         process.environment = inherited.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = handle
-        process.standardError = handle
+        process.standardOutput = Self.file(outputPath)
+        process.standardError = Self.file(errorsPath)
         try process.run()
+    }
+
+    private static func file(_ path: String) -> FileHandle {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    private static func text(_ path: String) -> String {
+        FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
     /// Runs a program to its end.
@@ -41,10 +50,8 @@ final class Program: @unchecked Sendable {
         return (status, program.output)
     }
 
-    /// Everything that it has said so far.
-    var output: String {
-        FileManager.default.contents(atPath: outputPath).map { String(decoding: $0, as: UTF8.self) } ?? ""
-    }
+    /// Everything that it has said so far, its standard output first.
+    var output: String { Self.text(outputPath) + Self.text(errorsPath) }
 
     var isRunning: Bool { process.isRunning }
     var id: pid_t { process.processIdentifier }
