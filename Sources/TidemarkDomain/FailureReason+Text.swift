@@ -39,6 +39,23 @@ extension FailureReason {
             "A record cannot be its own ancestor. Choose another parent."
         case .stillParent:
             "The record is the parent of others. Delete or move them first, or in the same request."
+        default: schemaText
+        }
+    }
+
+    /// The reasons that are about the schema. A ``SchemaRefusal`` says the same with names.
+    private var schemaText: String {
+        switch self {
+        case .typeUnknown:
+            "Cannot create new type in production schema. Add it to the schema and promote that first."
+        case .fieldUnknown:
+            "Cannot create or modify field in production schema. Add it to the schema and promote that first."
+        case .fieldTypeDiffers:
+            "Invalid value: the field holds values of another type. Save the type that it holds, or use another key."
+        case .fieldSpaceDiffers:
+            "The field is encrypted and the value is not, or the other way round. Use another key for the other kind."
+        case .schemaFull:
+            "The schema has as many types and fields as it can have. Use fewer keys, or remove what is not used."
         default: requestText
         }
     }

@@ -78,4 +78,14 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case containerUnknown = 36
     /// A broken invariant of ours.
     case serverFault = 37
+    /// the frozen schema does not have the record type.
+    case typeUnknown = 38
+    /// the frozen schema does not have the field.
+    case fieldUnknown = 39
+    /// the field holds values of another type.
+    case fieldTypeDiffers = 40
+    /// the field is encrypted and the value is not, or the other way round.
+    case fieldSpaceDiffers = 41
+    /// ``Limits/schemaEntriesMax``.
+    case schemaFull = 42
 }

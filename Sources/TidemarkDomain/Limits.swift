@@ -30,5 +30,9 @@ package struct Limits: Sendable, Equatable {
     /// `invalidArguments`.
     package var notificationInfoBytesMax = 4_096
 
+    /// Record types and fields of one container's schema together: servers keep it in memory. A save that would teach more:
+    /// `limitExceeded`.
+    package var schemaEntriesMax = 20_000
+
     package init() {}
 }

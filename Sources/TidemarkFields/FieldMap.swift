@@ -78,6 +78,9 @@ extension FieldMap: Sequence {
         /// Whether the key belongs to the record's encrypted values.
         package var isEncrypted: Bool { layout.isEncrypted }
 
+        /// The raw value of ``type``.
+        package var typeCode: UInt8 { layout.typeCode }
+
         /// Nil for a code that this version does not know, which a validated map does not have.
         package var type: FieldType? { FieldType(rawValue: layout.typeCode) }
 

@@ -29,7 +29,8 @@ extension FailureReason {
         case .notPermitted: FailureLine(.permissionFailure)
         case .recordMissing, .recordUnknown, .subscriptionUnknown: FailureLine(.unknownItem)
         case .recordTypeChanged, .itemRepeated, .recordNameInvalid, .recordTypeInvalid, .fieldsInvalid, .parentCycle,
-            .zoneNameInvalid, .zoneIsDefault, .tokenInvalid, .feedUnavailable, .subscriptionInvalid, .requestInvalid:
+            .zoneNameInvalid, .zoneIsDefault, .tokenInvalid, .feedUnavailable, .subscriptionInvalid, .requestInvalid,
+            .typeUnknown, .fieldUnknown, .fieldTypeDiffers, .fieldSpaceDiffers:
             FailureLine(.invalidArguments)
         case .recordExists, .recordChanged: FailureLine(.serverRecordChanged)
         case .requestTooOld: FailureLine(.serverRejectedRequest)
@@ -39,7 +40,7 @@ extension FailureReason {
         case .wrongDatabase: FailureLine(.badDatabase)
         case .zoneNotFound: FailureLine(.zoneNotFound)
         case .zoneKeysReset: FailureLine(.zoneNotFound, isKeyReset: true)
-        case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooManyZones: FailureLine(.limitExceeded)
+        case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooManyZones, .schemaFull: FailureLine(.limitExceeded)
         case .zonePurged: FailureLine(.userDeletedZone)
         case .parentMissing, .stillParent: FailureLine(.referenceViolation)
         }

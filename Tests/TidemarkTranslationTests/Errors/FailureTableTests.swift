@@ -20,6 +20,8 @@ import TidemarkWire
         (.subscriptionUnknown, .unknownItem), (.subscriptionInvalid, .invalidArguments), (.zoneBusy, .zoneBusy),
         (.storeUnavailable, .serviceUnavailable), (.tooManyRequests, .requestRateLimited),
         (.requestInvalid, .invalidArguments), (.containerUnknown, .badContainer), (.serverFault, .internalError),
+        (.typeUnknown, .invalidArguments), (.fieldUnknown, .invalidArguments), (.fieldTypeDiffers, .invalidArguments),
+        (.fieldSpaceDiffers, .invalidArguments), (.schemaFull, .limitExceeded),
     ]
 
     @Test func `R-370: every reason has the code that the rules name, and a text`() {

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkFields
+
+/// The record types of a container in one environment, and its roles.
+package struct Schema: Hashable, Sendable {
+    /// By name.
+    package var types: [String: RecordTypeSchema]
+    /// Names of the container's own roles.
+    package var roles: Set<String>
+
+    package init(types: [String: RecordTypeSchema] = [:], roles: Set<String> = []) {
+        self.types = types
+        self.roles = roles
+    }
+
+    /// Types and fields together: what ``Limits/schemaEntriesMax`` bounds.
+    package var entryCount: Int { types.values.reduce(types.count) { $0 + $1.fields.count } }
+}
+
+/// One record type: its fields, and who may do what with its records.
+package struct RecordTypeSchema: Hashable, Sendable {
+    /// By key.
+    package var fields: [String: FieldSchema]
+    /// Marks of the fields that every record has; those without marks are not in it.
+    package var systemMarks: [SystemField: FieldMarks]
+    package var grants: Grants
+
+    package init(
+        fields: [String: FieldSchema] = [:], systemMarks: [SystemField: FieldMarks] = [:], grants: Grants = .standard
+    ) {
+        self.fields = fields
+        self.systemMarks = systemMarks
+        self.grants = grants
+    }
+}
+
+/// Which strings can name types, fields and roles in a schema.
+package enum SchemaName {
+    /// A letter, then letters, digits and underscores, at most 255.
+    package static func isValid(_ name: String) -> Bool { FieldKeyRule.app.allows(name) }
+}
+
+/// A schema as one container in one environment has it.
+package struct ContainerSchema: Sendable, Equatable {
+    package let container: ContainerID
+    /// Grows with every change by an operator; what is learned from saves leaves it as it is.
+    package let version: Int64
+    /// Whether it is frozen: nothing is learned, and what it does not know is refused.
+    package let isFrozen: Bool
+    package var schema: Schema
+
+    package init(container: ContainerID, version: Int64, isFrozen: Bool, schema: Schema) {
+        self.container = container
+        self.version = version
+        self.isFrozen = isFrozen
+        self.schema = schema
+    }
+}
+
+/// Which schema holds for a database, as a transaction read it after its locks.
+package struct SchemaStamp: Sendable, Hashable {
+    package let container: ContainerID
+    package let version: Int64
+
+    package init(container: ContainerID, version: Int64) {
+        self.container = container
+        self.version = version
+    }
+}
