@@ -35,10 +35,14 @@ enum FieldReader {
         case .reference:
             try FieldWire.expect(FieldWire.referenceTag, bytes.span, &offset, end)
             return .reference(try reference(bytes, &offset, end))
+        case .asset:
+            try FieldWire.expect(FieldWire.assetTag, bytes.span, &offset, end)
+            return .asset(try describedAsset(bytes, &offset, end))
         case .location:
             try FieldWire.expect(FieldWire.locationTag, bytes.span, &offset, end)
             return .location(try measuredLocation(bytes, &offset, end))
-        case .stringList, .int64List, .doubleList, .dateList, .bytesList, .referenceList, .locationList:
+        case .stringList, .int64List, .doubleList, .dateList, .bytesList, .referenceList, .assetList,
+            .locationList:
             try FieldWire.expect(FieldWire.listTag, bytes.span, &offset, end)
             let listEnd = try FieldWire.readLength(bytes.span, &offset, end)
             return try list(type, bytes, &offset, listEnd)
@@ -52,6 +56,7 @@ enum FieldReader {
         case .stringList: return .strings(try repeated(.string, bytes, &offset, end, string))
         case .bytesList: return .bytesList(try repeated(.bytes, bytes, &offset, end, data))
         case .referenceList: return .references(try repeated(.reference, bytes, &offset, end, reference))
+        case .assetList: return .assets(try repeated(.asset, bytes, &offset, end, describedAsset))
         case .locationList: return .locations(try repeated(.location, bytes, &offset, end, measuredLocation))
         case .int64List: return .int64s(try packed(.int64, bytes, &offset, end, integer))
         case .dateList: return .dates(milliseconds: try packed(.date, bytes, &offset, end, integer))
@@ -168,6 +173,35 @@ enum FieldReader {
             reference.zone = FieldReference.Zone(name: text(zone), ownerName: text(owner))
         }
         return reference
+    }
+
+    // MARK: Asset
+
+    private static func describedAsset(
+        _ bytes: [UInt8], _ offset: inout Int, _ end: Int
+    ) throws(FieldError) -> FieldAsset {
+        let valueEnd = try FieldWire.readLength(bytes.span, &offset, end)
+        let layout = try assetLayout(bytes.span, &offset, valueEnd)
+        return FieldAsset(sha256: Array(bytes[layout.sha256]), byteCount: layout.byteCount)
+    }
+
+    /// Reads an asset's descriptor that fills the bytes from `offset` to `end`.
+    static func assetLayout(
+        _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
+    ) throws(FieldError) -> (sha256: Range<Int>, byteCount: Int64) {
+        try FieldWire.expect(FieldWire.sha256Tag, bytes, &offset, end)
+        let hashEnd = try FieldWire.readLength(bytes, &offset, end)
+        guard hashEnd - offset == FieldAsset.sha256ByteCount else { throw FieldError(.badValue, at: offset) }
+        let sha256 = offset..<hashEnd
+        offset = hashEnd
+        // A byte count of 0 is not written.
+        guard offset < end else { return (sha256, 0) }
+        try FieldWire.expect(FieldWire.byteCountTag, bytes, &offset, end)
+        let count = try FieldWire.readVarint(bytes, &offset, end)
+        guard count != 0 else { throw FieldError(.malformed, at: offset) }
+        guard let byteCount = Int64(exactly: count) else { throw FieldError(.badValue, at: offset) }
+        guard offset == end else { throw FieldError(.malformed, at: offset) }
+        return (sha256, byteCount)
     }
 
     // MARK: Location

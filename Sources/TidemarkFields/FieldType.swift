@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The type codes of a field, as they stand in the bytes of a ``FieldMap``.
-///
-/// 7 and 23 are kept free for assets and lists of assets.
 package enum FieldType: UInt8, Sendable, Hashable, CaseIterable {
     case string = 1
     case int64 = 2
@@ -10,6 +8,7 @@ package enum FieldType: UInt8, Sendable, Hashable, CaseIterable {
     case date = 4
     case bytes = 5
     case reference = 6
+    case asset = 7
     case location = 8
 
     /// The key is to be removed; only in changes on their way to the server.
@@ -23,6 +22,7 @@ package enum FieldType: UInt8, Sendable, Hashable, CaseIterable {
     case dateList = 20
     case bytesList = 21
     case referenceList = 22
+    case assetList = 23
     case locationList = 24
 
     package var isList: Bool { rawValue >= FieldType.emptyList.rawValue }

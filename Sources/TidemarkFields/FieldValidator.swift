@@ -45,10 +45,14 @@ enum FieldValidator {
         case .reference:
             try FieldWire.expect(FieldWire.referenceTag, bytes, &offset, end)
             try validateElement(.reference, bytes, &offset, end)
+        case .asset:
+            try FieldWire.expect(FieldWire.assetTag, bytes, &offset, end)
+            try validateElement(.asset, bytes, &offset, end)
         case .location:
             try FieldWire.expect(FieldWire.locationTag, bytes, &offset, end)
             try validateElement(.location, bytes, &offset, end)
-        case .stringList, .int64List, .doubleList, .dateList, .bytesList, .referenceList, .locationList:
+        case .stringList, .int64List, .doubleList, .dateList, .bytesList, .referenceList, .assetList,
+            .locationList:
             try FieldWire.expect(FieldWire.listTag, bytes, &offset, end)
             let listEnd = try FieldWire.readLength(bytes, &offset, end)
             try validateList(of: type.element ?? type, bytes, &offset, listEnd)
@@ -91,6 +95,8 @@ enum FieldValidator {
             offset = valueEnd
         case .reference:
             _ = try FieldReader.referenceLayout(bytes, &offset, valueEnd)
+        case .asset:
+            _ = try FieldReader.assetLayout(bytes, &offset, valueEnd)
         case .location:
             _ = try FieldReader.location(bytes, &offset, valueEnd)
         default:

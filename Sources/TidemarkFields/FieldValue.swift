@@ -10,6 +10,7 @@ package enum FieldValue: Sendable, Hashable {
     case date(milliseconds: Int64)
     case bytes([UInt8])
     case reference(FieldReference)
+    case asset(FieldAsset)
     case location(FieldLocation)
     /// The key is to be removed.
     case removed
@@ -20,6 +21,7 @@ package enum FieldValue: Sendable, Hashable {
     case dates(milliseconds: [Int64])
     case bytesList([[UInt8]])
     case references([FieldReference])
+    case assets([FieldAsset])
     case locations([FieldLocation])
 
     package var type: FieldType {
@@ -30,6 +32,7 @@ package enum FieldValue: Sendable, Hashable {
         case .date: .date
         case .bytes: .bytes
         case .reference: .reference
+        case .asset: .asset
         case .location: .location
         case .removed: .removed
         case .emptyList: .emptyList
@@ -39,6 +42,7 @@ package enum FieldValue: Sendable, Hashable {
         case .dates(let list): list.isEmpty ? .emptyList : .dateList
         case .bytesList(let list): list.isEmpty ? .emptyList : .bytesList
         case .references(let list): list.isEmpty ? .emptyList : .referenceList
+        case .assets(let list): list.isEmpty ? .emptyList : .assetList
         case .locations(let list): list.isEmpty ? .emptyList : .locationList
         }
     }

@@ -15,6 +15,7 @@ enum FieldWire {
     static let dateTag: UInt8 = 0x38
     static let bytesTag: UInt8 = 0x42
     static let referenceTag: UInt8 = 0x4A
+    static let assetTag: UInt8 = 0x52
     static let locationTag: UInt8 = 0x5A
     static let listTag: UInt8 = 0x62
 
@@ -22,6 +23,9 @@ enum FieldWire {
     static let zoneNameTag: UInt8 = 0x12
     static let ownerNameTag: UInt8 = 0x1A
     static let actionTag: UInt8 = 0x20
+
+    static let sha256Tag: UInt8 = 0x0A
+    static let byteCountTag: UInt8 = 0x10
 
     /// Tags 1 to 7 of a location, the eight-byte ones.
     static let locationTags: [UInt8] = [0x09, 0x11, 0x19, 0x21, 0x29, 0x31, 0x39]

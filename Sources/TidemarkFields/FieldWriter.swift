@@ -21,9 +21,11 @@ enum FieldWriter {
             FieldWire.append(tag: FieldWire.bytesTag, content: bytes, to: &output)
         case .reference(let reference):
             FieldWire.append(tag: FieldWire.referenceTag, content: encoded(reference), to: &output)
+        case .asset(let asset):
+            FieldWire.append(tag: FieldWire.assetTag, content: encoded(asset), to: &output)
         case .location(let location):
             FieldWire.append(tag: FieldWire.locationTag, content: encoded(location), to: &output)
-        case .strings, .int64s, .doubles, .dates, .bytesList, .references, .locations:
+        case .strings, .int64s, .doubles, .dates, .bytesList, .references, .assets, .locations:
             appendList(value, to: &output)
         }
     }
@@ -38,6 +40,8 @@ enum FieldWriter {
         case .bytesList(let elements): for bytes in elements { FieldWire.append(tag: tag, content: bytes, to: &list) }
         case .references(let elements):
             for reference in elements { FieldWire.append(tag: tag, content: encoded(reference), to: &list) }
+        case .assets(let elements):
+            for asset in elements { FieldWire.append(tag: tag, content: encoded(asset), to: &list) }
         case .locations(let elements):
             for location in elements { FieldWire.append(tag: tag, content: encoded(location), to: &list) }
         case .int64s(let elements), .dates(let elements):
@@ -57,6 +61,16 @@ enum FieldWriter {
             FieldWire.append(tag: FieldWire.ownerNameTag, text: zone.ownerName, to: &output)
         }
         if reference.action != .none { output += [FieldWire.actionTag, reference.action.rawValue] }
+        return output
+    }
+
+    private static func encoded(_ asset: FieldAsset) -> [UInt8] {
+        var output: [UInt8] = []
+        FieldWire.append(tag: FieldWire.sha256Tag, content: asset.sha256, to: &output)
+        if asset.byteCount != 0 {
+            output.append(FieldWire.byteCountTag)
+            FieldWire.append(varint: UInt64(bitPattern: asset.byteCount), to: &output)
+        }
         return output
     }
 

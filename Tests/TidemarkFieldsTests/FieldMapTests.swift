@@ -22,10 +22,16 @@ import TidemarkBytes
             FieldLocation(
                 latitude: -90, longitude: 180, altitude: 1, horizontalAccuracy: 2, verticalAccuracy: 3, course: -1,
                 speed: -1, timestampMilliseconds: -5)),
+        .asset(FieldAsset(sha256: Array(0..<32), byteCount: 0)),
+        .asset(FieldAsset(sha256: Array(repeating: 255, count: 32), byteCount: .max)),
         .removed, .emptyList,
         .strings(["", "a", "é"]), .int64s([.min, 0, .max]), .doubles([0, -1, .infinity]),
         .dates(milliseconds: [-1, 0, 1]), .bytesList([[], [1]]),
         .references([FieldReference(recordName: "a"), FieldReference(recordName: "b", action: .deleteSelf)]),
+        .assets([
+            FieldAsset(sha256: Array(repeating: 1, count: 32), byteCount: 1),
+            FieldAsset(sha256: Array(repeating: 0, count: 32), byteCount: 0),
+        ]),
         .locations([
             FieldLocation(
                 latitude: 1, longitude: 2, altitude: 3, horizontalAccuracy: 4, verticalAccuracy: 5, course: 6,
@@ -108,6 +114,16 @@ import TidemarkBytes
         #expect(try FieldMap([Field("a", .string("removed")), Field("z", .removed)]).containsRemovals)
         #expect(try !FieldMap([Field("a", .string("removed")), Field("z", .emptyList)]).containsRemovals)
         #expect(!FieldMap().containsRemovals)
+    }
+
+    @Test func `R-072: the assets of a record are found, each once`() throws {
+        let assets = (0..<3).map { FieldAsset(sha256: Array(repeating: $0, count: 32), byteCount: Int64($0)) }
+        let map = try FieldMap([
+            Field("a", .asset(assets[1])), Field("b", .string("x")), Field("c", .assets([assets[0], assets[1]])),
+            Field("d", .asset(assets[2]), isEncrypted: true),
+        ])
+        #expect(map.assets == [assets[1], assets[0], assets[2]])
+        #expect(try FieldMap([Field("a", .bytes(Array(repeating: 7, count: 34)))]).assets.isEmpty)
     }
 
     @Test func `R-067: a key is plain or encrypted, not both`() {

@@ -10,6 +10,9 @@ import Testing
 
     static let key: [UInt8] = [0x0A, 1, 0x6B]
 
+    /// An asset's hash with its tag and length.
+    static let hash: [UInt8] = [0x0A, 32] + Array(1...32)
+
     static let cases: [(name: String, bytes: [UInt8], code: FieldError.Code?)] = [
         ("nothing", [], nil),
         ("int64 1", entry(key + [0x18, 2, 0x28, 2]), nil),
@@ -20,8 +23,19 @@ import Testing
         ("empty list", entry(key + [0x18, 16]), nil),
         ("no type", entry(key + [0x28, 2]), .malformed),
         ("type 0", entry(key + [0x18, 0, 0x28, 2]), .malformed),
-        ("the type kept free for assets", entry(key + [0x18, 7, 0x52, 0]), .unknownType),
-        ("the type kept free for lists of assets", entry(key + [0x18, 23, 0x62, 0]), .unknownType),
+        ("asset", entry(key + [0x18, 7, 0x52, 36] + hash + [0x10, 5]), nil),
+        ("asset of no bytes", entry(key + [0x18, 7, 0x52, 34] + hash), nil),
+        ("asset of no bytes, said so", entry(key + [0x18, 7, 0x52, 36] + hash + [0x10, 0]), .malformed),
+        ("asset without a hash", entry(key + [0x18, 7, 0x52, 2, 0x10, 5]), .malformed),
+        ("asset with nothing", entry(key + [0x18, 7, 0x52, 0]), .truncated),
+        ("asset with a hash of 31 bytes", entry(key + [0x18, 7, 0x52, 33, 0x0A, 31] + hash[3...]), .badValue),
+        (
+            "asset of 2^63 bytes",
+            entry(key + [0x18, 7, 0x52, 45] + hash + [0x10] + Array(repeating: 0x80, count: 9) + [1]), .badValue
+        ),
+        ("asset with more", entry(key + [0x18, 7, 0x52, 38] + hash + [0x10, 5, 0x18, 1]), .malformed),
+        ("list of assets", entry(key + [0x18, 23, 0x62, 36, 0x3A, 34] + hash), nil),
+        ("list of assets without elements", entry(key + [0x18, 23, 0x62, 0]), .truncated),
         ("type 25", entry(key + [0x18, 25]), .unknownType),
         ("type 258, whose low byte is int64's", entry(key + [0x18, 0x82, 0x02, 0x28, 2]), .unknownType),
         ("value of another type", entry(key + [0x18, 2, 0x22, 1, 0x61]), .malformed),

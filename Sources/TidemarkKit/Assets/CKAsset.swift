@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
+internal import TidemarkFields
 
 /// A field's value that is a file. Two are equal when they are the same file's.
+///
+/// One that was fetched is a file in a staging directory, which is cleaned up from time to time: move or copy the file
+///
 public class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// Where the file is; nil while it has not been downloaded.
     public let fileURL: URL?
 
+    /// What the server has; nil for a file that was made into an asset here.
+    let descriptor: FieldAsset?
+
     /// The file at that URL, which must be a file URL; it is read when the record is saved.
-    public init(fileURL: URL) {
+    public convenience init(fileURL: URL) {
         precondition(fileURL.isFileURL, "R-070: an asset is made from a file URL")
+        self.init(fileURL: fileURL, descriptor: nil)
+    }
+
+    init(fileURL: URL?, descriptor: FieldAsset?) {
         self.fileURL = fileURL
+        self.descriptor = descriptor
         super.init()
     }
 
@@ -19,12 +31,15 @@ public class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// True.
     public class var supportsSecureCoding: Bool { true }
 
-    /// Nil when the archive does not hold an asset.
+    /// An asset from an archive, without a file if the archive names none.
     public required init?(coder: NSCoder) {
-        if let path = coder.optionalString(forKey: "FilePath") {
-            fileURL = URL(fileURLWithPath: path)
+        fileURL = coder.optionalString(forKey: "FilePath").map { URL(fileURLWithPath: $0) }
+        if let sha256 = coder.optionalBytes(forKey: "SHA256"), sha256.count == FieldAsset.sha256ByteCount,
+            let byteCount = coder.optionalInt64(forKey: "ByteCount"), byteCount >= 0
+        {
+            descriptor = FieldAsset(sha256: sha256, byteCount: byteCount)
         } else {
-            fileURL = nil
+            descriptor = nil
         }
         super.init()
     }
@@ -32,6 +47,10 @@ public class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// Writes where the file is, not what is in it.
     public func encode(with coder: NSCoder) {
         coder.encode(string: fileURL?.path, forKey: "FilePath")
+        if let descriptor {
+            coder.encode(bytes: descriptor.sha256, forKey: "SHA256")
+            coder.encode(descriptor.byteCount, forKey: "ByteCount")
+        }
     }
 
     /// The same object: it cannot change.
@@ -39,12 +58,15 @@ public class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
 
     // MARK: NSObject
 
-    /// Whether both are the same file's.
+    /// Whether both are the same file's, or without a file the same content.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKAsset else { return false }
-        return fileURL == nil ? self === other : fileURL == other.fileURL
+        guard fileURL == nil, other.fileURL == nil else { return fileURL == other.fileURL }
+        return descriptor == nil ? self === other : descriptor == other.descriptor
     }
 
     /// Equal for equal assets.
-    public override var hash: Int { fileURL?.hashValue ?? ObjectIdentifier(self).hashValue }
+    public override var hash: Int {
+        fileURL?.hashValue ?? descriptor?.hashValue ?? ObjectIdentifier(self).hashValue
+    }
 }

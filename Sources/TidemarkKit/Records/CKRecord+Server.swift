@@ -51,23 +51,48 @@ extension CKRecord {
 
     /// What to send to save this record: its changed keys, or all that it holds and those that were removed.
     ///
-    /// Throws `invalidArguments` if a key or value cannot be saved, `limitExceeded`
+    /// - Parameter assets: what is in the files of the assets that were not fetched.
+    /// - Throws: `invalidArguments` if a key or value cannot be saved, `limitExceeded`
     /// if the record is too large.
-    package func changes(all: Bool) throws(CKError) -> RecordChanges {
+    func changes(all: Bool, assets: FieldObjects.Assets) throws(CKError) -> RecordChanges {
         let snapshot = unpacked { $0 }
         var fields: [Field] = []
         for (key, object) in sent(snapshot.plain, all: all) {
-            fields.append(Field(key, try value(of: object, key: key)))
+            fields.append(Field(key, try value(of: object, key: key, assets)))
         }
         for (key, object) in sent(snapshot.encrypted, all: all) {
             if object is CKRecord.Reference || object is CKAsset {
                 throw CKError(.invalidArguments, message: "\(key) is encrypted, and of a type that cannot be (R-067)")
             }
-            fields.append(Field(key, try value(of: object, key: key), isEncrypted: true))
+            fields.append(Field(key, try value(of: object, key: key, assets), isEncrypted: true))
         }
         return RecordChanges(
             recordID: recordID, recordType: recordType, tag: snapshot.metadata?.tag ?? [], fields: try map(of: fields),
             parent: try parentChange(snapshot), generation: snapshot.generation)
+    }
+
+    /// The same of a record without new assets.
+    package func changes(all: Bool) throws(CKError) -> RecordChanges {
+        try changes(all: all, assets: [:])
+    }
+
+    /// The assets among what ``changes(all:assets:)`` gives.
+    func sentAssets(all: Bool) -> [CKAsset] {
+        let snapshot = unpacked { $0 }
+        return sent(snapshot.plain, all: all).flatMap { _, object -> [CKAsset] in
+            if let asset = object as? CKAsset { return [asset] }
+            return (object as? NSArray)?.compactMap { $0 as? CKAsset } ?? []
+        }
+    }
+
+    /// The assets that the record has on the server, as far as its fields were fetched.
+    var serverAssets: [FieldAsset] {
+        state.withLock { $0.original.assets }
+    }
+
+    /// Says where assets of the server's are now. Only for a record that nobody has seen yet.
+    func place(_ files: [FieldAsset: URL]) {
+        state.withLock { $0.files = files }
     }
 
     /// The same as ``changes(all:)``, its fields alone.
@@ -107,10 +132,12 @@ extension CKRecord {
         return keys.sorted().map { ($0, space.values[$0]) }
     }
 
-    private func value(of object: NSObject?, key: FieldKey) throws(CKError) -> FieldValue {
+    private func value(
+        of object: NSObject?, key: FieldKey, _ assets: FieldObjects.Assets
+    ) throws(CKError) -> FieldValue {
         guard let object else { return .removed }
         do throws(FieldObjects.Refusal) {
-            return try FieldObjects.value(of: object, zoneID: recordID.zoneID)
+            return try FieldObjects.value(of: object, zoneID: recordID.zoneID, assets: assets)
         } catch {
             throw CKError(.invalidArguments, message: "\(key) \(error.text)")
         }

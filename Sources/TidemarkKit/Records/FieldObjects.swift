@@ -13,7 +13,11 @@ enum FieldObjects {
     // MARK: To objects
 
     /// Nil for a removal.
-    static func object(of value: FieldValue, zoneID: CKRecordZone.ID) -> NSObject? {
+    ///
+    /// - Parameter files: where the assets are that have been downloaded.
+    static func object(
+        of value: FieldValue, zoneID: CKRecordZone.ID, files: [FieldAsset: URL] = [:]
+    ) -> NSObject? {
         switch value {
         case .string(let text): NSString(string: text)
         case .int64(let number): NSNumber(value: number)
@@ -21,6 +25,7 @@ enum FieldObjects {
         case .date(let milliseconds): date(milliseconds)
         case .bytes(let bytes): NSData(data: Data(bytes))
         case .reference(let reference): self.reference(reference, zoneID)
+        case .asset(let asset): CKAsset(fileURL: files[asset], descriptor: asset)
         case .location(let location): self.location(location)
         case .removed: nil
         case .emptyList: NSArray()
@@ -30,6 +35,7 @@ enum FieldObjects {
         case .dates(let list): NSArray(array: list.map(date))
         case .bytesList(let list): NSArray(array: list.map { NSData(data: Data($0)) })
         case .references(let list): NSArray(array: list.map { reference($0, zoneID) })
+        case .assets(let list): NSArray(array: list.map { CKAsset(fileURL: files[$0], descriptor: $0) })
         case .locations(let list): NSArray(array: list.map(location))
         }
     }
@@ -55,13 +61,20 @@ enum FieldObjects {
 
     // MARK: To values
 
+    /// What is in the files of assets, for those that were not fetched.
+    typealias Assets = [ObjectIdentifier: FieldAsset]
+
     /// The value that the object stands for, in a record of that zone.
-    static func value(of object: NSObject, zoneID: CKRecordZone.ID) throws(Refusal) -> FieldValue {
-        if let array = object as? NSArray { return try list(of: array, zoneID: zoneID) }
-        return try scalar(of: object, zoneID: zoneID)
+    static func value(
+        of object: NSObject, zoneID: CKRecordZone.ID, assets: Assets = [:]
+    ) throws(Refusal) -> FieldValue {
+        if let array = object as? NSArray { return try list(of: array, zoneID: zoneID, assets: assets) }
+        return try scalar(of: object, zoneID: zoneID, assets: assets)
     }
 
-    private static func scalar(of object: NSObject, zoneID: CKRecordZone.ID) throws(Refusal) -> FieldValue {
+    private static func scalar(
+        of object: NSObject, zoneID: CKRecordZone.ID, assets: Assets
+    ) throws(Refusal) -> FieldValue {
         switch object {
         case let text as NSString: return .string(String(describing: text))
         case let number as NSNumber: return try self.number(number)
@@ -69,7 +82,11 @@ enum FieldObjects {
         case let data as NSData: return .bytes(data.byteArray)
         case let reference as CKRecord.Reference: return .reference(value(of: reference, zoneID))
         case let location as CLLocation: return .location(try value(of: location))
-        case is CKAsset: throw Refusal(text: "is an asset, which this version cannot save")
+        case let asset as CKAsset:
+            guard let content = assets[ObjectIdentifier(asset)] ?? asset.descriptor else {
+                throw Refusal(text: "is an asset whose file was not read")
+            }
+            return .asset(content)
         case is NSArray: throw Refusal(text: "is a list of lists (R-061)")
         default: throw Refusal(text: "is of a type that cannot be saved (R-060)")
         }
@@ -113,7 +130,9 @@ enum FieldObjects {
 
     // MARK: Lists
 
-    private static func list(of array: NSArray, zoneID: CKRecordZone.ID) throws(Refusal) -> FieldValue {
+    private static func list(
+        of array: NSArray, zoneID: CKRecordZone.ID, assets: Assets
+    ) throws(Refusal) -> FieldValue {
         var values: [FieldValue] = []
         values.reserveCapacity(array.count)
         for element in array {
@@ -121,7 +140,7 @@ enum FieldObjects {
             guard let object = RecordObject.make(of: element) else {
                 throw Refusal(text: "is a list with elements that cannot be saved (R-061)")
             }
-            values.append(try scalar(of: object, zoneID: zoneID))
+            values.append(try scalar(of: object, zoneID: zoneID, assets: assets))
         }
         guard let type = values.first?.type else { return .emptyList }
         let list: FieldValue? =
@@ -138,6 +157,7 @@ enum FieldObjects {
                 collect(values) { if case .bytes(let value) = $0 { value } else { nil } }.map { .bytesList($0) }
             case .reference:
                 collect(values) { if case .reference(let value) = $0 { value } else { nil } }.map { .references($0) }
+            case .asset: collect(values) { if case .asset(let value) = $0 { value } else { nil } }.map { .assets($0) }
             case .location:
                 collect(values) { if case .location(let value) = $0 { value } else { nil } }.map { .locations($0) }
             default: nil

@@ -27,6 +27,9 @@ struct RecordState {
     /// The fields as the server has them, as far as they were fetched or saved: what an ancestor shows.
     var original = FieldMap()
 
+    /// Where the assets of `original` are that have been downloaded.
+    var files: [FieldAsset: URL] = [:]
+
     /// Whether `original` is still to be unpacked into the key spaces: most records of a big fetch are never looked
     /// into.
     var isPacked = false
@@ -52,9 +55,9 @@ struct RecordState {
         isPacked = false
         for entry in original {
             // A map from the server was validated when it came, so that every value can be decoded.
-            guard let value = try? entry.value(), let object = FieldObjects.object(of: value, zoneID: zoneID) else {
-                continue
-            }
+            guard let value = try? entry.value(),
+                let object = FieldObjects.object(of: value, zoneID: zoneID, files: files)
+            else { continue }
             if entry.isEncrypted {
                 encrypted.values[entry.key] = object
             } else {

@@ -108,12 +108,15 @@ enum FieldSeeds {
     private static let lists: [FieldValue] = [
         .strings(["a", ""]), .int64s([0, -1, .max]), .doubles([0, .infinity]), .bytesList([[], [0]]),
         .references([FieldReference(recordName: "x")]), .location(place), .locations([place, place]),
+        .asset(file), .assets([file, FieldAsset(sha256: file.sha256, byteCount: 0)]),
         .date(milliseconds: 1_700_000_000_000), .dates(milliseconds: [-1, 0, 1]),
     ]
 
     private static let place = FieldLocation(
         latitude: 52.5, longitude: 13.4, altitude: -0.0, horizontalAccuracy: 5, verticalAccuracy: -1, course: 90,
         speed: .nan, timestampMilliseconds: 1_700_000_000_000)
+
+    private static let file = FieldAsset(sha256: [UInt8](repeating: 7, count: 32), byteCount: 1_000)
 
     private static let changes: [UInt8] = map([
         Field("a", .removed), Field("title", .int64(1)), Field("z", .string("new")),

@@ -144,6 +144,32 @@ import TidemarkFields
         }
     }
 
+    @Test func `R-070, R-072: an asset is saved as what is in its file, and comes back without one`() throws {
+        let content = FieldAsset(sha256: Array(repeating: 3, count: 32), byteCount: 5)
+        let asset = CKAsset(fileURL: URL(fileURLWithPath: "/tmp/x"))
+        let record = CKRecord(recordType: "T")
+        record["file"] = asset
+        record["files"] = [asset]
+        #expect(throws: CKError.self) { try record.changes(all: false) }
+        #expect(record.sentAssets(all: false).map(ObjectIdentifier.init) == Array(repeating: .init(asset), count: 2))
+        let changes = try record.changes(all: false, assets: [ObjectIdentifier(asset): content])
+        #expect(
+            try changes.fields == FieldMap([Field("file", .asset(content)), Field("files", .assets([content]))]))
+        let fetched = CKRecord(
+            recordID: record.recordID, recordType: "T", fields: changes.fields,
+            metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
+        #expect(fetched.serverAssets == [content])
+        #expect((fetched["file"] as? CKAsset)?.fileURL == nil)
+        // What came from there need not be read again to be saved as it is.
+        #expect(try fetched.changes(all: true).fields == changes.fields)
+        let downloaded = CKRecord(
+            recordID: record.recordID, recordType: "T", fields: changes.fields,
+            metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
+        downloaded.place([content: URL(fileURLWithPath: "/tmp/staged")])
+        #expect((downloaded["file"] as? CKAsset)?.fileURL?.path == "/tmp/staged")
+        #expect((downloaded["files"] as? [CKAsset])?.first?.fileURL?.path == "/tmp/staged")
+    }
+
     @Test func `R-075: a location comes back whole`() throws {
         let location = CLLocation(
             coordinate: CLLocationCoordinate2D(latitude: 52.5, longitude: -13.25), altitude: 34,
