@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+internal import Foundation
 
 extension CKContainer {
     /// Whether somebody is signed in.
@@ -28,5 +28,15 @@ extension CKContainer {
         let name = try await context.connection.identify()
         guard !name.isEmpty else { throw CKError.noAccount }
         return CKRecord.ID(recordName: name)
+    }
+
+    /// Whether somebody is signed in: ``accountStatus()`` with a completion handler.
+    public func accountStatus(completionHandler: @escaping @Sendable (CKAccountStatus, (any Error)?) -> Void) {
+        deliver(to: { completionHandler($0 ?? .couldNotDetermine, $1) }) { try await self.accountStatus() }
+    }
+
+    /// The current user's record ID: ``userRecordID()`` with a completion handler.
+    public func fetchUserRecordID(completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void) {
+        deliver(to: completionHandler) { try await self.userRecordID() }
     }
 }

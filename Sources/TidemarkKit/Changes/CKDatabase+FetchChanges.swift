@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+internal import Foundation
 
 extension CKDatabase {
     /// One page of zones that changed since a token (R-203 … ).

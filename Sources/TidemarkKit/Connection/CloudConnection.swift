@@ -49,6 +49,16 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
 
     // MARK: For requests
 
+    /// On the clock that waits are measured with.
+    var now: Duration { scheduler.now }
+
+    /// Lets time pass.
+    ///
+    /// - Throws: `operationCancelled` at once when the task is or gets cancelled.
+    func wait(_ delay: Duration) async throws(CKError) {
+        do { try await scheduler.sleep(for: delay) } catch { throw CKError(.operationCancelled) }
+    }
+
     /// Sends a request and waits for its answer, over as many connections as it takes.
     ///
     /// - Parameters:

@@ -7,6 +7,7 @@ internal import Synchronization
 public class CKContainer: NSObject, @unchecked Sendable {
     private let identifier: String
     package let context: CloudContext
+    private let operations = OperationQueue()
     private let databases: Mutex<[CKDatabase.Scope: CKDatabase]> = Mutex([:])
 
     /// The container of that name, on the server of `TidemarkConfiguration.current`.
@@ -49,5 +50,13 @@ public class CKContainer: NSObject, @unchecked Sendable {
             databases[databaseScope] = database
             return database
         }
+    }
+
+    /// Does the operation; one for a database that names none works on this container's private database.
+    public func add(_ operation: CKOperation) {
+        if let operation = operation as? CKDatabaseOperation, operation.database == nil {
+            operation.database = privateCloudDatabase
+        }
+        operations.addOperation(operation)
     }
 }

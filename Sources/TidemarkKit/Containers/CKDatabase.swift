@@ -6,21 +6,72 @@ public import Foundation
 public class CKDatabase: NSObject, @unchecked Sendable {
     package let container: CKContainer
     package let scope: Scope
+    /// What ``configuredWith(configuration:group:body:)`` gave it; nil: the defaults.
+    private let configuration: CKOperation.Configuration?
+    private let operations = OperationQueue()
 
-    package init(container: CKContainer, scope: Scope) {
+    package init(container: CKContainer, scope: Scope, configuration: CKOperation.Configuration? = nil) {
         self.container = container
         self.scope = scope
+        self.configuration = configuration
         super.init()
     }
 
     /// The requests of this database; without an account there are none to private and shared data.
     var cloud: CloudDatabase {
         get throws(CKError) {
-            guard scope == .public || container.context.hasCredential else { throw CKError.noAccount }
-            return CloudDatabase(connection: container.context.connection, scope: scope)
+            try cloud(with: configuration ?? CKOperation.Configuration(), qualityOfService: .default)
         }
+    }
+
+    /// The requests of this database, done as a configuration wants them.
+    ///
+    /// - Parameter qualityOfService: of the operation; the configuration may ask for less as well.
+    func cloud(
+        with configuration: CKOperation.Configuration, qualityOfService: QualityOfService
+    ) throws(CKError) -> CloudDatabase {
+        guard scope == .public || container.context.hasCredential else { throw CKError.noAccount }
+        var cloud = CloudDatabase(connection: container.context.connection, scope: scope)
+        cloud.timeout = .seconds(configuration.timeoutIntervalForRequest)
+        if [qualityOfService, configuration.qualityOfService].contains(where: { $0 == .utility || $0 == .background }) {
+            cloud.patience = .seconds(configuration.timeoutIntervalForResource)
+        }
+        return cloud
     }
 
     /// Which of the three this is.
     public var databaseScope: CKDatabase.Scope { scope }
+
+    // MARK: Operations
+
+    /// Does the operation on this database.
+    public func add(_ operation: CKDatabaseOperation) {
+        operation.database = self
+        if let configuration { operation.configuration = operation.configuration.merged(over: configuration) }
+        operations.addOperation(operation)
+    }
+
+    /// Hands `body` this database with other settings; this one is left as it is.
+    @discardableResult
+    public func configuredWith<R>(
+        configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
+        body: (CKDatabase) throws -> R
+    ) rethrows -> R {
+        try body(configured(configuration, group))
+    }
+
+    /// Hands `body` this database with other settings; this one is left as it is.
+    @discardableResult
+    @preconcurrency
+    public func configuredWith<R>(
+        configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
+        body: @Sendable (CKDatabase) async throws -> R
+    ) async rethrows -> R {
+        try await body(configured(configuration, group))
+    }
+
+    private func configured(_ configuration: CKOperation.Configuration?, _ group: CKOperationGroup?) -> CKDatabase {
+        let own = (configuration ?? CKOperation.Configuration()).merged(over: group?.defaultConfiguration)
+        return CKDatabase(container: container, scope: scope, configuration: own.merged(over: self.configuration))
+    }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The home of the save policies.
-public enum CKModifyRecordsOperation {
+public import Foundation
+
+/// Saves and deletes records (sections 5 to 7 of the rules).
+public class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// What a save may overwrite (section 5 of the rules).
     public enum RecordSavePolicy: Int, Sendable {
         /// Only the version that the record was fetched as; else `serverRecordChanged`.
@@ -10,5 +12,101 @@ public enum CKModifyRecordsOperation {
         case changedKeys = 1
         /// All keys that the record holds, whatever the server has.
         case allKeys = 2
+    }
+
+    /// The records to save.
+    public final var recordsToSave: [CKRecord]?
+    /// The records to delete.
+    public final var recordIDsToDelete: [CKRecord.ID]?
+    /// What a save may overwrite; default `ifServerRecordUnchanged`.
+    public final var savePolicy = RecordSavePolicy.ifServerRecordUnchanged
+    /// Whether a zone's items succeed or fail together; default true.
+    public final var isAtomic = true
+    /// Bytes of the app's own, for later fetches of the zone.
+    public final var clientChangeTokenData: Data?
+
+    /// How much of a record is sent, 0 to 1.
+    @preconcurrency public final var perRecordProgressBlock: (@Sendable (CKRecord, Double) -> Void)?
+    /// What became of each record that was to be saved.
+    @preconcurrency public final var perRecordSaveBlock: (@Sendable (CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    /// What became of each record that was to be deleted.
+    @preconcurrency public final var perRecordDeleteBlock: (@Sendable (CKRecord.ID, Result<Void, any Error>) -> Void)?
+    /// What became of the whole; `partialFailure` holds the errors of the items that failed.
+    @preconcurrency public final var modifyRecordsResultBlock: (@Sendable (Result<Void, any Error>) -> Void)?
+
+    private var recordCompletion: (@Sendable (CKRecord, (any Error)?) -> Void)?
+    private var completion: (@Sendable ([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
+
+    /// What became of each record that was to be saved.
+    @available(*, deprecated, message: "Use perRecordSaveBlock")
+    @preconcurrency public final var perRecordCompletionBlock: (@Sendable (CKRecord, (any Error)?) -> Void)? {
+        get { recordCompletion }
+        set { recordCompletion = newValue }
+    }
+
+    /// What was saved, what was deleted, and the error of the whole.
+    @available(*, deprecated, message: "Use modifyRecordsResultBlock")
+    @preconcurrency public final var modifyRecordsCompletionBlock:
+        (@Sendable ([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
+    {
+        get { completion }
+        set { completion = newValue }
+    }
+
+    /// With nothing to do yet.
+    public override init() {
+        super.init()
+    }
+
+    /// With records to save and to delete.
+    public convenience init(recordsToSave: [CKRecord]? = nil, recordIDsToDelete: [CKRecord.ID]? = nil) {
+        self.init()
+        self.recordsToSave = recordsToSave
+        self.recordIDsToDelete = recordIDsToDelete
+    }
+
+    override func perform() async {
+        let (records, ids) = (recordsToSave ?? [], recordIDsToDelete ?? [])
+        let answer = await withCloud { cloud throws(CKError) in
+            try await cloud.modifyRecords(
+                saving: records, deleting: ids, policy: savePolicy, atomically: isAtomic)
+        }
+        switch answer {
+        case .failure(let error): end([], [], .failure(error))
+        case .success(let results): tell(results, records, ids)
+        }
+    }
+
+    private func tell(_ results: CloudDatabase.RecordResults, _ records: [CKRecord], _ ids: [CKRecord.ID]) {
+        var errors: [AnyHashable: any Error] = [:]
+        var saved: [CKRecord] = []
+        for record in records {
+            guard let result = results.saves[record.recordID] else { continue }
+            switch result {
+            case .success(let record):
+                saved.append(record)
+                perRecordProgressBlock?(record, 1)
+                recordCompletion?(record, nil)
+            case .failure(let error):
+                errors[record.recordID] = error
+                recordCompletion?(record, error)
+            }
+            perRecordSaveBlock?(record.recordID, result.erased)
+        }
+        var deleted: [CKRecord.ID] = []
+        for id in ids {
+            guard let result = results.deletes[id] else { continue }
+            if case .failure(let error) = result { errors[id] = error } else { deleted.append(id) }
+            perRecordDeleteBlock?(id, result.erased)
+        }
+        end(saved, deleted, CKError.outcome(errors))
+    }
+
+    private func end(_ saved: [CKRecord], _ deleted: [CKRecord.ID], _ outcome: Result<Void, any Error>) {
+        modifyRecordsResultBlock?(outcome)
+        switch outcome {
+        case .success: completion?(saved, deleted, nil)
+        case .failure(let error): completion?(saved, deleted, error)
+        }
     }
 }

@@ -3,6 +3,9 @@
 public import Foundation
 
 /// A piece of work for a server, to be added to a queue, a container or a database.
+///
+/// Its blocks are called one after another, never on the main queue: progress, items, zones, the result of the whole, and
+/// then `completionBlock`. Set everything before it starts; an operation runs once.
 public class CKOperation: Operation, @unchecked Sendable {
     /// Names an operation in logs.
     public typealias ID = String
@@ -10,7 +13,18 @@ public class CKOperation: Operation, @unchecked Sendable {
     /// This operation's name: new for each.
     public let operationID: CKOperation.ID = UUID().uuidString
 
-    private let settings = Locked((configuration: Configuration(), group: CKOperationGroup?.none))
+    private enum Phase {
+        case waiting, executing, finished
+    }
+
+    private struct State {
+        var configuration = Configuration()
+        var group: CKOperationGroup?
+        var phase = Phase.waiting
+        var task: Task<Void, Never>?
+    }
+
+    private let state = Locked(State())
 
     /// An operation with the default configuration.
     public override init() {
@@ -19,13 +33,81 @@ public class CKOperation: Operation, @unchecked Sendable {
 
     /// How the work is to be done. Nil sets the default.
     public var configuration: CKOperation.Configuration! {
-        get { settings.withLock { $0.configuration } }
-        set { settings.withLock { $0.configuration = newValue ?? Configuration() } }
+        get { state.withLock { $0.configuration } }
+        set { state.withLock { $0.configuration = newValue ?? Configuration() } }
     }
 
     /// The operations that this one belongs to.
     public var group: CKOperationGroup? {
-        get { settings.withLock { $0.group } }
-        set { settings.withLock { $0.group = newValue } }
+        get { state.withLock { $0.group } }
+        set { state.withLock { $0.group = newValue } }
+    }
+
+    /// Called if a long-lived operation was persisted: never, there are none.
+    @preconcurrency public final var longLivedOperationWasPersistedBlock: (@Sendable () -> Void)?
+
+    /// The configuration that holds: the operation's own, its group's, the default.
+    final var effectiveConfiguration: Configuration {
+        state.withLock { $0.configuration.merged(over: $0.group?.defaultConfiguration) }
+    }
+
+    /// Does the work and calls the blocks. If the operation was cancelled the task is cancelled as well, and every request
+    /// fails with `operationCancelled`.
+    func perform() async {}
+
+    // MARK: Operation
+
+    /// True.
+    public override var isAsynchronous: Bool { true }
+
+    /// Whether the work is under way.
+    public override var isExecuting: Bool { state.withLock { $0.phase == .executing } }
+
+    /// Whether all blocks but `completionBlock` have been called.
+    public override var isFinished: Bool { state.withLock { $0.phase == .finished } }
+
+    /// Begins the work. Queues call it; so may an app, once.
+    public override func start() {
+        guard state.withLock({ $0.phase == .waiting }) else { return }
+        willChangeValue(for: \.isExecuting)
+        let task = state.withLock { state in
+            state.phase = .executing
+            let task = Task.detached(priority: effectivePriority(of: state.configuration)) { [self] in
+                await perform()
+                finish()
+            }
+            state.task = task
+            return task
+        }
+        didChangeValue(for: \.isExecuting)
+        if isCancelled { task.cancel() }
+    }
+
+    private func effectivePriority(of configuration: Configuration) -> TaskPriority? {
+        switch configuration.qualityOfService {
+        case .userInteractive, .userInitiated: .userInitiated
+        case .utility: .utility
+        case .background: .background
+        case .default: nil
+        @unknown default: nil
+        }
+    }
+
+    private func finish() {
+        willChangeValue(for: \.isExecuting)
+        willChangeValue(for: \.isFinished)
+        state.withLock { state in
+            state.phase = .finished
+            state.task = nil
+        }
+        didChangeValue(for: \.isExecuting)
+        didChangeValue(for: \.isFinished)
+    }
+
+    /// Gives the work up: items that have not been told of are not told of any more, and the result is
+    /// `operationCancelled`. What was sent may still be carried out.
+    public override func cancel() {
+        super.cancel()
+        state.withLock { $0.task }?.cancel()
     }
 }

@@ -10,6 +10,9 @@ struct CloudDatabase: Sendable {
     let scope: CKDatabase.Scope
     /// How long a request may take.
     var timeout: Duration = .seconds(60)
+    /// For work that is not urgent: how long requests are tried again while the network or the server is in trouble
+    /// nil: not at all.
+    var patience: Duration?
 
     var wireScope: WireDatabaseScope {
         switch scope {
@@ -22,15 +25,39 @@ struct CloudDatabase: Sendable {
     func request(
         isChange: Bool = false, _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope.OneOf_Request
     ) async throws(CKError) -> WireServerEnvelope {
-        try await connection.request(isChange: isChange, timeout: timeout) { stamp in
-            var envelope = WireClientEnvelope()
-            envelope.request = make(stamp)
-            return envelope
+        let deadline = patience.map { connection.now + $0 }
+        for failures in 0... {
+            do throws(CKError) {
+                return try await connection.request(isChange: isChange, timeout: timeout) { stamp in
+                    var envelope = WireClientEnvelope()
+                    envelope.request = make(stamp)
+                    return envelope
+                }
+            } catch {
+                guard let deadline, error.isWorthAnotherTry, connection.now < deadline else { throw error }
+                try await connection.wait(error.waitBeforeRetry(failures: failures))
+            }
         }
+        throw CKError(.operationCancelled)
     }
 
     /// The server answered something else than was asked: a broken server.
     static let wrongAnswer = CKError(.internalError, message: "The server's answer does not fit the request.")
+}
+
+extension CKError {
+    /// Whether nothing was carried out, and it may go better later.
+    fileprivate var isWorthAnotherTry: Bool {
+        switch code {
+        case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .zoneBusy: true
+        default: false
+        }
+    }
+
+    /// What the server says; else 1 s, doubling up to five minutes.
+    fileprivate func waitBeforeRetry(failures: Int) -> Duration {
+        retryAfterSeconds.map { .seconds($0) } ?? min(.seconds(300), .seconds(1) * (1 << min(failures, 9)))
+    }
 }
 
 extension WireZoneID {

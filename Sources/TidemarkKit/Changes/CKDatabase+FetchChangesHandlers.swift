@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+// The forms with completion handlers: as the async ones of the same work, which say what they do and throw.
+extension CKDatabase {
+    /// One page of zones that changed since a token.
+    public func fetchDatabaseChanges(
+        since changeToken: CKServerChangeToken?, resultsLimit: Int? = nil,
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        modifications: [CKDatabase.DatabaseChange.Modification],
+                        deletions: [CKDatabase.DatabaseChange.Deletion], changeToken: CKServerChangeToken,
+                        moreComing: Bool
+                    ), any Error
+                >
+            ) -> Void
+    ) {
+        deliver(to: completionHandler) {
+            try await self.databaseChanges(since: changeToken, resultsLimit: resultsLimit)
+        }
+    }
+
+    /// One page of records that changed in a zone since a token.
+    public func fetchRecordZoneChanges(
+        inZoneWith zoneID: CKRecordZone.ID, since changeToken: CKServerChangeToken?,
+        desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil,
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        modificationResultsByID: [CKRecord.ID: Result<
+                            CKDatabase.RecordZoneChange.Modification, any Error
+                        >],
+                        deletions: [CKDatabase.RecordZoneChange.Deletion], changeToken: CKServerChangeToken,
+                        moreComing: Bool
+                    ), any Error
+                >
+            ) -> Void
+    ) {
+        deliver(to: completionHandler) {
+            try await self.recordZoneChanges(
+                inZoneWith: zoneID, since: changeToken, desiredKeys: desiredKeys, resultsLimit: resultsLimit)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// Work for one database.
+public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
+    private let target = Locked<CKDatabase?>(nil)
+
+    /// The database to work on; nil: the private one of the configuration's container, or of the default one.
+    public var database: CKDatabase? {
+        get { target.withLock { $0 } }
+        set { target.withLock { $0 = newValue } }
+    }
+
+    /// The requests of the database, as this operation's configuration wants them.
+    var cloud: CloudDatabase {
+        get throws(CKError) {
+            let configuration = effectiveConfiguration
+            let database = database ?? (configuration.container ?? CKContainer.default()).privateCloudDatabase
+            return try database.cloud(with: configuration, qualityOfService: qualityOfService)
+        }
+    }
+
+    /// Does `body` with the requests of the database; a cancelled operation fails before it begins.
+    func withCloud<Value>(
+        _ body: (CloudDatabase) async throws(CKError) -> Value
+    ) async -> Result<Value, CKError> {
+        do throws(CKError) {
+            guard !isCancelled else { throw CKError(.operationCancelled) }
+            return .success(try await body(cloud))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension Result where Failure == CKError {
+    /// For blocks, which are given any error.
+    var erased: Result<Success, any Error> { mapError { $0 } }
+}
+
+extension CKError {
+    /// `partialFailure` with the errors of the items that failed; success if none did.
+    static func outcome(_ errors: [AnyHashable: any Error]) -> Result<Void, any Error> {
+        errors.isEmpty ? .success(()) : .failure(CKError(partialErrors: errors))
+    }
+}

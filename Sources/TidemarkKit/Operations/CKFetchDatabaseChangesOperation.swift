@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// Fetches which zones of a database changed (R-203 … R-207).
+public class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {
+    /// Where the last fetch ended; nil from the beginning.
+    public final var previousServerChangeToken: CKServerChangeToken?
+    /// Zones a page at most; 0 leaves it to the server.
+    public final var resultsLimit = 0
+    /// Whether to go on until nothing more comes; default true.
+    public final var fetchAllChanges = true
+
+    /// A zone that is new, or in which something changed.
+    @preconcurrency public final var recordZoneWithIDChangedBlock: (@Sendable (CKRecordZone.ID) -> Void)?
+    /// A zone that was deleted; each deleted zone is reported by one of the three blocks.
+    @preconcurrency public final var recordZoneWithIDWasDeletedBlock: (@Sendable (CKRecordZone.ID) -> Void)?
+    /// A zone that the user erased in settings.
+    @preconcurrency public final var recordZoneWithIDWasPurgedBlock: (@Sendable (CKRecordZone.ID) -> Void)?
+    /// A zone whose encrypted data cannot be read any more: send local data again.
+    @preconcurrency public final var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock:
+        (@Sendable (CKRecordZone.ID) -> Void)?
+    /// After each page: what came before is complete up to this token.
+    @preconcurrency public final var changeTokenUpdatedBlock: (@Sendable (CKServerChangeToken) -> Void)?
+    /// Where the fetch ended, or why it failed.
+    @preconcurrency public final var fetchDatabaseChangesResultBlock:
+        (@Sendable (Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error>) -> Void)?
+
+    private var completion: (@Sendable (CKServerChangeToken?, Bool, (any Error)?) -> Void)?
+
+    /// Where the fetch ended, whether more is coming, and the error.
+    @available(*, deprecated, message: "Use fetchDatabaseChangesResultBlock")
+    @preconcurrency public final var fetchDatabaseChangesCompletionBlock:
+        (@Sendable (CKServerChangeToken?, Bool, (any Error)?) -> Void)?
+    {
+        get { completion }
+        set { completion = newValue }
+    }
+
+    /// From the beginning.
+    public override init() {
+        super.init()
+    }
+
+    /// From where the last fetch ended.
+    public convenience init(previousServerChangeToken: CKServerChangeToken?) {
+        self.init()
+        self.previousServerChangeToken = previousServerChangeToken
+    }
+
+    override func perform() async {
+        var token = previousServerChangeToken
+        while true {
+            let answer = await withCloud { [token] cloud throws(CKError) in
+                try await cloud.databaseChanges(since: token, limit: resultsLimit)
+            }
+            switch answer {
+            case .failure(let error):
+                fetchDatabaseChangesResultBlock?(.failure(error))
+                completion?(nil, false, error)
+                return
+            case .success(let page):
+                tell(page)
+                token = page.token
+                if page.moreComing, fetchAllChanges { continue }
+                fetchDatabaseChangesResultBlock?(.success((page.token, page.moreComing)))
+                completion?(page.token, page.moreComing, nil)
+                return
+            }
+        }
+    }
+
+    /// deletions first, because a zone may have been made again.
+    private func tell(_ page: SyncEngineDatabasePage) {
+        for deletion in page.deletions {
+            switch deletion.reason {
+            case .deleted: recordZoneWithIDWasDeletedBlock?(deletion.zoneID)
+            case .purged: (recordZoneWithIDWasPurgedBlock ?? recordZoneWithIDWasDeletedBlock)?(deletion.zoneID)
+            case .encryptedDataReset:
+                (recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock ?? recordZoneWithIDWasDeletedBlock)?(
+                    deletion.zoneID)
+            }
+        }
+        for modification in page.modifications { recordZoneWithIDChangedBlock?(modification.zoneID) }
+        changeTokenUpdatedBlock?(page.token)
+    }
+}

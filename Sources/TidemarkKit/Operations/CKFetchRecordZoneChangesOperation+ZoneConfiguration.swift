@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+extension CKFetchRecordZoneChangesOperation {
+    /// Where a fetch of a zone begins, and what of it is wanted.
+    public typealias ZoneConfiguration = _CKZoneChangesConfiguration
+}
+
+// NB: Not nested, because the archivers of swift-corelibs-foundation cannot name nested classes.
+/// Where a fetch of a zone begins, and what of it is wanted: `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
+public class _CKZoneChangesConfiguration: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+    private struct Settings {
+        var token: CKServerChangeToken?
+        var resultsLimit = 0
+        var desiredKeys: [CKRecord.FieldKey]?
+    }
+
+    private let settings: Locked<Settings>
+
+    /// From the beginning, everything.
+    public override init() {
+        settings = Locked(Settings())
+        super.init()
+    }
+
+    private init(_ settings: Settings) {
+        self.settings = Locked(settings)
+        super.init()
+    }
+
+    /// From where the last fetch ended.
+    public convenience init(
+        previousServerChangeToken: CKServerChangeToken? = nil, resultsLimit: Int? = nil,
+        desiredKeys: [CKRecord.FieldKey]? = nil
+    ) {
+        self.init(
+            Settings(token: previousServerChangeToken, resultsLimit: resultsLimit ?? 0, desiredKeys: desiredKeys))
+    }
+
+    /// Where the last fetch of the zone ended; nil from the beginning.
+    public var previousServerChangeToken: CKServerChangeToken? {
+        get { settings.withLock { $0.token } }
+        set { settings.withLock { $0.token = newValue } }
+    }
+
+    /// Records a page at most; 0 leaves it to the server.
+    public var resultsLimit: Int {
+        get { settings.withLock { $0.resultsLimit } }
+        set { settings.withLock { $0.resultsLimit = newValue } }
+    }
+
+    /// Nil for all keys, none for system fields alone.
+    public var desiredKeys: [CKRecord.FieldKey]? {
+        get { settings.withLock { $0.desiredKeys } }
+        set { settings.withLock { $0.desiredKeys = newValue } }
+    }
+
+    // MARK: NSSecureCoding, NSCopying
+
+    /// True.
+    public class var supportsSecureCoding: Bool { true }
+
+    /// A configuration from an archive.
+    public required init?(coder: NSCoder) {
+        var settings = Settings()
+        settings.token = coder.optionalObject(of: CKServerChangeToken.self, forKey: "PreviousServerChangeToken")
+        settings.resultsLimit = Int(coder.optionalInt64(forKey: "ResultsLimit") ?? 0)
+        settings.desiredKeys = coder.optionalStrings(forKey: "DesiredKeys")
+        self.settings = Locked(settings)
+        super.init()
+    }
+
+    /// Writes everything.
+    public func encode(with coder: NSCoder) {
+        if let previousServerChangeToken {
+            coder.encode(previousServerChangeToken, forKey: "PreviousServerChangeToken")
+        }
+        coder.encode(Int64(resultsLimit), forKey: "ResultsLimit")
+        coder.encode(strings: desiredKeys, forKey: "DesiredKeys")
+    }
+
+    /// An independent configuration with the same settings.
+    public func copy(with zone: NSZone? = nil) -> Any {
+        _CKZoneChangesConfiguration(settings.withLock { $0 })
+    }
+}

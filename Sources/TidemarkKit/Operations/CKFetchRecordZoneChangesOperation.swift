@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// Fetches which records of some zones changed, one zone after another (R-208 … R-217).
+public class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {
+    /// The zones to fetch, in this order; nil: those that have a configuration.
+    public final var recordZoneIDs: [CKRecordZone.ID]?
+    /// Where to begin in each zone, and what of it; nil from the beginning, everything.
+    public final var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
+    /// Whether to go on in each zone until nothing more comes; default true.
+    public final var fetchAllChanges = true
+
+    /// A record that is new or changed, or why it could not be delivered.
+    @preconcurrency public final var recordWasChangedBlock:
+        (@Sendable (CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    /// A record that was deleted, and its type.
+    @preconcurrency public final var recordWithIDWasDeletedBlock:
+        (@Sendable (CKRecord.ID, CKRecord.RecordType) -> Void)?
+    /// After each page of a zone: what came before is complete up to this token.
+    @preconcurrency public final var recordZoneChangeTokensUpdatedBlock:
+        (@Sendable (CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
+    /// Where the fetch of a zone ended, or why it failed.
+    @preconcurrency public final var recordZoneFetchResultBlock:
+        (
+            @Sendable (
+                CKRecordZone.ID,
+                Result<
+                    (serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool), any Error
+                >
+            ) -> Void
+        )?
+    /// What became of the whole; `partialFailure` holds the errors of the zones that failed.
+    @preconcurrency public final var fetchRecordZoneChangesResultBlock: (@Sendable (Result<Void, any Error>) -> Void)?
+
+    private var recordChanged: (@Sendable (CKRecord) -> Void)?
+    private var zoneCompletion: (@Sendable (CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
+    private var completion: (@Sendable ((any Error)?) -> Void)?
+
+    /// A record that is new or changed.
+    @available(*, deprecated, message: "Use recordWasChangedBlock")
+    @preconcurrency public final var recordChangedBlock: (@Sendable (CKRecord) -> Void)? {
+        get { recordChanged }
+        set { recordChanged = newValue }
+    }
+
+    /// Where the fetch of a zone ended, whether more is coming, and the error.
+    @available(*, deprecated, message: "Use recordZoneFetchResultBlock")
+    @preconcurrency public final var recordZoneFetchCompletionBlock:
+        (@Sendable (CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
+    {
+        get { zoneCompletion }
+        set { zoneCompletion = newValue }
+    }
+
+    /// The error of the whole.
+    @available(*, deprecated, message: "Use fetchRecordZoneChangesResultBlock")
+    @preconcurrency public final var fetchRecordZoneChangesCompletionBlock: (@Sendable ((any Error)?) -> Void)? {
+        get { completion }
+        set { completion = newValue }
+    }
+
+    /// With no zones yet.
+    public override init() {
+        super.init()
+    }
+
+    /// With zones to fetch.
+    public convenience init(
+        recordZoneIDs: [CKRecordZone.ID]? = nil,
+        configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]? = nil
+    ) {
+        self.init()
+        self.recordZoneIDs = recordZoneIDs
+        self.configurationsByRecordZoneID = configurationsByRecordZoneID
+    }
+
+    override func perform() async {
+        var errors: [AnyHashable: any Error] = [:]
+        for zoneID in zoneIDs {
+            guard let error = await fetch(zoneID) else { continue }
+            errors[zoneID] = error
+            if isCancelled { break }
+        }
+        let outcome = isCancelled ? .failure(CKError(.operationCancelled)) : CKError.outcome(errors)
+        fetchRecordZoneChangesResultBlock?(outcome)
+        switch outcome {
+        case .success: completion?(nil)
+        case .failure(let error): completion?(error)
+        }
+    }
+
+    private var zoneIDs: [CKRecordZone.ID] {
+        recordZoneIDs
+            ?? (configurationsByRecordZoneID ?? [:]).keys.sorted {
+                ($0.ownerName, $0.zoneName) < ($1.ownerName, $1.zoneName)
+            }
+    }
+
+    /// - Returns: why the zone could not be fetched.
+    private func fetch(_ zoneID: CKRecordZone.ID) async -> CKError? {
+        let configuration = configurationsByRecordZoneID?[zoneID]
+        var token = configuration?.previousServerChangeToken
+        while true {
+            let answer = await withCloud { [token] cloud throws(CKError) in
+                try await cloud.zoneChanges(
+                    in: zoneID, since: token, desiredKeys: configuration?.desiredKeys,
+                    limit: configuration?.resultsLimit ?? 0)
+            }
+            switch answer {
+            case .failure(let error):
+                recordZoneFetchResultBlock?(zoneID, .failure(error))
+                zoneCompletion?(zoneID, nil, nil, false, error)
+                return error
+            case .success(let page):
+                tell(page, of: zoneID)
+                token = page.token
+                if page.moreComing, fetchAllChanges { continue }
+                recordZoneFetchResultBlock?(zoneID, .success((page.token, nil, page.moreComing)))
+                zoneCompletion?(zoneID, page.token, nil, page.moreComing, nil)
+                return nil
+            }
+        }
+    }
+
+    private func tell(_ page: CloudDatabase.ZonePage, of zoneID: CKRecordZone.ID) {
+        for (id, result) in page.modifications {
+            recordWasChangedBlock?(id, result.erased)
+            if case .success(let record) = result { recordChanged?(record) }
+        }
+        for deletion in page.deletions { recordWithIDWasDeletedBlock?(deletion.recordID, deletion.recordType) }
+        recordZoneChangeTokensUpdatedBlock?(zoneID, page.token, nil)
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// Fetches zones.
+public class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
+    /// The zones to fetch; nil for all (see ``fetchAllRecordZonesOperation()``).
+    public final var recordZoneIDs: [CKRecordZone.ID]?
+
+    /// Each zone, or why it could not be fetched.
+    @preconcurrency public final var perRecordZoneResultBlock:
+        (@Sendable (CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
+    /// What became of the whole; `partialFailure` holds the errors of the zones that failed.
+    @preconcurrency public final var fetchRecordZonesResultBlock: (@Sendable (Result<Void, any Error>) -> Void)?
+
+    private var completion: (@Sendable ([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
+
+    /// What was fetched, and the error of the whole.
+    @available(*, deprecated, message: "Use fetchRecordZonesResultBlock")
+    @preconcurrency public final var fetchRecordZonesCompletionBlock:
+        (@Sendable ([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
+    {
+        get { completion }
+        set { completion = newValue }
+    }
+
+    /// Fetches all zones.
+    public override required init() {
+        super.init()
+    }
+
+    /// Fetches the named zones.
+    public convenience init(recordZoneIDs zoneIDs: [CKRecordZone.ID]) {
+        self.init()
+        recordZoneIDs = zoneIDs
+    }
+
+    /// Fetches all zones of the database, the default zone among them.
+    public class func fetchAllRecordZonesOperation() -> Self {
+        Self()
+    }
+
+    override func perform() async {
+        let ids = recordZoneIDs
+        let answer = await withCloud { cloud throws(CKError) in
+            guard let ids else {
+                return try await cloud.allZones().map { ($0.zoneID, Result<CKRecordZone, CKError>.success($0)) }
+            }
+            let results = try await cloud.zones(for: ids)
+            var seen: Set<CKRecordZone.ID> = []
+            return ids.filter { seen.insert($0).inserted }.compactMap { id in results[id].map { (id, $0) } }
+        }
+        switch answer {
+        case .failure(let error): end([:], .failure(error))
+        case .success(let results): tell(results)
+        }
+    }
+
+    private func tell(_ results: [(CKRecordZone.ID, Result<CKRecordZone, CKError>)]) {
+        var errors: [AnyHashable: any Error] = [:]
+        var zones: [CKRecordZone.ID: CKRecordZone] = [:]
+        for (id, result) in results {
+            switch result {
+            case .success(let zone): zones[id] = zone
+            case .failure(let error): errors[id] = error
+            }
+            perRecordZoneResultBlock?(id, result.erased)
+        }
+        end(zones, CKError.outcome(errors))
+    }
+
+    private func end(_ zones: [CKRecordZone.ID: CKRecordZone], _ outcome: Result<Void, any Error>) {
+        fetchRecordZonesResultBlock?(outcome)
+        switch outcome {
+        case .success: completion?(zones, nil)
+        case .failure(let error): completion?(zones, error)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// Fetches subscriptions.
+public class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
+    /// The subscriptions to fetch; nil for all (see ``fetchAllSubscriptionsOperation()``).
+    public final var subscriptionIDs: [CKSubscription.ID]?
+
+    /// Each subscription, or why it could not be fetched.
+    @preconcurrency public final var perSubscriptionResultBlock:
+        (@Sendable (CKSubscription.ID, Result<CKSubscription, any Error>) -> Void)?
+    /// What became of the whole; `partialFailure` holds the errors of those that failed.
+    @preconcurrency public final var fetchSubscriptionsResultBlock: (@Sendable (Result<Void, any Error>) -> Void)?
+
+    private var completion: (@Sendable ([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
+
+    /// What was fetched, and the error of the whole.
+    @available(*, deprecated, message: "Use fetchSubscriptionsResultBlock")
+    @preconcurrency public final var fetchSubscriptionCompletionBlock:
+        (@Sendable ([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
+    {
+        get { completion }
+        set { completion = newValue }
+    }
+
+    /// Fetches all subscriptions.
+    public override required init() {
+        super.init()
+    }
+
+    /// Fetches the named subscriptions.
+    public convenience init(subscriptionIDs: [CKSubscription.ID]) {
+        self.init()
+        self.subscriptionIDs = subscriptionIDs
+    }
+
+    /// Fetches all of the user's subscriptions to the database.
+    public class func fetchAllSubscriptionsOperation() -> Self {
+        Self()
+    }
+
+    override func perform() async {
+        let ids = subscriptionIDs
+        let answer = await withCloud { cloud throws(CKError) in
+            guard let ids else {
+                let all = try await cloud.allSubscriptions()
+                return all.map { ($0.subscriptionID, Result<CKSubscription, CKError>.success($0)) }
+            }
+            let results = try await cloud.subscriptions(for: ids)
+            var seen: Set<CKSubscription.ID> = []
+            return ids.filter { seen.insert($0).inserted }.compactMap { id in results[id].map { (id, $0) } }
+        }
+        switch answer {
+        case .failure(let error): end([:], .failure(error))
+        case .success(let results): tell(results)
+        }
+    }
+
+    private func tell(_ results: [(CKSubscription.ID, Result<CKSubscription, CKError>)]) {
+        var errors: [AnyHashable: any Error] = [:]
+        var subscriptions: [CKSubscription.ID: CKSubscription] = [:]
+        for (id, result) in results {
+            switch result {
+            case .success(let subscription): subscriptions[id] = subscription
+            case .failure(let error): errors[id] = error
+            }
+            perSubscriptionResultBlock?(id, result.erased)
+        }
+        end(subscriptions, CKError.outcome(errors))
+    }
+
+    private func end(_ subscriptions: [CKSubscription.ID: CKSubscription], _ outcome: Result<Void, any Error>) {
+        fetchSubscriptionsResultBlock?(outcome)
+        switch outcome {
+        case .success: completion?(subscriptions, nil)
+        case .failure(let error): completion?(subscriptions, error)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// Creates and deletes zones, each with a result of its own.
+public class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
+    /// The zones to create.
+    public final var recordZonesToSave: [CKRecordZone]?
+    /// The zones to delete.
+    public final var recordZoneIDsToDelete: [CKRecordZone.ID]?
+
+    /// What became of each zone that was to be saved.
+    @preconcurrency public final var perRecordZoneSaveBlock:
+        (@Sendable (CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
+    /// What became of each zone that was to be deleted.
+    @preconcurrency public final var perRecordZoneDeleteBlock:
+        (@Sendable (CKRecordZone.ID, Result<Void, any Error>) -> Void)?
+    /// What became of the whole; `partialFailure` holds the errors of the zones that failed.
+    @preconcurrency public final var modifyRecordZonesResultBlock: (@Sendable (Result<Void, any Error>) -> Void)?
+
+    private var completion: (@Sendable ([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
+
+    /// What was saved, what was deleted, and the error of the whole.
+    @available(*, deprecated, message: "Use modifyRecordZonesResultBlock")
+    @preconcurrency public final var modifyRecordZonesCompletionBlock:
+        (@Sendable ([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
+    {
+        get { completion }
+        set { completion = newValue }
+    }
+
+    /// With nothing to do yet.
+    public override init() {
+        super.init()
+    }
+
+    /// With zones to create and to delete.
+    public convenience init(
+        recordZonesToSave: [CKRecordZone]? = nil, recordZoneIDsToDelete: [CKRecordZone.ID]? = nil
+    ) {
+        self.init()
+        self.recordZonesToSave = recordZonesToSave
+        self.recordZoneIDsToDelete = recordZoneIDsToDelete
+    }
+
+    override func perform() async {
+        let (zones, ids) = (recordZonesToSave ?? [], recordZoneIDsToDelete ?? [])
+        let answer = await withCloud { cloud throws(CKError) in
+            try await cloud.modifyZones(saving: zones, deleting: ids)
+        }
+        switch answer {
+        case .failure(let error): end([], [], .failure(error))
+        case .success(let results): tell(results, zones, ids)
+        }
+    }
+
+    private func tell(_ results: SyncEngineZoneResults, _ zones: [CKRecordZone], _ ids: [CKRecordZone.ID]) {
+        var errors: [AnyHashable: any Error] = [:]
+        var saved: [CKRecordZone] = []
+        for id in zones.map(\.zoneID) {
+            guard let result = results.saves[id] else { continue }
+            switch result {
+            case .success(let zone): saved.append(zone)
+            case .failure(let error): errors[id] = error
+            }
+            perRecordZoneSaveBlock?(id, result.erased)
+        }
+        var deleted: [CKRecordZone.ID] = []
+        for id in ids {
+            guard let result = results.deletes[id] else { continue }
+            if case .failure(let error) = result { errors[id] = error } else { deleted.append(id) }
+            perRecordZoneDeleteBlock?(id, result.erased)
+        }
+        end(saved, deleted, CKError.outcome(errors))
+    }
+
+    private func end(_ saved: [CKRecordZone], _ deleted: [CKRecordZone.ID], _ outcome: Result<Void, any Error>) {
+        modifyRecordZonesResultBlock?(outcome)
+        switch outcome {
+        case .success: completion?(saved, deleted, nil)
+        case .failure(let error): completion?(saved, deleted, error)
+        }
+    }
+}

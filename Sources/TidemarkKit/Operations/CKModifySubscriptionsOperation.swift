@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// Saves and deletes subscriptions, each with a result of its own.
+public class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
+    /// The subscriptions to save.
+    public final var subscriptionsToSave: [CKSubscription]?
+    /// The subscriptions to delete.
+    public final var subscriptionIDsToDelete: [CKSubscription.ID]?
+
+    /// What became of each subscription that was to be saved.
+    @preconcurrency public final var perSubscriptionSaveBlock:
+        (@Sendable (CKSubscription.ID, Result<CKSubscription, any Error>) -> Void)?
+    /// What became of each subscription that was to be deleted.
+    @preconcurrency public final var perSubscriptionDeleteBlock:
+        (@Sendable (CKSubscription.ID, Result<Void, any Error>) -> Void)?
+    /// What became of the whole; `partialFailure` holds the errors of those that failed.
+    @preconcurrency public final var modifySubscriptionsResultBlock: (@Sendable (Result<Void, any Error>) -> Void)?
+
+    private var completion: (@Sendable ([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
+
+    /// What was saved, what was deleted, and the error of the whole.
+    @available(*, deprecated, message: "Use modifySubscriptionsResultBlock")
+    @preconcurrency public final var modifySubscriptionsCompletionBlock:
+        (@Sendable ([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
+    {
+        get { completion }
+        set { completion = newValue }
+    }
+
+    /// With nothing to do yet.
+    public override init() {
+        super.init()
+    }
+
+    /// With subscriptions to save and to delete.
+    public convenience init(
+        subscriptionsToSave: [CKSubscription]? = nil, subscriptionIDsToDelete: [CKSubscription.ID]? = nil
+    ) {
+        self.init()
+        self.subscriptionsToSave = subscriptionsToSave
+        self.subscriptionIDsToDelete = subscriptionIDsToDelete
+    }
+
+    override func perform() async {
+        let (subscriptions, ids) = (subscriptionsToSave ?? [], subscriptionIDsToDelete ?? [])
+        let answer = await withCloud { cloud throws(CKError) in
+            let results = try await cloud.modifySubscriptions(saving: subscriptions, deleting: ids)
+            return (results.saves, results.deletes)
+        }
+        switch answer {
+        case .failure(let error): end([], [], .failure(error))
+        case .success((let saves, let deletes)): tell(saves, deletes)
+        }
+    }
+
+    private func tell(
+        _ saves: [CKSubscription.ID: Result<CKSubscription, CKError>],
+        _ deletes: [CKSubscription.ID: Result<Void, CKError>]
+    ) {
+        var errors: [AnyHashable: any Error] = [:]
+        var saved: [CKSubscription] = []
+        for id in (subscriptionsToSave ?? []).map(\.subscriptionID) {
+            guard let result = saves[id] else { continue }
+            switch result {
+            case .success(let subscription): saved.append(subscription)
+            case .failure(let error): errors[id] = error
+            }
+            perSubscriptionSaveBlock?(id, result.erased)
+        }
+        var deleted: [CKSubscription.ID] = []
+        for id in subscriptionIDsToDelete ?? [] {
+            guard let result = deletes[id] else { continue }
+            if case .failure(let error) = result { errors[id] = error } else { deleted.append(id) }
+            perSubscriptionDeleteBlock?(id, result.erased)
+        }
+        end(saved, deleted, CKError.outcome(errors))
+    }
+
+    private func end(_ saved: [CKSubscription], _ deleted: [CKSubscription.ID], _ outcome: Result<Void, any Error>) {
+        modifySubscriptionsResultBlock?(outcome)
+        switch outcome {
+        case .success: completion?(saved, deleted, nil)
+        case .failure(let error): completion?(saved, deleted, error)
+        }
+    }
+}

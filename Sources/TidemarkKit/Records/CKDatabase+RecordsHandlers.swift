@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+// The forms with completion handlers: as the async ones of the same work, which say what they do and throw.
+extension CKDatabase {
+    /// Fetches one record.
+    public func fetch(
+        withRecordID recordID: CKRecord.ID, completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.record(for: recordID) }
+    }
+
+    /// Fetches records, each of the IDs once.
+    public func fetch(
+        withRecordIDs recordIDs: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil,
+        completionHandler: @escaping @Sendable (Result<[CKRecord.ID: Result<CKRecord, any Error>], any Error>) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.records(for: recordIDs, desiredKeys: desiredKeys) }
+    }
+
+    /// Saves one record if the server's copy has not changed.
+    public func save(
+        _ record: CKRecord, completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.save(record) }
+    }
+
+    /// Deletes one record.
+    public func delete(
+        withRecordID recordID: CKRecord.ID, completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.deleteRecord(withID: recordID) }
+    }
+
+    /// Saves and deletes records; by zone all or nothing, if `atomically`.
+    public func modifyRecords(
+        saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],
+        savePolicy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged, atomically: Bool = true,
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        saveResults: [CKRecord.ID: Result<CKRecord, any Error>],
+                        deleteResults: [CKRecord.ID: Result<Void, any Error>]
+                    ), any Error
+                >
+            ) -> Void
+    ) {
+        deliver(to: completionHandler) {
+            try await self.modifyRecords(
+                saving: recordsToSave, deleting: recordIDsToDelete, savePolicy: savePolicy, atomically: atomically)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+// The forms with completion handlers: as the async ones of the same work, which say what they do and throw.
+extension CKDatabase {
+    /// Fetches one subscription.
+    public func fetch(
+        withSubscriptionID subscriptionID: CKSubscription.ID,
+        completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.subscription(for: subscriptionID) }
+    }
+
+    /// Fetches subscriptions.
+    public func fetch(
+        withSubscriptionIDs subscriptionIDs: [CKSubscription.ID],
+        completionHandler:
+            @escaping @Sendable (Result<[CKSubscription.ID: Result<CKSubscription, any Error>], any Error>) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.subscriptions(for: subscriptionIDs) }
+    }
+
+    /// All of the user's subscriptions to this database.
+    public func fetchAllSubscriptions(
+        completionHandler: @escaping @Sendable ([CKSubscription]?, (any Error)?) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.allSubscriptions() }
+    }
+
+    /// Saves a subscription, in place of one with the same ID.
+    public func save(
+        _ subscription: CKSubscription,
+        completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.save(subscription) }
+    }
+
+    /// Deletes a subscription.
+    public func delete(
+        withSubscriptionID subscriptionID: CKSubscription.ID,
+        completionHandler: @escaping @Sendable (String?, (any Error)?) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.deleteSubscription(withID: subscriptionID) }
+    }
+
+    /// Saves and deletes subscriptions, each with a result of its own.
+    public func modifySubscriptions(
+        saving subscriptionsToSave: [CKSubscription], deleting subscriptionIDsToDelete: [CKSubscription.ID],
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        saveResults: [CKSubscription.ID: Result<CKSubscription, any Error>],
+                        deleteResults: [CKSubscription.ID: Result<Void, any Error>]
+                    ), any Error
+                >
+            ) -> Void
+    ) {
+        deliver(to: completionHandler) {
+            try await self.modifySubscriptions(saving: subscriptionsToSave, deleting: subscriptionIDsToDelete)
+        }
+    }
+}

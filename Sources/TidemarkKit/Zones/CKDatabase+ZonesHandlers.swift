@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+// The forms with completion handlers: as the async ones of the same work, which say what they do and throw.
+extension CKDatabase {
+    /// Fetches one zone.
+    public func fetch(
+        withRecordZoneID zoneID: CKRecordZone.ID,
+        completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.recordZone(for: zoneID) }
+    }
+
+    /// Fetches zones.
+    public func fetch(
+        withRecordZoneIDs zoneIDs: [CKRecordZone.ID],
+        completionHandler:
+            @escaping @Sendable (Result<[CKRecordZone.ID: Result<CKRecordZone, any Error>], any Error>) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.recordZones(for: zoneIDs) }
+    }
+
+    /// All zones of the database.
+    public func fetchAllRecordZones(completionHandler: @escaping @Sendable ([CKRecordZone]?, (any Error)?) -> Void) {
+        deliver(to: completionHandler) { try await self.allRecordZones() }
+    }
+
+    /// Creates a zone.
+    public func save(
+        _ zone: CKRecordZone, completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.save(zone) }
+    }
+
+    /// Deletes a zone with all its records.
+    public func delete(
+        withRecordZoneID zoneID: CKRecordZone.ID,
+        completionHandler: @escaping @Sendable (CKRecordZone.ID?, (any Error)?) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.deleteRecordZone(withID: zoneID) }
+    }
+
+    /// Creates and deletes zones, each with a result of its own.
+    public func modifyRecordZones(
+        saving recordZonesToSave: [CKRecordZone], deleting recordZoneIDsToDelete: [CKRecordZone.ID],
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        saveResults: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
+                        deleteResults: [CKRecordZone.ID: Result<Void, any Error>]
+                    ), any Error
+                >
+            ) -> Void
+    ) {
+        deliver(to: completionHandler) {
+            try await self.modifyRecordZones(saving: recordZonesToSave, deleting: recordZoneIDsToDelete)
+        }
+    }
+}
