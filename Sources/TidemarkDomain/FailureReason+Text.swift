@@ -111,7 +111,7 @@ extension FailureReason {
         case .containerUnknown:
             "Unknown container. Check its identifier, and that the server was told of it."
         default:
-            "Internal error. The server's log has the details."
+            queryText ?? "Internal error. The server's log has the details."
         }
     }
 }

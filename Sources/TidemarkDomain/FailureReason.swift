@@ -88,4 +88,31 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case fieldSpaceDiffers = 41
     /// ``Limits/schemaEntriesMax``.
     case schemaFull = 42
+
+    // Queries: 60 and on.
+
+    /// no record of the type was ever saved.
+    case recordTypeUnknown = 60
+    /// user records are not found by queries.
+    case recordTypeNotQueryable = 61
+    /// Limits.predicateDepthMax and its like.
+    case queryTooLarge = 62
+    /// R-176 … R-181: not an operator for this kind of value.
+    case operatorInvalid = 63
+    /// not to be negated.
+    case negationInvalid = 64
+    /// the constant is of another type than the field.
+    case valueKindWrong = 65
+    /// a name that is no field of the type.
+    case queryFieldUnknown = 66
+    /// not in an index, or never.
+    case fieldNotQueryable = 67
+    ///
+    case fieldNotSortable = 68
+    /// not to be sorted by.
+    case sortInvalid = 69
+    /// not a cursor of this query.
+    case cursorInvalid = 70
+    /// the shared database has no query over all zones.
+    case zoneRequired = 71
 }

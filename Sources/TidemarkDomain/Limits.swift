@@ -33,6 +33,14 @@ package struct Limits: Sendable, Equatable {
     /// Record types and fields of one container's schema together: servers keep it in memory. A save that would teach more:
     /// `limitExceeded`.
     package var schemaEntriesMax = 20_000
+    /// How deep the conditions of a query may be nested. Deeper: `invalidArguments`.
+    package var predicateDepthMax = 32
+    /// Conditions and constants of one query. More: `invalidArguments`.
+    package var predicateNodesMax = 1_000
+    /// Bytes of the strings in one query's conditions. More: `invalidArguments`.
+    package var predicateBytesMax = 65_536
+    /// Sort descriptors of one query. More: `invalidArguments`.
+    package var sortsMax = 16
 
     package init() {}
 }

@@ -27,10 +27,13 @@ extension FailureReason {
         case .tooManyRequests: FailureLine(.requestRateLimited, retryAfter: 1)
         case .notAuthenticated: FailureLine(.notAuthenticated)
         case .notPermitted: FailureLine(.permissionFailure)
-        case .recordMissing, .recordUnknown, .subscriptionUnknown: FailureLine(.unknownItem)
+        case .recordMissing, .recordUnknown, .subscriptionUnknown, .recordTypeUnknown: FailureLine(.unknownItem)
         case .recordTypeChanged, .itemRepeated, .recordNameInvalid, .recordTypeInvalid, .fieldsInvalid, .parentCycle,
             .zoneNameInvalid, .zoneIsDefault, .tokenInvalid, .feedUnavailable, .subscriptionInvalid, .requestInvalid,
-            .typeUnknown, .fieldUnknown, .fieldTypeDiffers, .fieldSpaceDiffers:
+            .typeUnknown, .fieldUnknown, .fieldTypeDiffers, .fieldSpaceDiffers,
+            .recordTypeNotQueryable, .queryTooLarge, .operatorInvalid, .negationInvalid, .valueKindWrong,
+            .queryFieldUnknown,
+            .fieldNotQueryable, .fieldNotSortable, .sortInvalid, .cursorInvalid, .zoneRequired:
             FailureLine(.invalidArguments)
         case .recordExists, .recordChanged: FailureLine(.serverRecordChanged)
         case .requestTooOld: FailureLine(.serverRejectedRequest)

@@ -22,6 +22,12 @@ import TidemarkWire
         (.requestInvalid, .invalidArguments), (.containerUnknown, .badContainer), (.serverFault, .internalError),
         (.typeUnknown, .invalidArguments), (.fieldUnknown, .invalidArguments), (.fieldTypeDiffers, .invalidArguments),
         (.fieldSpaceDiffers, .invalidArguments), (.schemaFull, .limitExceeded),
+        (.recordTypeUnknown, .unknownItem), (.recordTypeNotQueryable, .invalidArguments),
+        (.queryTooLarge, .invalidArguments), (.operatorInvalid, .invalidArguments),
+        (.negationInvalid, .invalidArguments), (.valueKindWrong, .invalidArguments),
+        (.queryFieldUnknown, .invalidArguments),
+        (.fieldNotQueryable, .invalidArguments), (.fieldNotSortable, .invalidArguments),
+        (.sortInvalid, .invalidArguments), (.cursorInvalid, .invalidArguments), (.zoneRequired, .invalidArguments),
     ]
 
     @Test func `R-370: every reason has the code that the rules name, and a text`() {

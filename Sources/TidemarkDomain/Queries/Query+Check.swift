@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkFields
+
+// The order in which failures win, for a query:
+//  1. recordTypeNotQueryable, recordTypeInvalid  
+//  2. zoneRequired, zoneNameInvalid              
+//  3. queryTooLarge                               Limits.predicate…
+// then by the predicate, from left to right, and the sorts:
+//  4. queryFieldUnknown         a name that no field can have, or that a frozen schema does not list
+//  5. fieldNotQueryable   
+//  6. operatorInvalid      R-176 … R-181: from the predicate alone
+//  7. valueKindWrong       R-176: the field holds another type
+//  8. negationInvalid      R-178
+//  9. fieldNotSortable, sortInvalid              
+// Then cursorInvalid, and from what is stored the zone and recordTypeUnknown.
+
+extension Query {
+    /// What is wrong with the query whatever is stored, nil if nothing is. Nothing of a query that is refused is evaluated
+    ///
+    package func refusal(fields: QueryFields, scope: DatabaseScope, limits: Limits) -> QueryRefusal? {
+        if recordType == RecordType.users { return QueryRefusal(.recordTypeNotQueryable, subject: recordType) }
+        guard RecordType.isValid(recordType, limits: limits) || recordType == "cloudkit.share" else {
+            return QueryRefusal(.recordTypeInvalid)
+        }
+        if let zoneName {
+            guard ZoneName.isValid(zoneName, limits: limits) else { return QueryRefusal(.zoneNameInvalid) }
+        } else if scope == .shared {
+            return QueryRefusal(.zoneRequired)
+        }
+        guard sorts.count <= limits.sortsMax, predicate.fits(limits) else { return QueryRefusal(.queryTooLarge) }
+        do {
+            let check = QueryCheck(fields: fields)
+            try check.check(predicate)
+            for sort in sorts { try check.check(sort) }
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension QueryPredicate {
+    /// Whether depth, number of nodes and constants, and bytes of strings are within the limits.
+    package func fits(_ limits: Limits) -> Bool {
+        var nodesLeft = limits.predicateNodesMax
+        var bytesLeft = limits.predicateBytesMax
+        return fits(depthLeft: limits.predicateDepthMax, &nodesLeft, &bytesLeft)
+    }
+
+    private func fits(depthLeft: Int, _ nodesLeft: inout Int, _ bytesLeft: inout Int) -> Bool {
+        nodesLeft -= 1
+        for value in constants {
+            nodesLeft -= 1
+            bytesLeft -= value.byteCount
+        }
+        if case .search(let text) = self { bytesLeft -= text.utf8.count }
+        guard depthLeft > 0, nodesLeft >= 0, bytesLeft >= 0 else { return false }
+        switch self {
+        case .and(let parts):
+            for part in parts {
+                guard part.fits(depthLeft: depthLeft - 1, &nodesLeft, &bytesLeft) else { return false }
+            }
+            return true
+        case .not(let part): return part.fits(depthLeft: depthLeft - 1, &nodesLeft, &bytesLeft)
+        default: return true
+        }
+    }
+
+    private var constants: [QueryValue] {
+        switch self {
+        case .compare(_, _, let value), .contains(_, let value): [value]
+        case .between(_, let low, let high): [low, high]
+        case .isIn(_, let values), .containsAny(_, let values): values
+        case .beginsWith(_, let prefix): [.string(prefix)]
+        default: []
+        }
+    }
+}
+
+extension QueryValue {
+    fileprivate var byteCount: Int {
+        switch self {
+        case .string(let string): string.utf8.count
+        case .reference(let reference): reference.recordName.utf8.count
+        default: 8
+        }
+    }
+}
+
+private struct QueryCheck {
+    let fields: QueryFields
+
+    func check(_ predicate: QueryPredicate) throws(QueryRefusal) {
+        switch predicate {
+        case .always:
+            // a predicate that names no field is answered from the index of record names.
+            if fields.unqueryable.contains(.recordID) { throw QueryRefusal(.fieldNotQueryable, subject: "recordName") }
+        case .compare(let key, let comparison, let value):
+            let isOrder = comparison != .equal && comparison != .notEqual
+            if isOrder, !value.kind.isOrdered { throw QueryRefusal(.operatorInvalid, subject: key.description) }
+            try check(key, holds: value.kind, asList: false)
+        case .between(let key, let low, let high):
+            guard low.kind == high.kind, low.kind.isOrdered else {
+                throw QueryRefusal(.operatorInvalid, subject: key.description)
+            }
+            try check(key, holds: low.kind, asList: false)
+        case .beginsWith(let key, _): try check(key, holds: .text, asList: false)
+        case .isIn(let key, let values): try check(key, holdsOneOf: values, asList: false)
+        case .contains(let key, let value): try check(key, holds: value.kind, asList: true)
+        case .containsAny(let key, let values): try check(key, holdsOneOf: values, asList: true)
+        case .isPresent(let key, _): _ = try field(of: key)
+        case .isNear(let key, let place, let metres, _):
+            guard EarthPoint(place) != nil, !metres.isNaN else {
+                throw QueryRefusal(.operatorInvalid, subject: key.description)
+            }
+            try check(key, holds: .location, asList: false)
+        case .search: break
+        case .and(let parts): for part in parts { try check(part) }
+        case .not(let part):
+            guard part.isNegatable else { throw QueryRefusal(.negationInvalid) }
+            try check(part)
+        }
+    }
+
+    private func check(_ key: QueryKey, holdsOneOf values: [QueryValue], asList: Bool) throws(QueryRefusal) {
+        guard let kind = values.first?.kind else {
+            _ = try field(of: key)
+            return
+        }
+        guard values.allSatisfy({ $0.kind == kind }) else {
+            throw QueryRefusal(.valueKindWrong, subject: key.description)
+        }
+        try check(key, holds: kind, asList: asList)
+    }
+
+    /// That a key can be compared with values of a kind.
+    private func check(_ key: QueryKey, holds kind: QueryKind, asList: Bool) throws(QueryRefusal) {
+        if case .system(let system) = key {
+            guard !asList else { throw QueryRefusal(.operatorInvalid, subject: key.description) }
+            guard system.kind == kind else { throw QueryRefusal(.valueKindWrong, subject: key.description) }
+        } else if kind == .user {
+            throw QueryRefusal(.valueKindWrong, subject: key.description)
+        }
+        guard let type = try field(of: key)?.type else { return }
+        guard type.isList == asList else { throw QueryRefusal(.operatorInvalid, subject: key.description) }
+        if type == .emptyList { return }
+        guard type.kind == kind else { throw QueryRefusal(.valueKindWrong, subject: key.description) }
+    }
+
+    /// What is known of a field that a predicate may name; nil for system fields and unknown ones.
+    private func field(of key: QueryKey) throws(QueryRefusal) -> QueryFields.Field? {
+        switch key {
+        case .system(let system):
+            guard !fields.unqueryable.contains(system) else {
+                throw QueryRefusal(.fieldNotQueryable, subject: key.description)
+            }
+            return nil
+        case .field(let name):
+            guard let field = try known(name) else { return nil }
+            guard field.isQueryable, !field.isEncrypted, field.type == .emptyList || field.type.kind != nil else {
+                throw QueryRefusal(.fieldNotQueryable, subject: name)
+            }
+            return field
+        }
+    }
+
+    private func known(_ name: String) throws(QueryRefusal) -> QueryFields.Field? {
+        let field = fields.fields[name]
+        guard FieldKeyRule.share.allows(name), field != nil || fields.allowsOthers else {
+            throw QueryRefusal(.queryFieldUnknown, subject: name)
+        }
+        return field
+    }
+
+    func check(_ sort: QuerySort) throws(QueryRefusal) {
+        let subject = sort.key.description
+        if let origin = sort.origin, EarthPoint(origin) == nil { throw QueryRefusal(.sortInvalid, subject: subject) }
+        switch sort.key {
+        case .system(let system):
+            guard sort.origin == nil else { throw QueryRefusal(.sortInvalid, subject: subject) }
+            guard !fields.unsortable.contains(system) else { throw QueryRefusal(.fieldNotSortable, subject: subject) }
+        case .field(let name):
+            guard let field = try known(name) else { return }
+            guard field.isSortable, !field.isEncrypted else { throw QueryRefusal(.fieldNotSortable, subject: subject) }
+            let isLocation = field.type == .location
+            guard !field.type.isList, field.type.kind != nil, isLocation == (sort.origin != nil) else {
+                throw QueryRefusal(.sortInvalid, subject: subject)
+            }
+        }
+    }
+}
+
+extension QueryKind {
+    /// Whether < and BETWEEN make sense.
+    fileprivate var isOrdered: Bool {
+        switch self {
+        case .number, .date, .text: true
+        case .reference, .user, .location: false
+        }
+    }
+}
+
+extension QueryPredicate {
+    ///
+    fileprivate var isNegatable: Bool {
+        switch self {
+        case .and, .search, .isNear, .between: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What records somebody wants: a type, a zone or all of them, a condition, an order.
+///
+/// A pure value: the store in memory evaluates it (``QueryEvaluator``), the one on PostgreSQL translates it, and both give
+/// the same records in the same order. Ask ``refusal(fields:scope:limits:)`` before either.
+package struct Query: Sendable, Hashable {
+    package var recordType: String
+    /// Nil: all zones of the database.
+    package var zoneName: String?
+    package var predicate: QueryPredicate
+    /// Applied in order; ties go by record name, then by zone name. Empty: by creation date.
+    package var sorts: [QuerySort]
+
+    package init(
+        recordType: String, zoneName: String?, predicate: QueryPredicate = .always(true), sorts: [QuerySort] = []
+    ) {
+        self.recordType = recordType
+        self.zoneName = zoneName
+        self.predicate = predicate
+        self.sorts = sorts
+    }
+
+    /// What the records are ordered by: the sorts of the query, or the creation date if it has none.
+    package var effectiveSorts: [QuerySort] {
+        sorts.isEmpty ? [QuerySort(.system(.creationDate))] : sorts
+    }
+}
+
+/// One sort descriptor.
+package struct QuerySort: Sendable, Hashable {
+    package var key: QueryKey
+    package var isAscending: Bool
+    /// By the distance of the key's location from this one, instead of by the key's value.
+    package var origin: QueryLocation?
+
+    package init(_ key: QueryKey, isAscending: Bool = true, origin: QueryLocation? = nil) {
+        self.key = key
+        self.isAscending = isAscending
+        self.origin = origin
+    }
+}
+
+/// What a predicate or a sort looks at in a record.
+package enum QueryKey: Sendable, Hashable, CustomStringConvertible {
+    /// An app's field, never an encrypted one.
+    case field(String)
+    case system(QuerySystemKey)
+
+    package var description: String {
+        switch self {
+        case .field(let name): name
+        case .system(let field): field.rawValue
+        }
+    }
+}
+
+/// The system fields that predicates and sorts may name; raw values are the names that apps use.
+package enum QuerySystemKey: String, Sendable, CaseIterable {
+    case recordID
+    case creationDate
+    case modificationDate
+    case creatorUserRecordID
+    case lastModifiedUserRecordID
+    case parent
+    case share
+
+    /// What it is compared with.
+    package var kind: QueryKind {
+        switch self {
+        case .creationDate, .modificationDate: .date
+        case .creatorUserRecordID, .lastModifiedUserRecordID: .user
+        case .recordID, .parent, .share: .reference
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How far somebody has read in a query's results: a place in a query that is run again, not a snapshot. Opaque to
+/// clients, who send it back with the same query.
+package struct QueryCursor: Sendable, Hashable {
+    package let store: StoreIncarnation
+    package let database: DatabaseID
+    /// Stands for the query: type, zone, predicate and sorts.
+    package let digest: UInt64
+    package let position: QueryPosition
+
+    package init(store: StoreIncarnation, database: DatabaseID, query: Query, position: QueryPosition) {
+        self.store = store
+        self.database = database
+        digest = query.digest
+        self.position = position
+    }
+
+    private static let version: UInt64 = 1
+
+    package var bytes: [UInt8] {
+        var writer = CompactWriter()
+        writer.write(Self.version)
+        writer.write(store.rawValue)
+        writer.write(UInt64(bitPattern: database.rawValue))
+        writer.write(digest)
+        writer.write(position.values.count)
+        for value in position.values { writer.write(value) }
+        writer.write(Array(position.recordName.utf8))
+        writer.write(Array(position.zoneName.utf8))
+        return Checksum.sealing(writer.bytes)
+    }
+
+    /// Nil for bytes that are no cursor of any version that this server knows.
+    package init?(bytes: [UInt8]) {
+        guard let content = Checksum.opening(bytes) else { return nil }
+        var reader = CompactReader(content)
+        guard reader.readNumber() == Self.version, let store = reader.readNumber(), let database = reader.readNumber(),
+            let digest = reader.readNumber(), let count = reader.readCount()
+        else { return nil }
+        var values: [IndexValue?] = []
+        for _ in 0..<count {
+            guard let value = reader.readIndexValue() else { return nil }
+            values.append(value)
+        }
+        guard let recordName = reader.readText(), let zoneName = reader.readText(), reader.isAtEnd else { return nil }
+        self.store = StoreIncarnation(store)
+        self.database = DatabaseID(Int64(bitPattern: database))
+        self.digest = digest
+        position = QueryPosition(values: values, recordName: recordName, zoneName: zoneName)
+    }
+
+    /// Where a client's cursor points; nil if it has none (empty bytes). `cursorInvalid` for what was cut or garbled, and
+    /// for a cursor of another query, zone, database or life of the store.
+    package static func position(
+        in query: Query, of database: DatabaseID, from bytes: [UInt8], store: StoreIncarnation
+    ) -> Result<QueryPosition?, FailureReason> {
+        if bytes.isEmpty { return .success(nil) }
+        guard let cursor = QueryCursor(bytes: bytes), cursor.store == store, cursor.database == database,
+            cursor.digest == query.digest, cursor.position.values.count == query.effectiveSorts.count
+        else { return .failure(.cursorInvalid) }
+        return .success(cursor.position)
+    }
+}
+
+extension CompactWriter {
+    fileprivate mutating func write(_ value: IndexValue?) {
+        switch value {
+        case nil: write(UInt64(0))
+        case .number(let number):
+            write(UInt64(1))
+            write(number.rounded.bitPattern)
+            write(UInt64(UInt16(bitPattern: number.remainder)))
+        case .date(let milliseconds):
+            write(UInt64(2))
+            write(signed: milliseconds)
+        case .text(let text):
+            write(UInt64(3))
+            write(text.utf8)
+        case .reference(let name):
+            write(UInt64(4))
+            write(name.utf8)
+        case .user(let user):
+            write(UInt64(5))
+            write(signed: user)
+        case .distance(let squaredChord):
+            write(UInt64(6))
+            write(squaredChord.bitPattern)
+        }
+    }
+}
+
+extension CompactReader {
+    /// Nil for bytes that are no value; the inner nil stands for a key that the record lacks.
+    fileprivate mutating func readIndexValue() -> IndexValue?? {
+        switch readNumber() {
+        case 0: return .some(nil)
+        case 1:
+            guard let bits = readNumber(), let rest = readNumber().flatMap(Int16.init(exactly:)) else { return nil }
+            return IndexNumber(rounded: Double(bitPattern: bits), remainder: rest).map { .number($0) }
+        case 2: return readSigned().map { .date(milliseconds: $0) }
+        case 3: return readText().map { .text(.init(utf8: Array($0.utf8))) }
+        case 4: return readText().map { .reference(.init(utf8: Array($0.utf8))) }
+        case 5: return readSigned().map { .user($0) }
+        case 6:
+            guard let chord = readNumber().map(Double.init(bitPattern:)), chord >= 0 else { return nil }
+            return .some(.distance(chord))
+        default: return nil
+        }
+    }
+
+    /// Nil for what is no UTF-8, or has a zero byte, which no text of an index has.
+    fileprivate mutating func readText() -> String? {
+        guard let bytes = readContent(), !bytes.contains(0) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

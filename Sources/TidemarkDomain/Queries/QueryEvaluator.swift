@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Tells of records in memory whether a predicate is true of them. Constants are folded and taken apart once.
+///
+/// The predicate is one that was checked: ``Query/refusal(fields:scope:limits:)``. One that was not is evaluated as well,
+/// and what makes no sense in it is false.
+package struct QueryEvaluator: Sendable {
+    private let root: Node
+    private let fields: QueryFields
+
+    package init(_ predicate: QueryPredicate, fields: QueryFields = .unknown) {
+        root = Node(predicate)
+        self.fields = fields
+    }
+
+    /// - Parameter zoneName: the zone that the record lies in, where its references lead.
+    package func matches(_ record: RecordState, in zoneName: String) -> Bool {
+        root.matches(Subject(record: record, zoneName: zoneName, fields: fields))
+    }
+}
+
+private struct Subject {
+    let record: RecordState
+    let zoneName: String
+    let fields: QueryFields
+}
+
+/// A constant as it is compared; one that is a reference is equal to nothing in zones that it does not lead to.
+private struct Constant: Sendable {
+    let value: IndexValue?
+    let reference: QueryReference?
+
+    init(_ value: QueryValue, for use: IndexValue.Use) {
+        if case .reference(let reference) = value {
+            self.reference = reference
+            self.value = .reference(.exact(reference.recordName))
+        } else {
+            reference = nil
+            self.value = IndexValue(value, for: use, in: "")
+        }
+    }
+
+    func value(in zoneName: String) -> IndexValue? {
+        reference?.isReachable(from: zoneName) ?? true ? value : nil
+    }
+}
+
+/// A predicate with its constants prepared.
+private indirect enum Node: Sendable {
+    case always(Bool)
+    case equal(QueryKey, [Constant])
+    case ordered(QueryKey, QueryComparison, Constant)
+    case between(QueryKey, Constant, Constant)
+    case beginsWith(QueryKey, IndexText)
+    case containsAny(QueryKey, [Constant])
+    case isPresent(QueryKey, Bool)
+    case isNear(QueryKey, EarthPoint?, squaredChord: Double, isInclusive: Bool)
+    case search([IndexText])
+    case and([Node])
+    case not(Node)
+
+    init(_ predicate: QueryPredicate) {
+        switch predicate {
+        case .always(let result): self = .always(result)
+        case .compare(let key, .equal, let value): self = .equal(key, [Constant(value, for: .equality)])
+        case .compare(let key, .notEqual, let value): self = .not(.equal(key, [Constant(value, for: .equality)]))
+        case .compare(let key, let comparison, let value):
+            self = .ordered(key, comparison, Constant(value, for: .order))
+        case .between(let key, let low, let high):
+            self = .between(key, Constant(low, for: .order), Constant(high, for: .order))
+        case .beginsWith(let key, let prefix): self = .beginsWith(key, .exact(prefix))
+        case .isIn(let key, let values): self = .equal(key, values.map { Constant($0, for: .equality) })
+        case .contains(let key, let value): self = .containsAny(key, [Constant(value, for: .equality)])
+        case .containsAny(let key, let values): self = .containsAny(key, values.map { Constant($0, for: .equality) })
+        case .isPresent(let key, let isPresent): self = .isPresent(key, isPresent)
+        case .isNear(let key, let place, let metres, let isInclusive):
+            self = .isNear(
+                key, EarthPoint(place), squaredChord: EarthPoint.squaredChord(metres: metres), isInclusive: isInclusive)
+        case .search(let text): self = .search(IndexWords.of([text]))
+        case .and(let parts): self = .and(parts.map(Node.init))
+        case .not(let part): self = .not(Node(part))
+        }
+    }
+
+    func matches(_ subject: Subject) -> Bool {
+        switch self {
+        case .always(let result): return result
+        case .and(let parts): return parts.allSatisfy { $0.matches(subject) }
+        case .not(let part): return !part.matches(subject)
+        case .isPresent(let key, let isPresent): return subject.record.isPresent(key) == isPresent
+        case .search(let words):
+            guard !words.isEmpty else { return false }
+            return Set(words).isSubset(of: subject.record.indexWords(subject.fields))
+        case .isNear(let key, let place, let limit, let isInclusive):
+            guard let place, let point = subject.record.indexPoint(of: key) else { return false }
+            let squaredChord = point.squaredChord(to: place)
+            return isInclusive ? squaredChord <= limit : squaredChord < limit
+        default: return comparisonMatches(subject)
+        }
+    }
+
+    private func comparisonMatches(_ subject: Subject) -> Bool {
+        switch self {
+        case .equal(let key, let constants):
+            guard let value = subject.record.indexValue(of: key, for: .equality) else { return false }
+            return constants.contains { $0.value(in: subject.zoneName) == value }
+        case .containsAny(.field(let name), let constants):
+            let wanted = Set(constants.compactMap { $0.value(in: subject.zoneName) })
+            return subject.record.indexElements(of: name, for: .equality).contains(where: wanted.contains)
+        case .ordered(let key, let comparison, let constant):
+            return Self.compare(subject, key, constant) { comparison.holds($0, $1) }
+        case .between(let key, let low, let high):
+            return Self.compare(subject, key, low) { $0 >= $1 } && Self.compare(subject, key, high) { $0 <= $1 }
+        case .beginsWith(let key, let prefix):
+            guard case .text(let text)? = subject.record.indexValue(of: key, for: .order) else { return false }
+            return text.hasPrefix(prefix)
+        default: return false
+        }
+    }
+
+    private static func compare(
+        _ subject: Subject, _ key: QueryKey, _ constant: Constant, _ holds: (IndexValue, IndexValue) -> Bool
+    ) -> Bool {
+        guard let value = subject.record.indexValue(of: key, for: .order),
+            let constant = constant.value(in: subject.zoneName), value.isComparable(with: constant)
+        else { return false }
+        return holds(value, constant)
+    }
+}
+
+extension QueryComparison {
+    fileprivate func holds(_ value: IndexValue, _ constant: IndexValue) -> Bool {
+        switch self {
+        case .equal: value == constant
+        case .notEqual: value != constant
+        case .less: value < constant
+        case .lessOrEqual: value <= constant
+        case .greater: value > constant
+        case .greaterOrEqual: value >= constant
+        }
+    }
+}

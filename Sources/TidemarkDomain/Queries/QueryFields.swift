@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkFields
+
+/// What a query may know of a record type's fields: their types, and what is indexed.
+///
+/// Made from the container's schema. Without one (``unknown``) every field may be named, and comparisons go by the types of
+/// the stored values.
+package struct QueryFields: Sendable, Hashable {
+    package struct Field: Sendable, Hashable {
+        package var type: FieldType
+        package var isEncrypted: Bool
+        package var isQueryable: Bool
+        package var isSortable: Bool
+        package var isSearchable: Bool
+
+        package init(
+            _ type: FieldType, isEncrypted: Bool = false, isQueryable: Bool = true, isSortable: Bool = true,
+            isSearchable: Bool = true
+        ) {
+            self.type = type
+            self.isEncrypted = isEncrypted
+            self.isQueryable = isQueryable
+            self.isSortable = isSortable
+            self.isSearchable = isSearchable
+        }
+    }
+
+    package var fields: [String: Field]
+    /// System fields that are not indexed (R-186: a frozen schema without a queryable recordName refuses TRUEPREDICATE).
+    package var unqueryable: Set<QuerySystemKey>
+    package var unsortable: Set<QuerySystemKey>
+    /// Whether a field that is not listed may be named: it holds nothing yet, or nothing is known. Else `queryFieldUnknown`.
+    package var allowsOthers: Bool
+
+    package init(
+        _ fields: [String: Field], unqueryable: Set<QuerySystemKey> = [], unsortable: Set<QuerySystemKey> = [],
+        allowsOthers: Bool = true
+    ) {
+        self.fields = fields
+        self.unqueryable = unqueryable
+        self.unsortable = unsortable
+        self.allowsOthers = allowsOthers
+    }
+
+    /// Nothing is known: everything is allowed and searchable.
+    package static let unknown = QueryFields([:])
+
+    /// Whether `self CONTAINS` looks into this field.
+    package func isSearchable(_ key: String) -> Bool {
+        fields[key].map { $0.isSearchable && !$0.isEncrypted } ?? allowsOthers
+    }
+}
+
+extension FieldType {
+    /// What values of this type, or the elements of such a list, are compared as; nil: not usable in predicates.
+    package var kind: QueryKind? {
+        switch element ?? self {
+        case .string: .text
+        case .int64, .double: .number
+        case .date: .date
+        case .reference: .reference
+        case .location: .location
+        default: nil
+        }
+    }
+}

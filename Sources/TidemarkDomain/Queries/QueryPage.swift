@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a store is asked for one page of a query's results. The query has been checked.
+package struct QueryPageQuery: Sendable {
+    package let database: DatabaseID
+    package let query: Query
+    /// What is known of the record type; says which fields `self CONTAINS` looks into.
+    package let fields: QueryFields
+    /// Records that come after it; nil: from the first.
+    package let after: QueryPosition?
+    /// Records at most, at least 1.
+    package let recordsMax: Int
+    /// Stored bytes of fields after which no further record is added; there is always one.
+    package let bytesMax: Int
+
+    package init(
+        database: DatabaseID, query: Query, fields: QueryFields = .unknown, after: QueryPosition? = nil,
+        recordsMax: Int, bytesMax: Int
+    ) {
+        self.database = database
+        self.query = query
+        self.fields = fields
+        self.after = after
+        self.recordsMax = recordsMax
+        self.bytesMax = bytesMax
+    }
+}
+
+/// A record that a query found.
+package struct QueryMatch: Sendable, Equatable {
+    package let zone: ZoneID
+    package let zoneName: String
+    package let record: RecordState
+
+    package init(zone: ZoneID, zoneName: String, record: RecordState) {
+        self.zone = zone
+        self.zoneName = zoneName
+        self.record = record
+    }
+}
+
+/// What a store found: of one snapshot, so that what was saved before is in it.
+package struct QueryPageRead: Sendable, Equatable {
+    /// Whether the zone that the query names lives; true if it names none.
+    package var isZoneFound: Bool
+    /// How the newest incarnation of that zone ended, if it does not live.
+    package var lastRemoval: ZoneRemovalReason?
+    /// Whether any record of the type was ever saved in the database.
+    package var isTypeKnown: Bool
+    /// Living records, in the query's order.
+    package var matches: [QueryMatch]
+    /// Whether more come after them.
+    package var hasMore: Bool
+
+    package init(
+        isZoneFound: Bool, lastRemoval: ZoneRemovalReason? = nil, isTypeKnown: Bool, matches: [QueryMatch] = [],
+        hasMore: Bool = false
+    ) {
+        self.isZoneFound = isZoneFound
+        self.lastRemoval = lastRemoval
+        self.isTypeKnown = isTypeKnown
+        self.matches = matches
+        self.hasMore = hasMore
+    }
+}
+
+/// One page of a query's results.
+package struct QueryPage: Sendable, Equatable {
+    package let matches: [QueryMatch]
+    /// Nil: there is no more.
+    package let cursor: QueryCursor?
+
+    /// - Returns: the page, or why there is none: the zone is missing, then the type is unknown.
+    package static func make(
+        of read: QueryPageRead, for page: QueryPageQuery, store: StoreIncarnation
+    ) -> Result<QueryPage, QueryRefusal> {
+        guard read.isZoneFound else { return .failure(QueryRefusal(.missingZone(read.lastRemoval))) }
+        guard read.isTypeKnown else {
+            return .failure(QueryRefusal(.recordTypeUnknown, subject: page.query.recordType))
+        }
+        var cursor: QueryCursor?
+        if read.hasMore {
+            // A store that says there is more and shows nothing would have the client ask for ever.
+            guard let last = read.matches.last else { return .failure(QueryRefusal(.serverFault)) }
+            let position = QueryOrder(page.query).position(of: last.record, in: last.zoneName)
+            cursor = QueryCursor(store: store, database: page.database, query: page.query, position: position)
+        }
+        return .success(QueryPage(matches: read.matches, cursor: cursor))
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a query is refused, and what in it is wrong: a name that the client itself sent.
+package struct QueryRefusal: Error, Sendable, Equatable {
+    package let reason: FailureReason
+    /// The key or record type that is meant; nil: the query as a whole.
+    package let subject: String?
+
+    package init(_ reason: FailureReason, subject: String? = nil) {
+        self.reason = reason
+        self.subject = subject
+    }
+
+    /// What is wrong and what to do about it. CloudKit's own words come first where they are known, because people search
+    /// for them.
+    package var text: String {
+        guard let subject else { return reason.text }
+        switch reason {
+        case .recordTypeUnknown:
+            return "Did not find record type: \(subject). Save a record of it first, or check its spelling."
+        case .fieldNotQueryable:
+            return
+                "Field '\(subject)' is not marked queryable. Mark it in the schema, or leave it out of the predicate."
+        case .fieldNotSortable:
+            return "Field '\(subject)' is not marked sortable. Mark it in the schema, or sort by another field."
+        default:
+            return "\(reason.text) (At: \(subject).)"
+        }
+    }
+}
+
+extension FailureReason {
+    /// The texts of the reasons that are about queries; nil for others.
+    var queryText: String? {
+        switch self {
+        case .recordTypeUnknown:
+            "Did not find record type. Save a record of it first, or check its spelling."
+        case .recordTypeNotQueryable:
+            "Records of this type cannot be queried. Fetch user records by their IDs."
+        case .queryTooLarge:
+            "The query is too large. Use fewer conditions, shorter strings, or several queries."
+        case .operatorInvalid:
+            "This operator cannot be used with this kind of value. Locations are compared by distance only, references by"
+                + " equality, lists with CONTAINS and ANY … IN."
+        case .negationInvalid:
+            "NOT cannot be applied to AND, to a search for words, to a distance or to BETWEEN. Negate comparisons instead."
+        case .valueKindWrong:
+            "The value is of another type than the field. Compare with a value of the field's type."
+        case .queryFieldUnknown:
+            "The record type has no such field. Check its spelling, or save a record that has it first."
+        case .fieldNotQueryable:
+            "Field is not marked queryable. Mark it in the schema, or leave it out of the predicate."
+        case .fieldNotSortable:
+            "Field is not marked sortable. Mark it in the schema, or sort by another field."
+        case .sortInvalid:
+            "Records cannot be sorted by this. Sort by strings, numbers, dates and references, or a location by distance."
+        case .cursorInvalid:
+            "The cursor is not one of this query. Run the query again from the beginning."
+        case .zoneRequired:
+            "A query in the shared database needs a zone. Run it once for each zone."
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkFields
+
+// What queries see of a record. A store that keeps some of it beside the record, to find it, computes it here.
+extension RecordState {
+    /// What a key's value is compared as; nil if the record lacks it, or it is a list or nothing that can be compared.
+    ///
+    /// Finds the one entry and decodes no other. Encrypted fields are never seen.
+    package func indexValue(of key: QueryKey, for use: IndexValue.Use) -> IndexValue? {
+        switch key {
+        case .field(let name): fieldValue(name).flatMap { IndexValue($0, for: use) }
+        case .system(let field): indexValue(of: field)
+        }
+    }
+
+    /// The elements of a list; empty if there is none.
+    package func indexElements(of name: String, for use: IndexValue.Use) -> [IndexValue] {
+        fieldValue(name).map { IndexValue.elements(of: $0, for: use) } ?? []
+    }
+
+    package func isPresent(_ key: QueryKey) -> Bool {
+        switch key {
+        case .field(let name): fields[name].map { !$0.isEncrypted } ?? false
+        case .system(let field): indexValue(of: field) != nil
+        }
+    }
+
+    /// Where a location field lies; nil if there is none, or it is no place on earth.
+    package func indexPoint(of key: QueryKey) -> EarthPoint? {
+        guard case .field(let name) = key, case .location(let location)? = fieldValue(name) else { return nil }
+        return EarthPoint(latitude: location.latitude, longitude: location.longitude)
+    }
+
+    /// The words of all searchable strings and lists of strings.
+    package func indexWords(_ fields: QueryFields) -> [IndexText] {
+        var strings: [String] = []
+        for entry in self.fields where entry.type?.kind == .text && !entry.isEncrypted {
+            guard fields.isSearchable(entry.key), let value = try? entry.value() else { continue }
+            switch value {
+            case .string(let string): strings.append(string)
+            case .strings(let list): strings += list
+            default: break
+            }
+        }
+        return IndexWords.of(strings)
+    }
+
+    private func indexValue(of field: QuerySystemKey) -> IndexValue? {
+        switch field {
+        case .recordID: .reference(.exact(name))
+        case .creationDate: .date(milliseconds: createdAt.milliseconds)
+        case .modificationDate: .date(milliseconds: modifiedAt.milliseconds)
+        case .creatorUserRecordID: .user(createdBy.rawValue)
+        case .lastModifiedUserRecordID: .user(modifiedBy.rawValue)
+        case .parent: parent.map { .reference(.exact($0)) }
+        // No record is shared yet.
+        case .share: nil
+        }
+    }
+
+    private func fieldValue(_ name: String) -> FieldValue? {
+        guard let entry = fields[name], !entry.isEncrypted else { return nil }
+        return try? entry.value()
+    }
+}

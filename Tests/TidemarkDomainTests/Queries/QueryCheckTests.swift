@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkFields
+
+@Suite struct QueryCheckTests {
+    static let fields = QueryFields(
+        [
+            "name": .init(.string), "count": .init(.int64), "price": .init(.double), "day": .init(.date),
+            "data": .init(.bytes), "owner": .init(.reference), "place": .init(.location), "tags": .init(.stringList),
+            "owners": .init(.referenceList), "none": .init(.emptyList), "secret": .init(.string, isEncrypted: true),
+            "hidden": .init(.string, isQueryable: false, isSortable: false, isSearchable: false),
+        ], allowsOthers: false)
+
+    static let here = QueryLocation(latitude: 64, longitude: -22)
+    static let reference = QueryValue.reference(QueryReference(recordName: "x"))
+
+    static func key(_ name: String) -> QueryKey { .field(name) }
+
+    /// R-176 … R-184: what may be asked of which field.
+    static let predicates: [(QueryPredicate, FailureReason?)] = [
+        (.always(true), nil),
+        (.compare(key("name"), .equal, .string("a")), nil),
+        (.compare(key("name"), .greater, .string("a")), nil),
+        (.compare(key("name"), .equal, .int64(1)), .valueKindWrong),
+        (.compare(key("count"), .less, .double(1.5)), nil),
+        (.compare(key("price"), .less, .int64(1)), nil),
+        (.compare(key("day"), .less, .date(milliseconds: 1)), nil),
+        (.compare(key("day"), .less, .int64(1)), .valueKindWrong),
+        (.compare(key("owner"), .notEqual, reference), nil),
+        (.compare(key("owner"), .less, reference), .operatorInvalid),
+        (.compare(key("owner"), .equal, .string("x")), .valueKindWrong),
+        (.compare(key("owner"), .equal, .user(nil)), .valueKindWrong),
+        (.compare(key("data"), .equal, .string("x")), .fieldNotQueryable),
+        (.isPresent(key("data"), true), .fieldNotQueryable),
+        (.isPresent(key("place"), true), nil),
+        (.isPresent(key("tags"), false), nil),
+        (.compare(key("secret"), .equal, .string("x")), .fieldNotQueryable),
+        (.compare(key("hidden"), .equal, .string("x")), .fieldNotQueryable),
+        (.compare(key("nowhere"), .equal, .string("x")), .queryFieldUnknown),
+        (.compare(key("_bad"), .equal, .string("x")), .queryFieldUnknown),
+        (.compare(key("tags"), .equal, .string("x")), .operatorInvalid),
+        (.contains(key("tags"), .string("x")), nil),
+        (.contains(key("none"), .string("x")), nil),
+        (.contains(key("name"), .string("x")), .operatorInvalid),
+        (.contains(key("tags"), .int64(1)), .valueKindWrong),
+        (.containsAny(key("owners"), [reference, reference]), nil),
+        (.containsAny(key("owners"), []), nil),
+        (.isIn(key("name"), [.string("a"), .string("b")]), nil),
+        (.isIn(key("name"), [.string("a"), .int64(1)]), .valueKindWrong),
+        (.isIn(key("name"), []), nil),
+        (.isIn(key("tags"), [.string("a")]), .operatorInvalid),
+        (.beginsWith(key("name"), "a"), nil),
+        (.beginsWith(key("count"), "a"), .valueKindWrong),
+        (.between(key("count"), .int64(1), .double(2)), nil),
+        (.between(key("count"), .int64(1), .string("b")), .operatorInvalid),
+        (.between(key("owner"), reference, reference), .operatorInvalid),
+        (.isNear(key("place"), here, metres: 10, isInclusive: false), nil),
+        (.isNear(key("name"), here, metres: 10, isInclusive: false), .valueKindWrong),
+        (.isNear(key("place"), here, metres: .nan, isInclusive: false), .operatorInvalid),
+        (.isNear(key("place"), .init(latitude: 91, longitude: 0), metres: 1, isInclusive: true), .operatorInvalid),
+        (.search("words"), nil),
+        (.compare(.system(.recordID), .equal, reference), nil),
+        (.compare(.system(.recordID), .equal, .string("x")), .valueKindWrong),
+        (.compare(.system(.recordID), .less, reference), .operatorInvalid),
+        (.compare(.system(.creationDate), .less, .date(milliseconds: 1)), nil),
+        (.compare(.system(.modificationDate), .less, .int64(1)), .valueKindWrong),
+        (.compare(.system(.creatorUserRecordID), .equal, .user(UserID(1))), nil),
+        (.compare(.system(.creatorUserRecordID), .less, .user(UserID(1))), .operatorInvalid),
+        (.isIn(.system(.parent), [reference]), nil),
+        (.contains(.system(.parent), reference), .operatorInvalid),
+        (.isPresent(.system(.share), false), nil),
+        (.not(.compare(key("name"), .equal, .string("a"))), nil),
+        (.not(.not(.isIn(key("name"), [.string("a")]))), nil),
+        (.not(.and([])), .negationInvalid),
+        (.not(.search("a")), .negationInvalid),
+        (.not(.between(key("count"), .int64(1), .int64(2))), .negationInvalid),
+        (.not(.isNear(key("place"), here, metres: 1, isInclusive: true)), .negationInvalid),
+        (.not(.not(.search("a"))), .negationInvalid),
+        (.and([.always(true), .compare(key("name"), .equal, .int64(1))]), .valueKindWrong),
+    ]
+
+    private func refusal(
+        _ predicate: QueryPredicate = .always(true), type: String = "Item", zone: String? = "Notes",
+        sorts: [QuerySort] = [], scope: DatabaseScope = .private, fields: QueryFields = Self.fields
+    ) -> FailureReason? {
+        Query(recordType: type, zoneName: zone, predicate: predicate, sorts: sorts)
+            .refusal(fields: fields, scope: scope, limits: Limits())?.reason
+    }
+
+    @Test func `R-176 … R-184: predicates`() {
+        for (predicate, reason) in Self.predicates { #expect(refusal(predicate) == reason, "\(predicate)") }
+    }
+
+    @Test func `without a schema only what the predicate itself says is checked`() {
+        let predicate = QueryPredicate.compare(Self.key("any"), .equal, .int64(1))
+        #expect(refusal(predicate, fields: .unknown) == nil)
+        #expect(refusal(.not(.search("x")), fields: .unknown) == .negationInvalid)
+        #expect(refusal(.compare(Self.key("a.b"), .equal, .int64(1)), fields: .unknown) == .queryFieldUnknown)
+    }
+
+    @Test func `R-173, R-175, R-041, R-020: type and zone`() {
+        #expect(refusal(type: "Users") == .recordTypeNotQueryable)
+        #expect(refusal(type: "1x") == .recordTypeInvalid)
+        #expect(refusal(type: "cloudkit.share") == nil)
+        #expect(refusal(zone: "_x") == .zoneNameInvalid)
+        #expect(refusal(zone: "_defaultZone") == nil)
+        #expect(refusal(zone: nil) == nil)
+        #expect(refusal(zone: nil, scope: .public) == nil)
+        #expect(refusal(zone: nil, scope: .shared) == .zoneRequired)
+    }
+
+    @Test func `R-187: sorts`() {
+        let rows: [(QuerySort, FailureReason?)] = [
+            (QuerySort(.field("name")), nil), (QuerySort(.field("day"), isAscending: false), nil),
+            (QuerySort(.field("owner")), nil), (QuerySort(.field("place")), .sortInvalid),
+            (QuerySort(.field("place"), origin: Self.here), nil),
+            (QuerySort(.field("name"), origin: Self.here), .sortInvalid),
+            (QuerySort(.field("place"), origin: .init(latitude: .nan, longitude: 0)), .sortInvalid),
+            (QuerySort(.field("tags")), .sortInvalid), (QuerySort(.field("data")), .sortInvalid),
+            (QuerySort(.field("hidden")), .fieldNotSortable), (QuerySort(.field("secret")), .fieldNotSortable),
+            (QuerySort(.field("nowhere")), .queryFieldUnknown), (QuerySort(.system(.creatorUserRecordID)), nil),
+            (QuerySort(.system(.creationDate), origin: Self.here), .sortInvalid),
+        ]
+        for (sort, reason) in rows { #expect(refusal(sorts: [sort]) == reason, "\(sort)") }
+        #expect(refusal(sorts: Array(repeating: QuerySort(.field("name")), count: 17)) == .queryTooLarge)
+    }
+
+    @Test func `I-7: depth, nodes and bytes are bounded`() {
+        func nested(_ depth: Int) -> QueryPredicate {
+            (1..<depth).reduce(.always(true)) { predicate, _ in .and([predicate]) }
+        }
+        #expect(refusal(nested(32)) == nil)
+        #expect(refusal(nested(33)) == .queryTooLarge)
+        #expect(refusal(nested(10_000)) == .queryTooLarge)
+        #expect(refusal(.isIn(Self.key("count"), (0..<999).map(QueryValue.int64))) == nil)
+        #expect(refusal(.isIn(Self.key("count"), (0..<1_000).map(QueryValue.int64))) == .queryTooLarge)
+        #expect(refusal(.beginsWith(Self.key("name"), String(repeating: "x", count: 65_536))) == nil)
+        #expect(refusal(.search(String(repeating: "x", count: 65_537))) == .queryTooLarge)
+    }
+
+    @Test func `R-174, R-186: texts name what is meant`() {
+        #expect(QueryRefusal(.recordTypeUnknown, subject: "X").text.hasPrefix("Did not find record type: X."))
+        #expect(QueryRefusal(.fieldNotQueryable, subject: "x").text.hasPrefix("Field 'x' is not marked queryable."))
+        #expect(QueryRefusal(.operatorInvalid, subject: "x").text.hasSuffix("(At: x.)"))
+        #expect(QueryRefusal(.cursorInvalid).text == FailureReason.cursorInvalid.text)
+        let unqueryable = QueryFields([:], unqueryable: [.recordID])
+        let refused = Query(recordType: "Item", zoneName: nil)
+            .refusal(fields: unqueryable, scope: .public, limits: Limits())
+        #expect(refused == QueryRefusal(.fieldNotQueryable, subject: "recordName"))
+    }
+}
