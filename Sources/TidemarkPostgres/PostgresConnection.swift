@@ -81,10 +81,10 @@ package final class PostgresConnection: @unchecked Sendable {
     }
 
     private func outcome(_ start: @escaping @Sendable (@escaping Waiter) -> Void) async -> Outcome {
-        await withCheckedContinuation { continuation in
-            let waiter: Waiter = { continuation.resume(returning: $0) }
-            if loop.isCurrent { start(waiter) } else { loop.execute { start(waiter) } }
-        }
+        let handover = Handover<Outcome>()
+        let waiter: Waiter = { handover.give($0) }
+        if loop.isCurrent { start(waiter) } else { loop.execute { start(waiter) } }
+        return await handover.take()
     }
 
     // MARK: On the loop

@@ -130,12 +130,12 @@ package final class PostgresPool: Sendable {
     ) async throws(PostgresError) -> ConnectionGroup.Lease {
         let ticket = Ticket()
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<LeaseResult, Never>) in
-                let start: @Sendable () -> Void = {
-                    ticket.start(in: group, timeout: timeout) { continuation.resume(returning: $0) }
-                }
-                if loop.isCurrent { start() } else { loop.execute(start) }
+            let handover = Handover<LeaseResult>()
+            let start: @Sendable () -> Void = {
+                ticket.start(in: group, timeout: timeout) { handover.give($0) }
             }
+            if loop.isCurrent { start() } else { loop.execute(start) }
+            return await handover.take()
         } onCancel: {
             loop.execute { ticket.cancel(in: group) }
         }

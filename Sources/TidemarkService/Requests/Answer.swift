@@ -4,35 +4,37 @@ internal import Synchronization
 
 /// A value that arrives once, and everybody who waits for it: a repeated request waits for the first one's.
 final class Answer<Value: Sendable>: Sendable {
-    private enum State {
-        case waiting([CheckedContinuation<Value, Never>])
-        case given(Value)
+    private struct State {
+        var value: Value?
+        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State.waiting([]))
+    private let state = Mutex(State())
 
     /// Suspends until ``give(_:)``; does not heed cancellation, because every request is bounded by its deadline.
     func value() async -> Value {
-        await withCheckedContinuation { continuation in
-            let given: Value? = state.withLock { state in
-                switch state {
-                case .given(let value): return value
-                case .waiting(let waiters):
-                    state = .waiting(waiters + [continuation])
-                    return nil
+        while true {
+            // Read under the lock also after the wait: the thread sanitizer does not see what orders a continuation
+            // that is resumed before its task waits.
+            if let value = state.withLock({ $0.value }) { return value }
+            await withCheckedContinuation { continuation in
+                let isGiven = state.withLock { state in
+                    if state.value == nil { state.waiters.append(continuation) }
+                    return state.value != nil
                 }
+                if isGiven { continuation.resume() }
             }
-            if let given { continuation.resume(returning: given) }
         }
     }
 
     /// The first value counts; later ones are dropped.
     func give(_ value: Value) {
-        let waiters: [CheckedContinuation<Value, Never>] = state.withLock { state in
-            guard case .waiting(let waiters) = state else { return [] }
-            state = .given(value)
-            return waiters
+        let waiters = state.withLock { state in
+            guard state.value == nil else { return [] as [CheckedContinuation<Void, Never>] }
+            state.value = value
+            defer { state.waiters = [] }
+            return state.waiters
         }
-        for waiter in waiters { waiter.resume(returning: value) }
+        for waiter in waiters { waiter.resume() }
     }
 }
