@@ -1,5 +1,6 @@
 .DEFAULT_GOAL := help
 SEEDS ?= 10000
+TSAN ?= .build-tsan
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -13,8 +14,9 @@ build: setup ## Compile everything, for debugging
 test: setup ## The whole test suite, on a private PostgreSQL that it starts by itself
 	swift test
 
-test-threads: setup ## Transport, engine and service under the thread sanitizer
-	swift test --sanitize=thread --scratch-path .build-tsan --filter 'TidemarkSockets|TidemarkTransport|TidemarkService|SyncEngine'
+THREADED = Sockets|TLS|HTTP|WebSocket|Transport|Postgres|Store|Service|Server|Kit
+test-threads: setup ## Transport, engine, service and server under the thread sanitizer
+	swift test --sanitize=thread --scratch-path $(TSAN) --filter '^Tidemark($(THREADED))Tests'
 
 lint: ## Formatting and style, as CI sees it
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift
