@@ -14,6 +14,11 @@ internal import TidemarkWebSocket
         var body: String?
     }
 
+    private static let upgrade = """
+        Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+        Sec-WebSocket-Version: 13\r\n
+        """
+
     static let cases: [Case] = [
         Case(request: "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n", status: 200, body: "ok\n"),
         Case(request: "GET /healthz HTTP/1.0\r\n\r\n", status: 200, body: "ok\n"),
@@ -48,6 +53,21 @@ internal import TidemarkWebSocket
                 POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n\
                 0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: h\r\n\r\n
                 """, status: 400),
+        Case(request: "GET /healthz HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\n\r\n", status: 400),
+        Case(request: "GET /healthz HTTP/1.1\r\nHost: h\r\nX: a\0b\r\n\r\n", status: 400),
+        Case(request: "GET /healthz HTTP/1.1\r\nHost: h\rX: y\r\n\r\n", status: 400),
+        Case(
+            request: "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello", status: 400),
+        Case(request: "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: xchunked\r\n\r\n", status: 501),
+        Case(request: "get /healthz HTTP/1.1\r\nHost: h\r\n\r\n", status: 501),
+        Case(request: "GET /healthz\r\n\r\n", status: 400),
+        Case(request: "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", status: 405),
+        // What begins a connection of HTTP/2 (RFC 9113 §3.4).
+        Case(request: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", status: 505),
+        Case(request: "GET /echo HTTP/1.0\r\nHost: h\r\n\(upgrade)\r\n", status: 426),
+        Case(request: "POST /echo HTTP/1.1\r\nHost: h\r\n\(upgrade)\r\n", status: 405),
+        Case(request: "GET /echo HTTP/1.1\r\nHost: h\r\n\(upgrade)Content-Length: 5\r\n\r\nhello", status: 400),
+        Case(request: "GET /echo HTTP/1.1\r\nHost: h\r\n\(upgrade)Connection: close\r\n\r\n", status: 400),
         Case(request: "GET /" + String(repeating: "a", count: 9_000), status: 414),
         Case(
             request: "GET / HTTP/1.1\r\nHost: h\r\nX: " + String(repeating: "a", count: 20_000), status: 431),
