@@ -167,8 +167,8 @@ let package = Package(
             name: "TidemarkTestSupport",
             dependencies: [
                 "CTidemarkTestSettings",
-                "TidemarkBytes", "TidemarkCrypto", "TidemarkLocalPostgres", "TidemarkPostgres", "TidemarkScheduling",
-                "TidemarkSockets", deque,
+                "TidemarkBytes", "TidemarkCrypto", "TidemarkHTTP", "TidemarkLocalPostgres", "TidemarkPostgres",
+                "TidemarkScheduling", "TidemarkSockets", "TidemarkTLS", "TidemarkWebSocket", deque,
             ],
             path: "Tests/TidemarkTestSupport", swiftSettings: settings),
         tests("TidemarkBytesTests", ["TidemarkBytes"]),
@@ -232,7 +232,8 @@ let package = Package(
             [
                 "TidemarkKit", "CloudKit", "TidemarkLocalPostgres", "TidemarkServer", "TidemarkStore",
                 "TidemarkDomain", "TidemarkTransport", "TidemarkWebSocket", "TidemarkWire", "TidemarkTLS",
-                "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "tidemark", "foldersync", protobuf,
+                "TidemarkPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "tidemark", "foldersync",
+                protobuf,
             ]),
         tests("TidemarkFuzzTests", ["tidemark-fuzz"]),
         tests("TidyTests", []),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Testing
+internal import TidemarkTestSupport
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 

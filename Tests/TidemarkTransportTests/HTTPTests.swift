@@ -2,6 +2,7 @@
 
 internal import Testing
 internal import TidemarkHTTP
+internal import TidemarkTestSupport
 internal import TidemarkWebSocket
 
 @testable internal import TidemarkTransport

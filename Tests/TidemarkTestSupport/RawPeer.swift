@@ -2,15 +2,14 @@
 
 internal import TidemarkHTTP
 internal import TidemarkScheduling
-internal import TidemarkSockets
-internal import TidemarkTLS
-internal import TidemarkTransport
-internal import TidemarkWebSocket
+package import TidemarkSockets
+package import TidemarkTLS
+package import TidemarkWebSocket
 
 /// A client that sends the bytes it is told to, encrypted or not, and may cut or corrupt them on their way.
-final class RawPeer: EventHandler, @unchecked Sendable {
+package final class RawPeer: EventHandler, @unchecked Sendable {
     /// What happens to the bytes on the wire; positions count from the connection's first byte.
-    enum Tamper: Sendable {
+    package enum Tamper: Sendable {
         case none
         /// Ends the stream after so many bytes.
         case cut(Int)
@@ -19,6 +18,7 @@ final class RawPeer: EventHandler, @unchecked Sendable {
     }
 
     private let loop: EventLoop
+    private var isReadingPaused = false
     private let socket: Socket
     private let tls: TLSSession?
     private let tamper: Tamper
@@ -33,15 +33,18 @@ final class RawPeer: EventHandler, @unchecked Sendable {
     private var waiter: (condition: ([UInt8]) -> Bool, continuation: CheckedContinuation<Void, Never>)?
 
     /// The bytes of an upgrade.
-    static func upgrade(_ path: String = "/echo", deflate: Bool = false) -> [UInt8] {
+    package static func upgrade(
+        _ path: String = "/echo", deflate: Bool = false, subprotocol: String? = nil
+    ) -> [UInt8] {
         var text = "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         text += "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
         if deflate { text += "Sec-WebSocket-Extensions: permessage-deflate\r\n" }
+        if let subprotocol { text += "Sec-WebSocket-Protocol: \(subprotocol)\r\n" }
         return Array((text + "\r\n").utf8)
     }
 
     /// A client's frame.
-    static func frame(
+    package static func frame(
         _ opcode: Opcode, _ payload: [UInt8] = [], isFinal: Bool = true, isCompressed: Bool = false
     ) -> [UInt8] {
         var output: [UInt8] = []
@@ -52,7 +55,7 @@ final class RawPeer: EventHandler, @unchecked Sendable {
         return output
     }
 
-    static func connect(
+    package static func connect(
         to address: SocketAddress, on loop: EventLoop, tls: TLSContext?, _ tamper: Tamper
     ) async throws -> RawPeer {
         try await loop.runThrowing {
@@ -73,16 +76,23 @@ final class RawPeer: EventHandler, @unchecked Sendable {
 
     // MARK: For tests
 
-    func send(_ bytes: [UInt8]) async {
+    package func send(_ bytes: [UInt8]) async {
         await loop.run { [self] in
             plaintext += bytes
             push()
         }.value
     }
 
+    /// Returns when the kernel has taken all that was sent, or the stream has ended.
+    package func sentAll() async {
+        while await loop.run({ [self] in !hasEnded && !(plaintext.isEmpty && outgoing.isEmpty) }).value {
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
     /// All that has come once `condition` holds for it or the stream has ended.
     @discardableResult
-    func receive(until condition: @escaping @Sendable ([UInt8]) -> Bool) async -> [UInt8] {
+    package func receive(until condition: @escaping @Sendable ([UInt8]) -> Bool) async -> [UInt8] {
         await loop.run { [self] in
             if !hasEnded, !condition(received) {
                 await withCheckedContinuation { waiter = (condition, $0) }
@@ -93,38 +103,53 @@ final class RawPeer: EventHandler, @unchecked Sendable {
 
     /// All that has come once the server has ended the stream.
     @discardableResult
-    func receiveAll() async -> [UInt8] {
+    package func receiveAll() async -> [UInt8] {
         await receive { _ in false }
     }
 
-    func receiveAllText() async -> String {
+    package func receiveAllText() async -> String {
         String(decoding: await receiveAll(), as: UTF8.self)
     }
 
     /// The frames after the head, once the stream has ended, as a client hears them.
-    func receiveAllEvents() async -> [String] {
+    package func receiveAllEvents() async -> [String] {
         Self.events(await receiveAll())
     }
 
-    static func events(_ received: [UInt8]) -> [String] {
+    package static func events(_ received: [UInt8]) -> [String] {
+        var events: [String] = []
+        let problem = hear(received) { events.append(describe($0)) }
+        return problem.map { events + [$0] } ?? events
+    }
+
+    /// The binary messages among them.
+    package static func messages(in received: [UInt8]) -> [[UInt8]] {
+        var messages: [[UInt8]] = []
+        _ = hear(received) { event in
+            if case .message(.binary, let payload) = event { messages.append(payload.bytes) }
+        }
+        return messages
+    }
+
+    /// - Returns: What is wrong with it, if something is.
+    private static func hear(_ received: [UInt8], _ tell: (MessageEvent) -> Void) -> String? {
         var bytes = received
         var parser = ResponseHeadParser()
         guard case .complete(let head, let count)? = try? bytes.withUnsafeBytes({ try parser.parse($0) }) else {
-            return ["no head"]
+            return "no head"
         }
-        guard head.status == .switchingProtocols else { return ["status \(head.status.code)"] }
+        guard head.status == .switchingProtocols else { return "status \(head.status.code)" }
         bytes.removeFirst(count)
         var reader = MessageReader(role: .client)
-        var events: [String] = []
-        bytes.withUnsafeMutableBytes { raw in
+        return bytes.withUnsafeMutableBytes { raw in
             var offset = 0
             do {
-                while let event = try reader.next(in: raw, at: &offset) { events.append(describe(event)) }
+                while let event = try reader.next(in: raw, at: &offset) { tell(event) }
+                return nil
             } catch {
-                events.append("error \(error)")
+                return "error \(error)"
             }
         }
-        return events
     }
 
     private static func describe(_ event: MessageEvent) -> String {
@@ -137,28 +162,38 @@ final class RawPeer: EventHandler, @unchecked Sendable {
         }
     }
 
-    func pauseReading() async {
-        await loop.run { [self] in registration?.update([]) }.value
+    package func pauseReading() async {
+        await loop.run { [self] in
+            isReadingPaused = true
+            updateInterest()
+        }.value
+    }
+
+    package func resumeReading() async {
+        await loop.run { [self] in
+            isReadingPaused = false
+            updateInterest()
+        }.value
     }
 
     /// Ends our half of the stream, once all is sent.
-    func shutDown() async {
+    package func shutDown() async {
         await loop.run { [self] in
             endsAfterSending = true
             push()
         }.value
     }
 
-    func close() async {
+    package func close() async {
         await loop.run { [self] in end() }.value
     }
 
     // MARK: On the loop
 
-    func ready(_ readiness: Readiness) {
+    package func ready(_ readiness: Readiness) {
         if !isConnected {
             isConnected = true
-            registration?.update(.readable)
+            updateInterest()
             push()
         }
         if readiness.contains(.writable) { push() }
@@ -202,12 +237,19 @@ final class RawPeer: EventHandler, @unchecked Sendable {
         tamperWithOutgoing()
         guard !outgoing.isEmpty else { return shutDownIfDone() }
         guard case .bytes(let count) = outgoing.withUnsafeBytes({ socket.send($0) }) else {
-            return registration?.update([.readable, .writable]) ?? ()
+            return updateInterest()
         }
         sentCount += count
         outgoing.removeFirst(count)
-        registration?.update(outgoing.isEmpty ? .readable : [.readable, .writable])
+        updateInterest()
         if outgoing.isEmpty { shutDownIfDone() }
+    }
+
+    private func updateInterest() {
+        var interest: Interest = []
+        if !isReadingPaused { interest.insert(.readable) }
+        if !outgoing.isEmpty { interest.insert(.writable) }
+        registration?.update(interest)
     }
 
     private func shutDownIfDone() {
