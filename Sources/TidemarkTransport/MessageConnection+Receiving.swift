@@ -80,7 +80,7 @@ extension MessageConnection {
             if phase == .open { handler?.received(self, kind, payload) }
         case .ping(let payload):
             // RFC 6455 §5.5.1: after the close frame nothing is sent.
-            if phase == .open { queueControl(.pong, payload) }
+            if phase == .open { queuePong(payload) }
         case .pong: break
         case .close(let code, let reason): takeClose(code, reason)
         }

@@ -29,6 +29,13 @@ extension MessageConnection {
         didQueue()
     }
 
+    /// RFC 6455 §5.5.3: while earlier pongs wait, the newest ping alone is answered. So a peer that pings and does not
+    /// read costs one payload.
+    func queuePong(_ payload: MessagePayload) {
+        guard isBlocked else { return queueControl(.pong, payload) }
+        delayedPong = payload.bytes
+    }
+
     func queueClose(_ code: CloseCode?, reason: String = "") {
         FrameEncoder.closePayload(code, reason: reason).withUnsafeBytes { appendFrame(.close, $0) }
         scheduleFlush()
@@ -142,6 +149,9 @@ extension MessageConnection {
         isBlocked = false
         blockedStart = nil
         updateInterest()
+        guard let pong = delayedPong else { return }
+        delayedPong = nil
+        if phase == .open { queueControl(.pong, .owned(pong)) }
     }
 
     private func didSendAll() {

@@ -53,6 +53,8 @@ package final class MessageConnection: @unchecked Sendable {
     var isFlushScheduled = false
     /// The socket takes no more; the loop tells when it does.
     var isBlocked = false
+    /// What the newest ping said that came meanwhile.
+    var delayedPong: [UInt8]?
     var isReadingPaused = false
     /// More than ``TransportLimits/queuedBytesLow`` has waited, and the handler will be told when it is sent.
     var isAboveLow = false

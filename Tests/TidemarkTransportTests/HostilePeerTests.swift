@@ -178,6 +178,33 @@ internal import TidemarkWebSocket
     }
 
     @Test(arguments: Wire.allCases)
+    func `RFC 6455 5_5_3: who pings and does not read is answered for the newest ping`(_ wire: Wire) async throws {
+        var limits = TransportLimits()
+        limits.queuedBytesMax = 1024 * 1024
+        try await Scene.run(wire, limits: limits) { scene in
+            let peer = try await scene.rawPeer()
+            await peer.send(RawPeer.upgrade())
+            await peer.receive { $0.count > 100 }
+            await peer.pauseReading()
+            // More than the kernel and the queue can hold together.
+            let many = Array(
+                repeatElement(RawPeer.frame(.ping, [UInt8](repeating: 1, count: 125)), count: 10_000).joined())
+            for _ in 0..<14 { await peer.send(many) }
+            await peer.send(RawPeer.frame(.ping, Array("newest".utf8)))
+            await peer.sentAll()
+            await peer.resumeReading()
+            let newest = [0x8A, 6] + Array("newest".utf8)
+            let received = await peer.receive { $0.suffix(8) == newest[...] }
+            await peer.close()
+            let pongs = RawPeer.events(received)
+            #expect(pongs.allSatisfy { $0.hasPrefix("pong ") })
+            #expect(pongs.count < 140_000)
+            #expect(pongs.last == "pong 6")
+            try await scene.expectService()
+        }
+    }
+
+    @Test(arguments: Wire.allCases)
     func `I-7: connections beyond the limit are closed at once, until others have gone`(_ wire: Wire) async throws {
         var limits = TransportLimits()
         limits.connectionsMax = 2
