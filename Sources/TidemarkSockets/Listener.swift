@@ -42,6 +42,9 @@ package final class Listener: EventHandler, @unchecked Sendable {
     /// The last attempt found no descriptor either, so that waiting connections are to be turned away.
     private var isExhausted = false
     private var isPausedByCaller = false
+    private var lastWarning: Duration?
+    /// Times that the log was told of a shortage; for tests.
+    private(set) var warningCount = 0
     /// Connections accepted and closed at once because there was no descriptor for them.
     package private(set) var refusedCount = 0
 
@@ -49,6 +52,8 @@ package final class Listener: EventHandler, @unchecked Sendable {
     /// Connections accepted in one tick; a flood of them leaves time for those that are there.
     private static let acceptsPerTickMax = 64
     private static let pauseAfterExhaustion = Duration.milliseconds(100)
+    /// A flood at the limit gets some connections accepted and others not, many times a second: the log hears of it once.
+    private static let warningInterval = Duration.seconds(60)
 
     /// Listens at once.
     ///
@@ -128,13 +133,8 @@ package final class Listener: EventHandler, @unchecked Sendable {
             // accept(2): errors of the one connection that would have been accepted; the next may be fine.
             return true
         case let code:
-            // Once for each time that it gets tight, not for each attempt.
-            if !isExhausted {
-                Self.log.warning(
-                    "accepting pauses", ["reason": "\(SocketError(errorNumber: code, operation: "accept4"))"])
-            } else {
-                refuseWaiting()
-            }
+            warn(SocketError(errorNumber: code, operation: "accept4"))
+            if isExhausted { refuseWaiting() }
             isExhausted = true
             pauseForAMoment()
             return false
@@ -156,6 +156,14 @@ package final class Listener: EventHandler, @unchecked Sendable {
             if result < 0 { break }
         }
         if reserve == nil { reserve = try? FileDescriptor(owning: SystemCalls.openNull()) }
+    }
+
+    private func warn(_ error: SocketError) {
+        let now = loop.now
+        if let lastWarning, now - lastWarning < Self.warningInterval { return }
+        lastWarning = now
+        warningCount += 1
+        Self.log.warning("accepting pauses", ["reason": "\(error)", "refused": "\(refusedCount)"])
     }
 
     private func pauseForAMoment() {

@@ -105,6 +105,25 @@ import TidemarkScheduling
         }
     }
 
+    @Test func `descriptors that run out again and again are one line of the log`() async throws {
+        try await withLoop { loop in
+            let server = try await TestServer.start(on: loop)
+            let attempts = Locked(0)
+            await loop.onLoop {
+                server.listener.accept = { fd, address in
+                    attempts.update { $0 += 1 }
+                    return attempts.value % 2 == 1 ? -Int(EMFILE) : SystemCalls.accept(fd, &address)
+                }
+            }
+            for count in 1...3 {
+                _ = try await connect(1, to: server, on: loop)
+                try await loop.eventually("accepted") { server.connections.count == count }
+            }
+            #expect(attempts.value >= 6)
+            #expect(await loop.onLoop { server.listener.warningCount } == 1)
+        }
+    }
+
     @Test func `a connection that has gone before it was accepted does not stop the others`() async throws {
         try await withLoop { loop in
             let server = try await TestServer.start(on: loop)
