@@ -34,6 +34,8 @@ package struct ServerConfiguration: Sendable {
     package var limits = Limits()
     package var writeSettings = WriteSettings()
     package var transport = TransportLimits()
+    /// How long a connection may take until its `Hello` is answered. Then it is closed with 4408.
+    package var helloTimeout = Duration.seconds(10)
 
     package init(addresses: [SocketAddress], certificate: Certificate?, databaseURL: String) {
         self.addresses = addresses

@@ -55,6 +55,7 @@ final class ServerLoop: Sendable {
         var settings = SessionSettings(serverName: "tidemark/\(Server.version)", credentialHash: Credential.hash)
         settings.createsContainers = configuration.createsContainers
         settings.limits = configuration.limits
+        settings.helloTimeout = configuration.helloTimeout
         settings.messageBytesMax = configuration.transport.message.messageBytesMax
         let hub = SessionHub(service: service, scheduler: loop, settings: settings)
         outlet.connect { hub.committed($0) }

@@ -130,7 +130,14 @@ package final class MessageConnection: @unchecked Sendable {
         didQueue()
     }
 
-    // MARK: Back-pressure inwards
+    // MARK: What comes in
+
+    /// Changes how long messages may be that begin from now on, from what ``TransportLimits/message`` says: a peer that
+    /// has not said who it is need not be trusted with much memory. Longer ones end with 1009.
+    package func limitMessages(to byteCount: Int) {
+        assert(loop.isCurrent)
+        reader.limitMessages(to: byteCount)
+    }
 
     /// Receives no more until ``resumeReading()``, so that the peer's sends fill its own memory. Messages that the last
     /// receive brought (64 KiB of bytes at most) still come.

@@ -18,7 +18,7 @@ package struct FrameDecoder: Sendable {
 
     private let role: Role
     private let allowsCompression: Bool
-    private let frameBytesMax: Int
+    var frameBytesMax: Int
     /// Bytes of a header that is not complete, at most 13.
     private var carry: (UInt64, UInt64) = (0, 0)
     private var carryCount = 0

@@ -5,7 +5,7 @@
 /// A message that comes uncompressed in one piece is lent as it lies; anything else is folded into one buffer, which is
 /// then handed over. Between messages nothing is held but the inflater, once there was something to inflate.
 struct MessageAssembler {
-    private let limits: MessageLimits
+    var limits: MessageLimits
     private let inflater: Inflater?
     private var kind = MessageKind.binary
     private var isCompressed = false

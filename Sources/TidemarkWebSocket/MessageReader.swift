@@ -25,6 +25,12 @@ package struct MessageReader {
     /// Nothing has come of a next message or frame.
     package var isBetweenMessages: Bool { decoder.isBetweenMessages }
 
+    /// Changes how long messages, and frames, may be that begin from now on.
+    package mutating func limitMessages(to byteCount: Int) {
+        decoder.frameBytesMax = byteCount
+        assembler.limits.messageBytesMax = byteCount
+    }
+
     /// The next event, or nil when `bytes` is used up.
     ///
     /// - Parameters:

@@ -51,6 +51,10 @@ final class SessionConnection: MessageHandler, SessionPeer, @unchecked Sendable 
 
     var queuedByteCount: Int { connection?.queuedByteCount ?? 0 }
 
+    func limitMessages(to byteCount: Int) {
+        connection?.limitMessages(to: byteCount)
+    }
+
     func pauseReading() {
         connection?.pauseReading()
     }

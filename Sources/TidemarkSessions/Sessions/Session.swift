@@ -39,7 +39,7 @@ package final class Session: Sendable {
     /// A binary message came.
     package func received(_ bytes: [UInt8]) {
         let message = try? ClientMessage(bytes)
-        perform(decide { $0.received(message) })
+        perform(decide { $0.received(message, byteCount: bytes.count) })
     }
 
     /// Queued bytes were taken by the other end.
@@ -68,6 +68,7 @@ package final class Session: Sendable {
     // MARK: What the hub tells
 
     func start() {
+        state.withLock { $0.peer }?.limitMessages(to: hub.settings.helloBytesMax)
         let timer = hub.scheduler.schedule(after: hub.settings.helloTimeout) { [weak self] in
             guard let self else { return }
             perform(decide { $0.helloTimedOut() })
@@ -166,6 +167,7 @@ extension Session {
             }
             return end(.tooMany)
         }
+        state.withLock { $0.peer }?.limitMessages(to: hub.settings.messageBytesMax)
         send { $0.send(ServerMessage.answer(id, .hello(answer))) }
         watchExpiry(member)
         hub.pushes.join(self, member)

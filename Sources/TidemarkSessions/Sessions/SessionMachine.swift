@@ -35,9 +35,11 @@ struct SessionMachine {
     private let requestsMax: Int
     private let fetchesMax: Int
     private let queuedBytesMax: Int
+    private let requestBytesMax: Int
 
-    /// Ids of requests without an answer.
-    private var underWay: Set<UInt64> = []
+    /// Requests without an answer: bytes by id.
+    private var underWay: [UInt64: Int] = [:]
+    private var underWayBytes = 0
     private var fetchesRunning: Set<UInt64> = []
     private var waiting: Deque<(id: UInt64, request: Request)> = []
     /// Requests refused for their number since there was room.
@@ -49,14 +51,15 @@ struct SessionMachine {
         requestsMax = settings.limits.requestsInFlightMax
         fetchesMax = settings.fetchesRunningMax
         queuedBytesMax = settings.queuedBytesMax
+        requestBytesMax = settings.requestBytesUnderWayMax
     }
 
     var requestCount: Int { underWay.count }
 
     // MARK: Events
 
-    /// A message came; nil: bytes that are no envelope.
-    mutating func received(_ message: ClientMessage?) -> [Action] {
+    /// A message of so many bytes came; nil: they are no envelope.
+    mutating func received(_ message: ClientMessage?, byteCount: Int) -> [Action] {
         guard phase != .closed else { return [] }
         guard let message else { return end(.notAnEnvelope) }
         switch phase {
@@ -67,7 +70,7 @@ struct SessionMachine {
         case .authenticating:
             return misuse(message.id, "Hello has not been answered yet.")
         case .open:
-            return receivedWhileOpen(message)
+            return receivedWhileOpen(message, byteCount)
         case .ending:
             return [.refuse(message.id, Refusal(.storeUnavailable, "The server stops: connect again."))]
         case .closed:
@@ -83,7 +86,7 @@ struct SessionMachine {
 
     /// The request has its answer.
     mutating func finished(_ id: UInt64) -> [Action] {
-        underWay.remove(id)
+        forget(id)
         fetchesRunning.remove(id)
         if phase == .ending, underWay.isEmpty { return end(.goingAway) }
         return startWaiting() + adjustReading()
@@ -116,7 +119,7 @@ struct SessionMachine {
         case .open:
             phase = .ending
             let refused = waiting.map { Action.refuse($0.id, Refusal(.storeUnavailable)) }
-            for (id, _) in waiting { underWay.remove(id) }
+            for (id, _) in waiting { forget(id) }
             waiting.removeAll()
             return refused + (underWay.isEmpty ? end(.goingAway) : [])
         case .ending, .closed: return []
@@ -138,16 +141,21 @@ struct SessionMachine {
 
     // MARK: While open
 
-    private mutating func receivedWhileOpen(_ message: ClientMessage) -> [Action] {
+    private mutating func receivedWhileOpen(_ message: ClientMessage, _ byteCount: Int) -> [Action] {
         guard let request = message.request else {
             return [.refuse(message.id, Refusal(.requestInvalid, "This server does not know that request."))]
         }
         if case .hello = request { return misuse(message.id, "Hello comes once.") }
-        guard !underWay.contains(message.id) else { return misuse(message.id, "A request with this id is under way.") }
+        guard underWay[message.id] == nil else { return misuse(message.id, "A request with this id is under way.") }
         guard underWay.count < requestsMax else { return tooMany(message.id) }
-        underWay.insert(message.id)
+        underWay[message.id] = byteCount
+        underWayBytes += byteCount
         waiting.append((message.id, request))
         return startWaiting() + adjustReading()
+    }
+
+    private mutating func forget(_ id: UInt64) {
+        underWayBytes -= underWay.removeValue(forKey: id) ?? 0
     }
 
     private mutating func misuse(_ id: UInt64, _ detail: String) -> [Action] {
@@ -182,12 +190,12 @@ struct SessionMachine {
 
     private mutating func adjustReading() -> [Action] {
         guard phase == .open else { return [] }
-        if !isReadingPaused, isPeerFull || underWay.count >= requestsMax {
+        if !isReadingPaused, isPeerFull || underWay.count >= requestsMax || underWayBytes >= requestBytesMax {
             isReadingPaused = true
             return [.pauseReading]
         }
         // Half, so that a client at the limit does not make it change with every answer.
-        if isReadingPaused, !isPeerFull, underWay.count <= requestsMax / 2 {
+        if isReadingPaused, !isPeerFull, underWay.count <= requestsMax / 2, underWayBytes <= requestBytesMax / 2 {
             isReadingPaused = false
             refusedCount = 0
             return [.resumeReading]

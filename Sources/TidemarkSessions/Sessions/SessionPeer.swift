@@ -13,6 +13,9 @@ package protocol SessionPeer: AnyObject, Sendable {
     /// Bytes that have been queued and not yet been taken by the other end.
     var queuedByteCount: Int { get }
 
+    /// From now on longer messages end the connection with 1009.
+    func limitMessages(to byteCount: Int)
+
     /// Stops handing over messages; those already on their way to ``Session/received(_:)`` may still come.
     func pauseReading()
 
@@ -26,4 +29,7 @@ extension SessionPeer {
     package func send(_ message: SharedMessage) {
         send(message.bytes)
     }
+
+    /// In memory nobody waits for the rest of a message.
+    package func limitMessages(to byteCount: Int) {}
 }

@@ -11,12 +11,18 @@ package struct SessionSettings: Sendable {
     package var limits = Limits()
     /// Bytes of one message, told to clients; the transport refuses longer ones.
     package var messageBytesMax = 4_194_304
+    /// Bytes of `Hello`: nobody holds more of the server's memory before it is known who they are (I-7). A credential of
+    /// some kilobytes has room.
+    package var helloBytesMax = 65_536
 
     /// Makes the hash under which a credential is stored (SHA-256); given, so that sessions need no cryptography.
     package var credentialHash: @Sendable ([UInt8]) -> [UInt8]
 
     /// How long a connection may take until its `Hello` is answered. Then it is closed as too slow.
     package var helloTimeout: Duration = .seconds(10)
+    /// Bytes of one connection's messages whose requests have no answer yet, above which nothing more is read: two of the
+    /// largest. Read again from half on.
+    package var requestBytesUnderWayMax = 8_388_608
     /// Queued bytes of one connection above which nothing more is read or started for it.
     package var queuedBytesMax = 1_048_576
     /// How long a connection may stay above ``queuedBytesMax``. Then it is closed as too slow.

@@ -28,6 +28,26 @@ import TidemarkWire
         #expect(client.inbox.count == 11)
     }
 
+    @Test func `I-7: what waits to be answered is bounded in bytes too`() throws {
+        let world = SessionWorld { $0.requestBytesUnderWayMax = 100_000 }
+        let client = try world.enter()
+        var long = WireFetchRecords()
+        long.database = .private
+        long.zones = [WireZoneRecordNames()]
+        long.zones[0].names = [String(repeating: "x", count: 30_000)]
+        for _ in 0..<3 { client.post(.fetchRecords(long)) }
+        #expect(!client.isReadingPaused)
+        client.post(.fetchRecords(long))
+        #expect(client.isReadingPaused)
+        #expect(client.inbox.count == 1)
+        world.scheduler.runUntilIdle()
+        #expect(!client.isReadingPaused)
+        #expect(client.inbox.count == 5)
+        // Answered requests are forgotten, so the next ones are counted from nothing.
+        for _ in 0..<3 { client.post(.fetchRecords(long)) }
+        #expect(!client.isReadingPaused)
+    }
+
     @Test func `R-372: requests beyond the limit are refused with requestRateLimited, then the client is cut off`()
         throws
     {
