@@ -100,6 +100,8 @@ extension FailureReason {
             "Subscription not found. It was deleted or never saved."
         case .subscriptionInvalid:
             "This database cannot have such a subscription. Save a database subscription in the private database."
+        case .tooManySubscriptions:
+            "The user has as many subscriptions as there can be. Delete those that are no longer needed."
         case .zoneBusy:
             "The zone is busy. Try again after the delay."
         case .storeUnavailable:

@@ -88,6 +88,8 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case fieldSpaceDiffers = 41
     /// ``Limits/schemaEntriesMax``.
     case schemaFull = 42
+    /// ``Limits/subscriptionsMax``.
+    case tooManySubscriptions = 55
 
     // Queries: 60 and on.
 

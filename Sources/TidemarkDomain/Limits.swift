@@ -18,6 +18,9 @@ package struct Limits: Sendable, Equatable {
     package var answerBytesMax = 4_194_304
     /// Zones of one database; keeps the reader of the database feed cheap. More: `limitExceeded`.
     package var zonesMax = 10_000
+    /// Subscriptions of one user of a container; each is a push for every change, and servers keep those of connected
+    /// users in memory. More: `limitExceeded`.
+    package var subscriptionsMax = 250
     /// Milliseconds for which the outcome of a request is remembered. Older requests are refused.
     package var requestMemoryMilliseconds: Int64 = 86_400_000
     /// Bytes of outcomes that one zone or database remembers for one device; so many requests may be unanswered at once

@@ -97,6 +97,22 @@ import TidemarkTestKit
         }
     }
 
+    @Test func `I-7: a user has a bounded number of subscriptions, and may go on replacing them`() throws {
+        let fixture = try ServiceFixture()
+        var limits = Limits()
+        limits.subscriptionsMax = 2
+        let service = fixture.server(limits: limits)
+        try fixture.scheduler.simulate {
+            let wishes = ["a", "b", "c", "a"].map {
+                Subscription(id: $0, scope: .private, kind: .database, recordType: nil, notificationInfo: [])
+            }
+            let outcome = try await service.modifySubscriptions(
+                saves: wishes, deletes: [], scope: .private, of: fixture.identity.user
+            ).get()
+            #expect(outcome.saves.map(\.reason) == [nil, nil, .tooManySubscriptions, nil])
+        }
+    }
+
     @Test func `a deletion whose answer was lost is a success`() throws {
         let fixture = try ServiceFixture()
         let script = FaultScript(first: [.callAnswered: [.none, .disconnect]])

@@ -76,7 +76,12 @@ package protocol Storage: AnyObject, Sendable {
 
     func subscriptions(of user: UserID) async throws(StorageError) -> [Subscription]
     /// Inserts or replaces.
-    func saveSubscription(_ subscription: Subscription, of user: UserID) async throws(StorageError)
+    ///
+    /// - Parameter countMax: how many the user may then have. Saves at the same moment may each be the last one.
+    /// - Returns: false, and nothing is done, if there would be more.
+    func saveSubscription(
+        _ subscription: Subscription, of user: UserID, atMost countMax: Int
+    ) async throws(StorageError) -> Bool
     /// - Returns: whether there was one.
     func deleteSubscription(
         _ id: String, scope: DatabaseScope, of user: UserID

@@ -22,13 +22,16 @@ extension PostgresStorage {
         }
     }
 
-    package func saveSubscription(_ subscription: Subscription, of user: UserID) async throws(StorageError) {
-        _ = try await write([
+    package func saveSubscription(
+        _ subscription: Subscription, of user: UserID, atMost countMax: Int
+    ) async throws(StorageError) -> Bool {
+        let rows = try await write([
             SubscriptionStatements.save(
                 .int8(user.rawValue), .int2(subscription.scope.rawValue), .text(subscription.id),
                 .int2(subscription.kind.rawValue), subscription.recordType.map { .text($0) } ?? .null,
-                .bytea(subscription.notificationInfo))
+                .bytea(subscription.notificationInfo), .int8(Int64(clamping: countMax)))
         ])
+        return rows[0].count > 0
     }
 
     package func deleteSubscription(

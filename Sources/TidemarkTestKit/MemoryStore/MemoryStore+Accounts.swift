@@ -42,12 +42,17 @@ extension MemoryStore {
         }
     }
 
-    package func saveSubscription(_ subscription: Subscription, of user: UserID) async throws(StorageError) {
+    package func saveSubscription(
+        _ subscription: Subscription, of user: UserID, atMost countMax: Int
+    ) async throws(StorageError) -> Bool {
         try await call { tables in
-            guard let key = tables.userKeys[user] else { return }
+            guard let key = tables.userKeys[user] else { return false }
+            let others = tables.users[key]?.subscriptions.count { !$0.isSame(as: subscription.id, subscription.scope) }
+            guard let others, others < countMax else { return false }
             tables.users[key]?.subscriptions.removeAll { $0.isSame(as: subscription.id, subscription.scope) }
             tables.users[key]?.subscriptions.append(subscription)
             tables.users[key]?.subscriptions.sort { ($0.scope.rawValue, $0.id) < ($1.scope.rawValue, $1.id) }
+            return true
         }
     }
 

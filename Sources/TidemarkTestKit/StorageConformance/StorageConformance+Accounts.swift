@@ -65,10 +65,14 @@ extension StorageConformance {
             func subscription(_ id: String, _ scope: DatabaseScope, type: String? = nil) -> Subscription {
                 Subscription(id: id, scope: scope, kind: .database, recordType: type, notificationInfo: [1, 0, 2])
             }
-            try await store.first.saveSubscription(subscription("b", .private), of: alice)
-            try await store.first.saveSubscription(subscription("a", .private), of: alice)
-            try await store.first.saveSubscription(subscription("a", .shared), of: alice)
-            try await store.second.saveSubscription(subscription("a", .private, type: "Note"), of: alice)
+            func save(_ subscription: Subscription, _ server: any Storage) async throws -> Bool {
+                try await server.saveSubscription(subscription, of: alice, atMost: 3)
+            }
+            try expect(try await save(subscription("b", .private), store.first), "the first")
+            try expect(try await save(subscription("a", .private), store.first), "the second")
+            try expect(try await save(subscription("a", .shared), store.first), "the last one")
+            try expect(try await !save(subscription("c", .private), store.second), "one too many")
+            try expect(try await save(subscription("a", .private, type: "Note"), store.second), "none more")
             try expectEqual(
                 try await store.second.subscriptions(of: alice),
                 [subscription("a", .private, type: "Note"), subscription("b", .private), subscription("a", .shared)],

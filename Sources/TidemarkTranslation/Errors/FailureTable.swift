@@ -43,7 +43,9 @@ extension FailureReason {
         case .wrongDatabase: FailureLine(.badDatabase)
         case .zoneNotFound: FailureLine(.zoneNotFound)
         case .zoneKeysReset: FailureLine(.zoneNotFound, isKeyReset: true)
-        case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooManyZones, .schemaFull: FailureLine(.limitExceeded)
+        case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooManyZones, .tooManySubscriptions,
+            .schemaFull:
+            FailureLine(.limitExceeded)
         case .zonePurged: FailureLine(.userDeletedZone)
         case .parentMissing, .stillParent: FailureLine(.referenceViolation)
         }

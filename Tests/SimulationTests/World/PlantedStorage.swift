@@ -104,8 +104,10 @@ final class PlantedStorage: Storage {
         try await base.subscriptions(of: user)
     }
 
-    func saveSubscription(_ subscription: Subscription, of user: UserID) async throws(StorageError) {
-        try await base.saveSubscription(subscription, of: user)
+    func saveSubscription(
+        _ subscription: Subscription, of user: UserID, atMost countMax: Int
+    ) async throws(StorageError) -> Bool {
+        try await base.saveSubscription(subscription, of: user, atMost: countMax)
     }
 
     func deleteSubscription(_ id: String, scope: DatabaseScope, of user: UserID) async throws(StorageError) -> Bool {

@@ -15,6 +15,7 @@ import TidemarkWire
         (.parentCycle, .invalidArguments), (.stillParent, .referenceViolation), (.batchFailed, .batchRequestFailed),
         (.zoneNameInvalid, .invalidArguments), (.zoneIsDefault, .invalidArguments), (.tooManyItems, .limitExceeded),
         (.requestTooLarge, .limitExceeded), (.tooManyZones, .limitExceeded), (.requestTooOld, .serverRejectedRequest),
+        (.tooManySubscriptions, .limitExceeded),
         (.tokenExpired, .changeTokenExpired), (.tokenInvalid, .invalidArguments), (.feedUnavailable, .invalidArguments),
         (.wrongDatabase, .badDatabase), (.notAuthenticated, .notAuthenticated), (.notPermitted, .permissionFailure),
         (.subscriptionUnknown, .unknownItem), (.subscriptionInvalid, .invalidArguments), (.zoneBusy, .zoneBusy),
