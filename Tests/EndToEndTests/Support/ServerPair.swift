@@ -37,13 +37,14 @@ struct ServerPair: Sendable {
             directory: directory.path, hosts: ["localhost", "127.0.0.1"], now: Int64(Date().timeIntervalSince1970))
         var programs: [Program] = []
         var sites: [Site] = []
-        for _ in 0..<2 {
+        for index in 0..<2 {
+            let named = url + (url.contains("?") ? "&" : "?") + "application_name=server-\(index)"
             let program = try Program(
                 "tidemark",
                 [
                     "serve", "--listen", "127.0.0.1:0", "--certificate", certificates.certificateFile, "--private-key",
                     certificates.privateKeyFile,
-                ], environment: ["TIDEMARK_DATABASE_URL": url], directory: directory.path)
+                ], environment: ["TIDEMARK_DATABASE_URL": named], directory: directory.path)
             programs.append(program)
             var port: Int?
             try await eventually("tidemark serve serves") {

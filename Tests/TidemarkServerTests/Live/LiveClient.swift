@@ -21,9 +21,9 @@ final class LiveClient: MessageHandler, Sendable {
         var waiters: [@Sendable (State) -> Bool] = []
     }
 
-    private let loop: EventLoop
+    let loop: EventLoop
     private let state = Mutex(State())
-    private let connection = Mutex<MessageConnection?>(nil)
+    let connection = Mutex<MessageConnection?>(nil)
     /// Nothing that a test waits for takes so long, even on a busy machine.
     private static let patience = Duration.seconds(30)
 

@@ -87,17 +87,21 @@ final class LiveWorld: Sendable {
     }
 
     /// Connected, and nothing said.
-    func connect(to server: Server, subprotocols: [String] = [Server.subprotocol]) async throws -> LiveClient {
+    func connect(
+        to server: Server, subprotocols: [String] = [Server.subprotocol], isEncrypted: Bool = true
+    ) async throws -> LiveClient {
         let port = server.addresses[0].port
         let client = LiveClient(loop: loop)
-        let tls = tls
+        let tls = isEncrypted ? tls : nil
         loop.execute { client.connect(port: port, tls: tls, subprotocols: subprotocols) }
         return client
     }
 
     /// Connected, and `Hello` accepted.
-    func enter(_ credential: Credential? = nil, device: UInt64 = 1, server: Server) async throws -> LiveClient {
-        let client = try await connect(to: server)
+    func enter(
+        _ credential: Credential? = nil, device: UInt64 = 1, server: Server, isEncrypted: Bool = true
+    ) async throws -> LiveClient {
+        let client = try await connect(to: server, isEncrypted: isEncrypted)
         try await client.opened()
         var hello = SessionWorld.hello((credential ?? alice).text, device: device)
         hello.clientName = "test/1"
