@@ -55,11 +55,13 @@ package final class RawPeer: EventHandler, @unchecked Sendable {
         return output
     }
 
+    /// - Parameter bytes: sent as soon as can be, however long the test's own task has to wait for its turn.
     package static func connect(
-        to address: SocketAddress, on loop: EventLoop, tls: TLSContext?, _ tamper: Tamper
+        to address: SocketAddress, on loop: EventLoop, tls: TLSContext?, _ tamper: Tamper, sending bytes: [UInt8] = []
     ) async throws -> RawPeer {
         try await loop.runThrowing {
             let peer = try RawPeer(loop, address, tls, tamper)
+            peer.plaintext = bytes
             peer.registration = try loop.register(
                 peer.socket.descriptor, interest: [.readable, .writable], handler: peer)
             return peer

@@ -8,7 +8,7 @@ internal import TidemarkWebSocket
 /// A slow-loris on each phase: whoever holds a connection without using it loses it.
 @Suite(.timeLimit(.minutes(2))) struct DeadlineTests {
     private var limits: TransportLimits {
-        var limits = TransportLimits()
+        var limits = TransportLimits.patient
         limits.closeDeadline = .milliseconds(150)
         return limits
     }

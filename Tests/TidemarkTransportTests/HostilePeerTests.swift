@@ -41,7 +41,7 @@ internal import TidemarkWebSocket
 
     @Test(arguments: Wire.allCases)
     func `a conversation with any byte corrupted ends that connection and nothing else`(_ wire: Wire) async throws {
-        var limits = TransportLimits()
+        var limits = TransportLimits.patient
         // A corrupted length waits for bytes that never come.
         limits.handshakeDeadline = .seconds(2)
         limits.messageGrace = .milliseconds(200)
@@ -153,7 +153,7 @@ internal import TidemarkWebSocket
 
     @Test(arguments: Wire.allCases)
     func `I-7: a peer that does not read is cut off when its queue is full`(_ wire: Wire) async throws {
-        var limits = TransportLimits()
+        var limits = TransportLimits.patient
         limits.queuedBytesMax = 4 * 1024 * 1024
         try await Scene.run(wire, limits: limits) { scene in
             let peer = try await scene.rawPeer()
@@ -179,7 +179,7 @@ internal import TidemarkWebSocket
 
     @Test(arguments: Wire.allCases)
     func `RFC 6455 5_5_3: who pings and does not read is answered for the newest ping`(_ wire: Wire) async throws {
-        var limits = TransportLimits()
+        var limits = TransportLimits.patient
         limits.queuedBytesMax = 1024 * 1024
         try await Scene.run(wire, limits: limits) { scene in
             let peer = try await scene.rawPeer()
@@ -206,7 +206,7 @@ internal import TidemarkWebSocket
 
     @Test(arguments: Wire.allCases)
     func `I-7: connections beyond the limit are closed at once, until others have gone`(_ wire: Wire) async throws {
-        var limits = TransportLimits()
+        var limits = TransportLimits.patient
         limits.connectionsMax = 2
         try await Scene.run(wire, limits: limits) { scene in
             let one = try await scene.rawPeer()

@@ -13,9 +13,10 @@ import struct Foundation.Data
 extension LiveWorld {
     /// Connected, perhaps encrypted, and free to say anything.
     func rawPeer(
-        to server: Server, isEncrypted: Bool = true, _ tamper: RawPeer.Tamper = .none
+        to server: Server, isEncrypted: Bool = true, _ tamper: RawPeer.Tamper = .none, sending bytes: [UInt8] = []
     ) async throws -> RawPeer {
-        try await RawPeer.connect(to: server.addresses[0], on: loop, tls: isEncrypted ? tls : nil, tamper)
+        try await RawPeer.connect(
+            to: server.addresses[0], on: loop, tls: isEncrypted ? tls : nil, tamper, sending: bytes)
     }
 
     /// What a client sends until it has said who it is.

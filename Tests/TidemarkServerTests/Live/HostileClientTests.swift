@@ -206,8 +206,7 @@ import TidemarkWire
     ) async throws -> Bool {
         var heard: [String] = []
         for _ in 0..<3 {
-            let peer = try await world.rawPeer(to: server, isEncrypted: isEncrypted)
-            await peer.send(bytes)
+            let peer = try await world.rawPeer(to: server, isEncrypted: isEncrypted, sending: bytes)
             let received = await peer.receiveAll()
             await peer.close()
             heard.append(received.isEmpty ? "nothing" : RawPeer.events(received).last ?? "")

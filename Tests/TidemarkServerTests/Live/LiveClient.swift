@@ -13,6 +13,7 @@ import TidemarkWire
 final class LiveClient: MessageHandler, Sendable {
     struct State {
         var isOpen = false
+        var greeting: [UInt8]?
         var inbox: [WireServerEnvelope] = []
         var closed: CloseReason?
         var lastID: UInt64 = 0
@@ -41,6 +42,7 @@ final class LiveClient: MessageHandler, Sendable {
     // MARK: MessageHandler
 
     func opened(_ connection: MessageConnection) {
+        if let greeting = state.withLock({ $0.greeting }) { connection.send(.binary, greeting) }
         change { $0.isOpen = true }
     }
 
@@ -122,6 +124,15 @@ final class LiveClient: MessageHandler, Sendable {
 
     func send(_ kind: MessageKind = .binary, _ bytes: [UInt8]) {
         loop.execute { [self] in connection.withLock { $0 }?.send(kind, bytes) }
+    }
+
+    /// Sends this first, as soon as it is connected, however long the test's own task has to wait for its turn. Its id
+    /// is 1.
+    func greet(with request: WireClientEnvelope.OneOf_Request) {
+        state.withLock { state in
+            state.lastID = 1
+            state.greeting = TestClient.envelope(request, id: 1)
+        }
     }
 
     func post(_ request: WireClientEnvelope.OneOf_Request) -> UInt64 {

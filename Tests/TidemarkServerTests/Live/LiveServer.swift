@@ -9,6 +9,7 @@ import TidemarkSockets
 import TidemarkStore
 import TidemarkTLS
 import TidemarkTestSupport
+import TidemarkTransport
 import TidemarkWire
 
 /// A database of a test's own with accounts alice and bob, certificates, and any number of servers on it.
@@ -66,6 +67,9 @@ final class LiveWorld: Sendable {
                 certificateFile: certificates.certificateFile, privateKeyFile: certificates.privateKeyFile),
             databaseURL: database.url)
         configuration.createsContainers = true
+        // A busy machine does not miss them.
+        configuration.helloTimeout = .seconds(60)
+        configuration.transport.handshakeDeadline = .seconds(60)
         return configuration
     }
 
@@ -86,13 +90,15 @@ final class LiveWorld: Sendable {
         }
     }
 
-    /// Connected, and nothing said.
+    /// Connected, and nothing said but the greeting.
     func connect(
-        to server: Server, subprotocols: [String] = [Server.subprotocol], isEncrypted: Bool = true
+        to server: Server, subprotocols: [String] = [Server.subprotocol], isEncrypted: Bool = true,
+        greeting: WireClientEnvelope.OneOf_Request? = nil
     ) async throws -> LiveClient {
         let port = server.addresses[0].port
         let client = LiveClient(loop: loop)
         let tls = isEncrypted ? tls : nil
+        if let greeting { client.greet(with: greeting) }
         loop.execute { client.connect(port: port, tls: tls, subprotocols: subprotocols) }
         return client
     }
@@ -101,11 +107,10 @@ final class LiveWorld: Sendable {
     func enter(
         _ credential: Credential? = nil, device: UInt64 = 1, server: Server, isEncrypted: Bool = true
     ) async throws -> LiveClient {
-        let client = try await connect(to: server, isEncrypted: isEncrypted)
-        try await client.opened()
         var hello = SessionWorld.hello((credential ?? alice).text, device: device)
         hello.clientName = "test/1"
-        guard case .hello? = try await client.ask(.hello(hello)).answer else { throw LiveError("Hello was refused") }
+        let client = try await connect(to: server, isEncrypted: isEncrypted, greeting: .hello(hello))
+        guard case .hello? = try await client.answer(to: 1).answer else { throw LiveError("Hello was refused") }
         return client
     }
 
