@@ -31,8 +31,9 @@ rules: ## Rules of Tests/RULES.md that no test names
 	echo "$$(comm -12 .rules-all .rules-named | wc -l) of $$(wc -l < .rules-all) rules are named by a test"; \
 	rm -f .rules-all .rules-named
 
-simulate: ## Search for failing seeds: make simulate SEEDS=10000
-	TIDEMARK_SEEDS=$(SEEDS) swift test -c release -Xswiftc -enable-testing --filter SimulationTests
+simulate: ## Search for failing seeds, and for each planted fault: make simulate SEEDS=10000
+	TIDEMARK_SEEDS=$(SEEDS) TIDEMARK_PLANTED=10000 \
+		swift test -c release -Xswiftc -enable-testing --filter SimulationTests
 
 bench: ## All measurements, each beside its reference, as a table
 	for product in tidemark tidemark-echo tidemark-yardstick tidemark-bench; do \

@@ -11,7 +11,7 @@ struct SimulationRun {
     let digest: String
 
     init(seed: UInt64, planted: PlantedFault? = nil) {
-        let world = SimulatedWorld(seed: seed, planted: planted)
+        let world = SimulatedWorld(seed: seed, planted: planted, clients: .planning)
         do {
             try world.scheduler.simulate { try await Self.live(in: world) }
         } catch {

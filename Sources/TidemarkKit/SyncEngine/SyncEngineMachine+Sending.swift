@@ -177,7 +177,8 @@ extension SyncEngineMachine {
     private mutating func endExhausted(_ send: SyncEngineSend, at moment: SyncEngineMoment) {
         schedule.sendBackoff.reset()
         schedule.failureBackoff.reset()
-        if additionCount != send.additionsSeen {
+        // A pass sends no zone twice: one that was added again after it was sent waits for the next pass.
+        if additionCount != send.additionsSeen || send.leavesZones(of: snapshot) {
             if hasAnythingToSend { scheduleSend(at: moment) }
             return
         }
@@ -189,6 +190,12 @@ extension SyncEngineMachine {
         guard snapshot.hasUntrackedChanges else { return }
         snapshot.hasUntrackedChanges = false
         noteChange(at: moment)
+    }
+}
+
+extension SyncEngineSend {
+    fileprivate func leavesZones(of snapshot: SyncEngineSnapshot) -> Bool {
+        snapshot.pendingZones.elements.contains { context.options.scope.contains($0) }
     }
 }
 

@@ -20,6 +20,12 @@ package final class SimulationScheduler: Scheduler {
     private enum Work {
         case job(UnownedJob)
         case timer(UInt64)
+        case interruption(Interruption)
+    }
+
+    private struct Interruption {
+        let step: Int
+        let work: @Sendable () -> Void
     }
 
     private struct Timer {
@@ -35,6 +41,7 @@ package final class SimulationScheduler: Scheduler {
         var dueTimes = SimulationHeap()
         var nextTimer: UInt64 = 0
         var stepCount = 0
+        var interruption: Interruption?
     }
 
     private let order: Order
@@ -72,6 +79,12 @@ package final class SimulationScheduler: Scheduler {
             return id
         }
         return ScheduledTimer { [self] in _ = state.withLock { $0.timers.removeValue(forKey: id) } }
+    }
+
+    /// Does `work` between two pieces of work when `count` more have been done, so at any suspension point of anybody: for
+    /// crashes. A later call replaces what an earlier one planned.
+    package func interrupt(afterSteps count: Int, _ work: @escaping @Sendable () -> Void) {
+        state.withLock { $0.interruption = Interruption(step: $0.stepCount + count, work: work) }
     }
 
     /// Lets everything else that is ready go first, perhaps.
@@ -115,6 +128,7 @@ package final class SimulationScheduler: Scheduler {
         switch work {
         case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
         case .timer(let id): state.withLock { $0.timers.removeValue(forKey: id) }?.work()
+        case .interruption(let interruption): interruption.work()
         }
         return true
     }
@@ -126,6 +140,10 @@ package final class SimulationScheduler: Scheduler {
                 moveDueTimers(upTo: next.due, &state)
             }
             state.stepCount += 1
+            if let interruption = state.interruption, interruption.step <= state.stepCount {
+                state.interruption = nil
+                return .interruption(interruption)
+            }
             switch order {
             case .arrival: return state.ready.removeFirst()
             case .shuffled:

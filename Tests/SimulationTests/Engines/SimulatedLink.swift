@@ -46,6 +46,7 @@ final class SimulatedLink: @unchecked Sendable {
 
     /// The network breaks: what is under way is lost, and each end learns of it in its own time.
     func cut() {
+        if !isClosed { world.note("a connection breaks") }
         end(.network("cut"))
     }
 
@@ -63,8 +64,7 @@ final class SimulatedLink: @unchecked Sendable {
 
     fileprivate func sendToServer(_ message: [UInt8]) {
         after(world.shortDelay(), \.arrivalAtServer) { [self] in
-            guard !isClosed else { return }
-            if isReadingPaused { unread.append(message) } else { session?.received(message) }
+            arrive { if isReadingPaused { unread.append(message) } else { session?.received(message) } }
         }
     }
 
@@ -72,10 +72,20 @@ final class SimulatedLink: @unchecked Sendable {
         queuedByteCount += message.count
         after(world.shortDelay(), \.arrivalAtClient) { [self] in
             queuedByteCount -= message.count
-            guard !isClosed, let client else { return }
-            observer?.channelReceived(client, message)
-            session?.drained()
+            arrive {
+                guard let client else { return }
+                observer?.channelReceived(client, message)
+                session?.drained()
+            }
         }
+    }
+
+    /// Hands a message over, or loses it, or breaks right after it.
+    private func arrive(_ handOver: () -> Void) {
+        guard !isClosed else { return }
+        let (isLost, isLast) = (world.breaksConnection(), world.breaksConnection())
+        if !isLost { handOver() }
+        if isLost || isLast { cut() }
     }
 
     fileprivate func closeFromServer(code: UInt16, reason: String) {

@@ -45,8 +45,15 @@ struct History {
         let counter: UInt64
     }
 
-    /// Whether every save was planned here before it was sent.
-    private let knowsIntents: Bool
+    /// Who writes, and so what the judge can expect of each version.
+    enum Clients {
+        /// Every save is announced here before it is sent; its text is its own.
+        case planning
+        /// Each version is the union of the one before and something new; see `History+Unions.swift`.
+        case uniting
+    }
+
+    private let clients: Clients
     private(set) var zones: [ZoneID: Zone] = [:]
     /// Commits so far: the time of this history.
     private(set) var length = 0
@@ -57,8 +64,11 @@ struct History {
     /// In which incarnations each text was written.
     private var written: [String: Set<ZoneID>] = [:]
 
-    init(knowsIntents: Bool) {
-        self.knowsIntents = knowsIntents
+    /// Of clients that unite: the names in each zone that each atomic batch saves.
+    var unitedBatches: [String: [String: Set<String>]] = [:]
+
+    init(of clients: Clients) {
+        self.clients = clients
     }
 
     /// Whether a record ever held this text.
@@ -102,7 +112,10 @@ struct History {
         case .records(let changes):
             var savesOfRequests: [RequestKey: Int] = [:]
             for record in changes.records { write(record, in: changes.zone, &savesOfRequests) }
-            checkBatches(changes, savesOfRequests)
+            switch clients {
+            case .planning: checkBatches(changes, savesOfRequests)
+            case .uniting: checkUnitedBatches(changes)
+            }
         }
     }
 
@@ -111,10 +124,11 @@ struct History {
     ) {
         let text = record.isDeleted ? nil : record.text
         let previous = zones[zone]?.records[record.name]
+        if clients == .uniting { checkUnion(record, previous, in: zone) }
         let version = Version(number: record.changeNumber, batchEnd: record.batchEnd, text: text)
         zones[zone]?.records[record.name] = version
         zones[zone]?.versions[record.changeNumber] = (record.name, version)
-        guard let text, knowsIntents else { return }
+        guard let text, clients == .planning else { return }
         guard let intent = intents[text] else { return accuse("I-1: nobody saved what was written: \(text)") }
         savesOfRequests[intent.request, default: 0] += 1
         if !written[text, default: []].insert(zone).inserted { accuse("I-1: doubled: \(text)") }
@@ -148,7 +162,7 @@ struct History {
 }
 
 extension RecordState {
-    /// The one field of simulated records.
+    /// The field of simulated records.
     var text: String? {
         guard case .string(let text)? = try? fields["text"]?.value() else { return nil }
         return text

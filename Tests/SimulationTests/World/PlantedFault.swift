@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Mistakes that are made on purpose, to show that the judge sees them. None of them is in the program: they are made
-/// between the Service and its store, or by the simulated device.
+/// between the Service and its store, between an engine and its cloud, or by the simulated device or app.
 enum PlantedFault: String, CaseIterable, Sendable {
     /// A page's token is one change past what the page holds.
     case tokenOneTooFar
@@ -29,4 +29,55 @@ enum PlantedFault: String, CaseIterable, Sendable {
     case feedTokenOneTooFar
     /// A device that starts again uses the numbers of its requests again.
     case reusedRequestID
+
+    // Seen by whole engines only.
+
+    /// An engine does not fetch the further pages of a zone.
+    case moreComingForgotten
+    /// An engine does not hear of zones that have ended.
+    case zoneEndsUntold
+    /// An engine drops what it could not send.
+    case pendingChangeDropped
+    /// An engine takes a save that was in conflict for done.
+    case conflictTakenForSuccess
+    /// An engine sends atomic batches record by record.
+    case atomicityForgotten
+    /// All engines say that they are the same device.
+    case identityShared
+    /// An app stores the engine's state before the records that were fetched by then.
+    case recordsStoredLate
+
+    /// Whether it takes engines to see it.
+    private var needsEngines: Bool {
+        switch self {
+        case .moreComingForgotten, .zoneEndsUntold, .pendingChangeDropped, .conflictTakenForSuccess,
+            .atomicityForgotten, .identityShared, .recordsStoredLate:
+            true
+        default: false
+        }
+    }
+
+    /// What the judge says of the history of this seed when the mistake is made in it.
+    func violations(seed: UInt64) -> [String] {
+        Self.violations(seed: seed, planted: self, needsEngines: needsEngines)
+    }
+
+    /// The same when it is not made.
+    func violationsWithout(seed: UInt64) -> [String] {
+        Self.violations(seed: seed, planted: nil, needsEngines: needsEngines)
+    }
+
+    private static func violations(seed: UInt64, planted: PlantedFault?, needsEngines: Bool) -> [String] {
+        needsEngines
+            ? EngineRun(seed: seed, planted: planted).violations
+            : SimulationRun(seed: seed, planted: planted).violations
+    }
+
+    /// The first seed from here on that shows the mistake, and what is said of it.
+    func firstSeed(from first: UInt64, count: UInt64) -> (seed: UInt64, violation: String)? {
+        for seed in first..<(first + count) {
+            if let violation = violations(seed: seed).first { return (seed, violation) }
+        }
+        return nil
+    }
 }

@@ -112,7 +112,9 @@ extension SimulatedDevice {
             versions[first.changeNumber]?.version.batchEnd == batch
         else { return }
         let batches = Set(previous.entries.compactMap { versions[$0.changeNumber]?.version.batchEnd })
-        if batches.count > 1 { world.history.accuse("I-3: a page ends in the middle of a batch, at \(last.changeNumber)") }
+        if batches.count > 1 {
+            world.history.accuse("I-3: a page ends in the middle of a batch, at \(last.changeNumber)")
+        }
     }
 
     /// I-2 for the database feed: every zone as it was when the last page was asked for.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import TidemarkDomain
 import TidemarkScheduling
 import TidemarkService
@@ -20,17 +21,31 @@ final class SimulatedWorld: @unchecked Sendable {
     private(set) var isCalm = false
     /// Once in so many points something goes wrong; each run is of another weather.
     private let faultsOneIn: Int
+    private let cutsOneIn: Int
+    /// Between so many steps somebody dies, on average; nil: never.
+    private let stepsPerDeath: Int?
+    private var mortals: [Mortal] = []
+
+    /// Whoever may die between any two steps, and comes back by itself.
+    private struct Mortal {
+        let die: () -> Void
+    }
 
     static let zoneNames = ["a", "b", "c"]
     static let recordNames = ["r0", "r1", "r2", "r3", "r4"]
 
-    init(seed: UInt64, planted: PlantedFault?, knowsIntents: Bool = true) {
-        history = History(knowsIntents: knowsIntents)
+    init(seed: UInt64, planted: PlantedFault?, clients: History.Clients) {
+        history = History(of: clients)
         scheduler = SimulationScheduler(seed: seed)
         database = MemoryDatabase(scheduler: scheduler)
         self.planted = planted
         faultsOneIn = [12, 30, 80, 200, 1_000_000][Int(scheduler.randomBits() % 5)]
-        database.observe { [unowned self] commit in history.record(commit) }
+        cutsOneIn = [15, 60, 250, 1_000_000][Int(scheduler.randomBits() % 4)]
+        stepsPerDeath = [200, 800, 3_000, nil][Int(scheduler.randomBits() % 4)]
+        database.observe { [unowned self] commit in
+            history.record(commit)
+            note(commit.brief)
+        }
     }
 
     /// The account, its zones, and the servers.
@@ -46,7 +61,11 @@ final class SimulatedWorld: @unchecked Sendable {
             ZonesChanges(created: names, removed: [], device: device, memory: RequestMemory()),
             now: Timestamp(milliseconds: scheduler.wallClockMilliseconds))
         servers = (0..<serverCount).map { _ in SimulatedServer(self) }
-        for server in servers { server.start() }
+        for server in servers {
+            server.start()
+            mayDie { [unowned self] in crash(server) }
+        }
+        awaitDeath()
     }
 
     var viewer: DatabaseID { identity?.privateDatabase ?? DatabaseID(0) }
@@ -75,6 +94,25 @@ final class SimulatedWorld: @unchecked Sendable {
 
     // MARK: What goes wrong
 
+    /// From now on `die` may be called between any two steps.
+    func mayDie(_ die: @escaping () -> Void) {
+        mortals.append(Mortal(die: die))
+    }
+
+    private func awaitDeath() {
+        guard let stepsPerDeath else { return }
+        scheduler.interrupt(afterSteps: 1 + below(2 * stepsPerDeath)) { [unowned self] in
+            guard !isCalm else { return }
+            oneOf(mortals).die()
+            awaitDeath()
+        }
+    }
+
+    /// Whether a connection breaks at a message.
+    func breaksConnection() -> Bool {
+        !isCalm && oneIn(cutsOneIn)
+    }
+
     func faults(of server: SimulatedServer) -> FaultPlan {
         FaultPlan(
             at: { [unowned self] _ in
@@ -91,6 +129,8 @@ final class SimulatedWorld: @unchecked Sendable {
     }
 
     private func crash(_ server: SimulatedServer) {
+        guard server.isUp else { return }
+        note("a server dies")
         server.crash()
         let pause = delay()
         scheduler.run {
@@ -104,6 +144,15 @@ final class SimulatedWorld: @unchecked Sendable {
         isCalm = true
         await scheduler.pass(.seconds(30))
         for server in servers where !server.isUp { server.start() }
+    }
+
+    // MARK: For whoever replays a seed
+
+    private static let isTraced = ProcessInfo.processInfo.environment["TIDEMARK_TRACE"] != nil
+
+    /// Prints what happened when, if `TIDEMARK_TRACE` is set.
+    func note(_ event: @autoclosure () -> String) {
+        if Self.isTraced { print("\(scheduler.now) \(event())") }
     }
 
     // MARK: The network
@@ -126,5 +175,18 @@ final class SimulatedWorld: @unchecked Sendable {
         let patience = oneIn(4) ? delay() : .seconds(20)
         let answer = await scheduler.firstAnswer(within: patience) { await server.call(request) }
         return isAnswerLost ? nil : answer
+    }
+}
+
+extension MemoryCommit {
+    fileprivate var brief: String {
+        switch self {
+        case .zoneCreated(let zone): "zone \(zone.key.name) begins"
+        case .zoneEnded(let zone): "zone \(zone.key.name) ends"
+        case .records(let changes):
+            "zone \(changes.zone) at \(changes.changeNumber): "
+                + changes.records.map { "\($0.name) = \($0.isDeleted ? "deleted" : $0.text ?? "")" }
+                .joined(separator: "; ")
+        }
     }
 }

@@ -69,6 +69,19 @@ import Testing
         #expect(harness.log.filter { $0.hasPrefix("→ records") } == ["→ records A/1", "→ records A/2 A/3"])
     }
 
+    @Test func `R-514, R-589: a zone that is added again after its pass has sent it goes in the next pass`() {
+        let harness = idle()
+        harness.addZones("B")
+        harness.onEvent = { event in
+            guard case .sentDatabaseChanges = event else { return }
+            harness.onEvent = { _ in }
+            harness.addZones("B")
+        }
+        harness.advance(by: .seconds(1))
+        #expect(harness.log.filter { $0.hasPrefix("→ zones") } == ["→ zones +B", "→ zones +B"])
+        #expect(harness.machine.snapshot.pendingZones.isEmpty)
+    }
+
     @Test func `R-508, R-522: a push fetches at once`() {
         let harness = idle()
         harness.server.save("1", in: zone("A"), value: "x")

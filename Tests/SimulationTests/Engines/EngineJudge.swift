@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TidemarkKit
+
+/// What must be so when nothing has gone wrong for a while: every device holds what is stored, nothing that a user did is
+/// missing, and whoever comes back with an old state gets there as well.
+struct EngineJudge {
+    private static let bookmarksMax = 3
+
+    private let world: SimulatedWorld
+    private let apps: [SimulatedApp]
+    /// By "zone/record".
+    private let stored: [String: Set<String>]
+
+    init(_ world: SimulatedWorld, _ apps: [SimulatedApp]) {
+        self.world = world
+        self.apps = apps
+        var stored: [String: Set<String>] = [:]
+        for zone in world.history.zones.values where zone.endedAt == nil {
+            for (name, version) in zone.records {
+                if let text = version.text { stored["\(zone.name)/\(name)"] = History.edits(in: text) }
+            }
+        }
+        self.stored = stored
+    }
+
+    func judge() async {
+        for app in apps {
+            judge(app)
+            app.die()
+        }
+        for app in apps { await judgeBookmarks(of: app) }
+    }
+
+    private func judge(_ app: SimulatedApp) {
+        let wrong = difference(app.disk.contents)
+        if !wrong.isEmpty { world.history.accuse("I-2: app \(app.number) differs in \(wrong)") }
+        if !app.pendingChanges.isEmpty {
+            world.history.accuse("app \(app.number) has still to send \(app.pendingChanges)")
+        }
+        let missing = app.edits.subtracting(stored.values.reduce(into: []) { $0.formUnion($1) }).sorted()
+        if !missing.isEmpty { world.history.accuse("I-1: edits of app \(app.number) are lost: \(missing)") }
+        for path in app.disk.deleted.map(\.path).sorted() where stored[path] != nil {
+            world.history.accuse("I-1: app \(app.number) deleted \(path)")
+        }
+    }
+
+    /// I-2: nothing is skipped behind any token that an app ever stored.
+    private func judgeBookmarks(of app: SimulatedApp) async {
+        let bookmarks = app.disk.bookmarks
+        guard !bookmarks.isEmpty else { return }
+        for _ in 0..<Self.bookmarksMax {
+            let index = world.below(bookmarks.count)
+            let reader = BookmarkReader(world, bookmarks[index])
+            do {
+                try await reader.fetch(from: bookmarks[index])
+            } catch {
+                world.history.accuse("in calm weather a fetch failed: \(error)")
+                continue
+            }
+            let wrong = difference(reader.fetched.records)
+            if !wrong.isEmpty {
+                world.history.accuse(
+                    "I-2: from state \(index) app \(app.number) does not come to what is stored: \(wrong)")
+            }
+        }
+    }
+
+    private func difference(_ contents: [String: Set<String>]) -> [String] {
+        Set(stored.keys).union(contents.keys).filter { stored[$0] != contents[$0] }.sorted()
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TidemarkKit
+import TidemarkScheduling
+
+/// What an engine asks of a server, with one ``PlantedFault`` in between.
+final class PlantedCloud: SyncEngineCloud {
+    private let base: any SyncEngineCloud
+    private let fault: PlantedFault
+
+    private init(_ base: any SyncEngineCloud, _ fault: PlantedFault) {
+        self.base = base
+        self.fault = fault
+    }
+
+    static func host(of database: CKDatabase, _ fault: PlantedFault) -> SyncEngineHost {
+        let host = database.syncEngineHost
+        return SyncEngineHost(scheduler: host.scheduler) { identity in
+            var identity = identity
+            if fault == .identityShared { identity = identity.map { _ in 1 } }
+            return PlantedCloud(host.makeCloud(identity), fault)
+        }
+    }
+
+    // MARK: Where faults are made
+
+    func databaseChanges(since token: CKServerChangeToken?) async throws(CKError) -> SyncEngineDatabasePage {
+        var page = try await base.databaseChanges(since: token)
+        if fault == .zoneEndsUntold { page.deletions = [] }
+        return page
+    }
+
+    func zoneChanges(
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?
+    ) async throws(CKError) -> SyncEngineZonePage {
+        var page = try await base.zoneChanges(in: zoneID, since: token)
+        if fault == .moreComingForgotten { page.moreComing = false }
+        return page
+    }
+
+    func modifyRecords(
+        saving records: [CKRecord], deleting recordIDs: [CKRecord.ID], atomicByZone: Bool
+    ) async throws(CKError) -> SyncEngineRecordResults {
+        var results = try await base.modifyRecords(
+            saving: records, deleting: recordIDs, atomicByZone: fault != .atomicityForgotten && atomicByZone)
+        guard fault == .conflictTakenForSuccess else { return results }
+        for record in records {
+            if case .failure(let error)? = results.saves[record.recordID], error.code == .serverRecordChanged {
+                results.saves[record.recordID] = .success(record)
+            }
+        }
+        return results
+    }
+
+    // MARK: Where none are made
+
+    func setObserver(_ observer: any SyncEngineCloudObserver) { base.setObserver(observer) }
+
+    func currentUser() async throws(CKError) -> CKRecord.ID? { try await base.currentUser() }
+
+    func ensureSubscription(id: CKSubscription.ID?) async throws(CKError) -> CKSubscription.ID {
+        try await base.ensureSubscription(id: id)
+    }
+
+    func modifyZones(
+        saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID]
+    ) async throws(CKError) -> SyncEngineZoneResults {
+        try await base.modifyZones(saving: zones, deleting: zoneIDs)
+    }
+
+    func close() { base.close() }
+}
