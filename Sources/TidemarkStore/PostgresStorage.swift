@@ -7,7 +7,7 @@ package import TidemarkSockets
 
 /// ``Storage`` on PostgreSQL: all SQL of the server is in this target.
 ///
-/// Reads go pipelined over a connection that they share; every transaction has a connection of its own while it lasts.
+/// Reads go pipelined over a connection that they share; whatever writes has a connection of its own while it lasts.
 package final class PostgresStorage: Storage {
     let pool: PostgresPool
 
@@ -41,6 +41,8 @@ package final class PostgresStorage: Storage {
         ("enable_seqscan", "off"),
         ("enable_hashjoin", "off"),
         ("enable_mergejoin", "off"),
+        ("enable_bitmapscan", "off"),
+        ("enable_sort", "off"),
         ("jit", "off"),
     ]
 
@@ -74,10 +76,13 @@ package final class PostgresStorage: Storage {
         }
     }
 
-    /// Several statements, one implicit transaction: all or nothing.
+    /// Several statements, one implicit transaction: all or nothing. On a connection of its own, because who reads on the
+    /// shared one would stand behind it while it waits for locks and the disk.
     func write(_ statements: [BoundStatement]) async throws(StorageError) -> [PostgresRows] {
+        let lease = try await acquire()
+        defer { release(lease) }
         do {
-            return try await pool.execute(statements)
+            return try await lease.connection.execute(statements)
         } catch {
             throw StorageError(error, duringCommit: error.code == .connectionLost)
         }

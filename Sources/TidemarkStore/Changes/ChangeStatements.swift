@@ -13,7 +13,7 @@ enum ChangeStatements {
         "first_zone_page", filter: "AND (NOT c.is_deleted OR c.created_by_device = $6)",
         parameters: [.int8, .text, .int8, .int8, .int8, .uuid])
 
-    /// The first row is the zone itself (its name column is null); the records follow, oldest change first. A record is in
+    /// The first row is the zone itself (its name column is null, and its last one is the store's incarnation); the records follow, oldest change first. A record is in
     /// if those before it are within the bytes, so that there is always one.
     private static func zonePage(_ name: String, filter: String, parameters: [PostgresType]) -> Statement {
         Statement(
@@ -21,15 +21,17 @@ enum ChangeStatements {
             """
             WITH z AS MATERIALIZED (
                 SELECT id, change_number, oldest_token_number, created_at FROM zone
-                 WHERE database_id = $1 AND name = $2 AND removal IS NULL)
+                 WHERE database_id = $1 AND name BETWEEN $2 AND $2 AND removal IS NULL ORDER BY name LIMIT 1)
             SELECT NULL AS name, NULL AS type, NULL::bytea AS fields, z.change_number, NULL::boolean AS is_deleted,
                    NULL AS parent, z.created_at, z.id AS created_by, NULL::uuid AS created_by_device,
-                   NULL::timestamptz AS modified_at, z.oldest_token_number AS modified_by, NULL::bigint AS batch_end
+                   NULL::timestamptz AS modified_at, z.oldest_token_number AS modified_by,
+                   (SELECT incarnation FROM store) AS batch_end
               FROM z
              UNION ALL
             (SELECT r.name, r.type, r.fields, r.change_number, r.is_deleted, r.parent, r.created_at, r.created_by,
                     r.created_by_device, r.modified_at, r.modified_by, r.batch_end
-               FROM (SELECT c.*, sum(c.byte_count) OVER (ORDER BY c.change_number) - c.byte_count AS bytes_before
+               FROM (SELECT c.*, sum(c.byte_count) OVER (ORDER BY c.change_number ROWS UNBOUNDED PRECEDING) - c.byte_count
+                           AS bytes_before
                        FROM (SELECT * FROM record c
                               WHERE c.database_id = $1 AND c.zone_id = (SELECT id FROM z) AND c.change_number > $3
                                     \(filter)
@@ -41,22 +43,25 @@ enum ChangeStatements {
 
     /// Zones of a viewer that the feed has not seen in their present state.
     private static let unseenZones = """
-        zone z LEFT JOIN feed_entry e ON e.database_id = z.database_id AND e.zone_id = z.id
+        zone z LEFT JOIN LATERAL (
+               SELECT zone_id, zone_change_number, removal FROM feed_entry
+                WHERE database_id = z.database_id AND zone_id BETWEEN z.id AND z.id ORDER BY zone_id LIMIT 1) AS e ON true
          WHERE z.database_id = $1 AND z.name <> '_defaultZone'
            AND (e.zone_id IS NULL OR e.zone_change_number < z.change_number
                 OR (z.removal IS NOT NULL AND e.removal IS NULL))
         """
 
     /// 1 viewer, 2 number of the token (-1: from the beginning, living zones only, R-204), 3 entries at most. The first
-    /// row is the feed itself (its zone is null).
+    /// row is the feed itself (its zone is null, and its last column is the store's incarnation).
     static let databaseFeed = Statement(
         "database_feed",
         """
         SELECT NULL::bigint AS zone_id, coalesce((SELECT head FROM feed WHERE database_id = $1), 0) AS number,
                coalesce((SELECT oldest_token FROM feed WHERE database_id = $1), 0) AS owner_database_id,
-               NULL AS name, NULL::smallint AS removal, EXISTS (SELECT FROM \(unseenZones)) AS is_behind
+               NULL AS name, NULL::smallint AS removal, EXISTS (SELECT FROM \(unseenZones)) AS is_behind,
+               (SELECT incarnation FROM store) AS incarnation
          UNION ALL
-        (SELECT e.zone_id, e.number, e.owner_database_id, z.name, e.removal, NULL
+        (SELECT e.zone_id, e.number, e.owner_database_id, z.name, e.removal, NULL, NULL
            FROM feed_entry e JOIN zone z ON z.database_id = e.owner_database_id AND z.id = e.zone_id
           WHERE e.database_id = $1 AND e.number > $2 AND ($2 >= 0 OR e.removal IS NULL)
           ORDER BY e.number LIMIT $3)

@@ -8,8 +8,13 @@ extension PostgresStorage {
     /// One channel for all servers of a database.
     static let channel = "tidemark"
 
+    /// Asynchronous: a hint may be lost, so that it need not wait for the disk, nor have others wait for its lock so long.
     private static let notify = Statement(
-        "notify", "SELECT pg_notify('\(channel)', payload) FROM unnest($1::text[]) AS k (payload)", [.textArray])
+        "notify",
+        """
+        SELECT set_config('synchronous_commit', 'off', true), pg_notify('\(channel)', payload)
+          FROM unnest($1::text[]) AS k (payload)
+        """, [.textArray])
 
     /// Never in the transaction that writes: NOTIFY takes a lock on the whole database when it commits.
     package func post(_ notices: [ServerNotice]) async throws(StorageError) {

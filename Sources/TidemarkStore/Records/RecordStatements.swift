@@ -2,8 +2,12 @@
 
 internal import TidemarkPostgres
 
-/// The SQL of the write path. Nothing here depends on table statistics: keys are joined by index from lists
-/// (`PostgresStorage.sessionSettings` forbids the other plans), so that a freshly filled table is as fast as an old one.
+/// The SQL of the write path.
+///
+/// Nothing here depends on table statistics, which a freshly filled table does not have, so that it is as fast as an old
+/// one. Rows that are looked up by a list of keys come by `LATERAL (… BETWEEN key AND key ORDER BY … LIMIT 1)`: one index
+/// alone gives that order, and `PostgresStorage.sessionSettings` forbids to sort instead. Plain joins are left to costs, and
+/// without statistics an index that has less of the key costs the same: each key then reads a whole zone, or all of them.
 enum RecordStatements {
     /// Locks the living zones of the list, in the order of their ids, so that two groups never wait for each other in a
     /// circle. 1 databases, 2 names.
@@ -11,10 +15,11 @@ enum RecordStatements {
         "lock_zones",
         """
         SELECT z.database_id, z.name, z.id, z.change_number, z.oldest_token_number, z.created_at
-          FROM unnest($1::bigint[], $2::text[]) AS k (database_id, name)
-          JOIN zone z ON z.database_id = k.database_id AND z.name = k.name AND z.removal IS NULL
-         ORDER BY z.id
-           FOR UPDATE OF z
+          FROM (SELECT k.database_id, n.id
+                  FROM unnest($1::bigint[], $2::text[]) AS k (database_id, zone_name)
+                 CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS n
+                 ORDER BY n.id OFFSET 0) AS i
+         CROSS JOIN LATERAL (\(ZoneStatements.lockByID)) AS z
         """, [.int8Array, .textArray])
 
     /// What `RecordRow` decodes.
@@ -30,8 +35,11 @@ enum RecordStatements {
         SELECT k.ordinal, \(columns)
           FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY
                AS k (database_id, zone_name, record_name, ordinal)
-          JOIN zone z ON z.database_id = k.database_id AND z.name = k.zone_name AND z.removal IS NULL
-          JOIN record r ON r.database_id = z.database_id AND r.zone_id = z.id AND r.name = k.record_name
+         CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
+         CROSS JOIN LATERAL (
+               SELECT * FROM record
+                WHERE database_id = k.database_id AND zone_id = z.id
+                  AND name BETWEEN k.record_name AND k.record_name ORDER BY name LIMIT 1) AS r
         """, [.int8Array, .textArray, .textArray])
 
     /// Records by name without a lock, and their zone, in one snapshot: the first row is the zone (its name column is
@@ -41,7 +49,7 @@ enum RecordStatements {
         """
         WITH z AS MATERIALIZED (
             SELECT id, change_number, oldest_token_number, created_at FROM zone
-             WHERE database_id = $1 AND name = $2 AND removal IS NULL)
+             WHERE database_id = $1 AND name BETWEEN $2 AND $2 AND removal IS NULL ORDER BY name LIMIT 1)
         SELECT NULL AS name, NULL AS type, NULL::bytea AS fields, z.change_number, NULL::boolean AS is_deleted,
                NULL AS parent, z.created_at, z.id AS created_by, NULL::uuid AS created_by_device,
                NULL::timestamptz AS modified_at, z.oldest_token_number AS modified_by, NULL::bigint AS batch_end
@@ -49,7 +57,10 @@ enum RecordStatements {
          UNION ALL
         SELECT \(columns)
           FROM unnest($3::text[]) AS k (name)
-          JOIN record r ON r.database_id = $1 AND r.zone_id = (SELECT id FROM z) AND r.name = k.name
+         CROSS JOIN LATERAL (
+               SELECT * FROM record
+                WHERE database_id = $1 AND zone_id = (SELECT id FROM z) AND name BETWEEN k.name AND k.name
+                ORDER BY name LIMIT 1) AS r
         """, [.int8, .text, .textArray])
 
     /// Living children. 1 databases, 2 zone names, 3 names of parents.
@@ -59,9 +70,12 @@ enum RecordStatements {
         SELECT k.ordinal, r.name
           FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY
                AS k (database_id, zone_name, parent_name, ordinal)
-          JOIN zone z ON z.database_id = k.database_id AND z.name = k.zone_name AND z.removal IS NULL
-          JOIN record r ON r.database_id = z.database_id AND r.zone_id = z.id AND r.parent = k.parent_name
-           AND r.parent IS NOT NULL AND NOT r.is_deleted
+         CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
+         CROSS JOIN LATERAL (
+               SELECT name FROM record
+                WHERE database_id = k.database_id AND zone_id = z.id
+                  AND parent BETWEEN k.parent_name AND k.parent_name AND parent IS NOT NULL AND NOT is_deleted
+                ORDER BY parent OFFSET 0) AS r
         """, [.int8Array, .textArray, .textArray])
 
     /// Remembered requests. 1 databases, 2 zone names, 3 devices.
@@ -71,8 +85,11 @@ enum RecordStatements {
         SELECT k.ordinal, m.memory
           FROM unnest($1::bigint[], $2::text[], $3::uuid[]) WITH ORDINALITY
                AS k (database_id, zone_name, device_id, ordinal)
-          JOIN zone z ON z.database_id = k.database_id AND z.name = k.zone_name AND z.removal IS NULL
-          JOIN request_memory m ON m.database_id = z.database_id AND m.zone_id = z.id AND m.device_id = k.device_id
+         CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
+         CROSS JOIN LATERAL (
+               SELECT memory FROM request_memory
+                WHERE database_id = k.database_id AND zone_id = z.id
+                  AND device_id BETWEEN k.device_id AND k.device_id ORDER BY device_id LIMIT 1) AS m
         """, [.int8Array, .textArray, .uuidArray])
 
     /// The newest ended incarnation of each zone of the list. 1 databases, 2 names.

@@ -6,6 +6,20 @@ internal import TidemarkPostgres
 enum ZoneStatements {
     static let lockDatabase = Statement("lock_database", "SELECT id FROM database WHERE id = $1 FOR UPDATE", [.int8])
 
+    /// The living zone named `k.zone_name`, to be joined `LATERAL`; see ``RecordStatements`` for its form.
+    static let livingID = """
+        SELECT id FROM zone
+         WHERE database_id = k.database_id AND name BETWEEN k.zone_name AND k.zone_name AND removal IS NULL
+         ORDER BY name LIMIT 1
+        """
+
+    /// The zone `i.id`, locked; none if it has ended meanwhile. To be joined `LATERAL` to ids in their order.
+    static let lockByID = """
+        SELECT * FROM zone
+         WHERE database_id = i.database_id AND id BETWEEN i.id AND i.id AND removal IS NULL
+         ORDER BY id LIMIT 1 FOR UPDATE
+        """
+
     static let columns = "z.name, z.id, z.change_number, z.oldest_token_number, z.created_at"
 
     /// 1 database, 2 names.
@@ -13,10 +27,11 @@ enum ZoneStatements {
         "lock_named_zones",
         """
         SELECT \(columns)
-          FROM unnest($2::text[]) AS k (name)
-          JOIN zone z ON z.database_id = $1 AND z.name = k.name AND z.removal IS NULL
-         ORDER BY z.id
-           FOR UPDATE OF z
+          FROM (SELECT k.database_id, n.id
+                  FROM (SELECT $1::bigint AS database_id, name AS zone_name FROM unnest($2::text[]) AS n (name)) AS k
+                 CROSS JOIN LATERAL (\(livingID)) AS n
+                 ORDER BY n.id OFFSET 0) AS i
+         CROSS JOIN LATERAL (\(lockByID)) AS z
         """, [.int8, .textArray])
 
     static let count = Statement(
