@@ -25,6 +25,15 @@ package struct PostgresRow {
     package func bytes(_ column: Int) throws(PostgresError) -> [UInt8] { try present(column, bytes(ifPresent: column)) }
     /// The 16 bytes of a UUID.
     package func uuid(_ column: Int) throws(PostgresError) -> [UInt8] { try present(column, uuid(ifPresent: column)) }
+    /// The same as two numbers, without an array.
+    package func uuidHalves(_ column: Int) throws(PostgresError) -> (high: UInt64, low: UInt64) {
+        let bytes = try present(column, value(column, .uuid))
+        guard bytes.count == 16 else { throw mismatch(column, "has \(bytes.count) bytes") }
+        return (
+            UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+            UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        )
+    }
     /// Of a `timestamptz`: milliseconds since 1970-01-01 00:00 UTC, rounded down.
     package func milliseconds(_ column: Int) throws(PostgresError) -> Int64 {
         try present(column, milliseconds(ifPresent: column))

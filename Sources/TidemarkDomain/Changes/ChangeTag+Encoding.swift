@@ -35,8 +35,11 @@ extension ChangeTag {
 /// who makes up a token of their own reaches only what they may read anyway.
 enum Checksum {
     static func sealing(_ content: [UInt8]) -> [UInt8] {
+        // NB: one a record of each page.
+        var sealed = content
         let sum = of(content[...])
-        return content + (0..<4).map { UInt8(truncatingIfNeeded: sum >> UInt32(24 - 8 * $0)) }
+        for place in 1...4 { sealed.append(UInt8(truncatingIfNeeded: sum >> UInt32(32 - 8 * place))) }
+        return sealed
     }
 
     static func opening(_ bytes: [UInt8]) -> [UInt8]? {

@@ -13,7 +13,7 @@ enum RecordRow {
             fields: FieldMap(trusting: try row.bytes(first + 2)),
             changeNumber: try row.int64(first + 3),
             isDeleted: try row.bool(first + 4),
-            parent: try row.isNull(first + 5) ? nil : try row.string(first + 5),
+            parent: try row.string(ifPresent: first + 5),
             createdAt: Timestamp(milliseconds: try row.milliseconds(first + 6)),
             createdBy: UserID(try row.int64(first + 7)),
             createdByDevice: try row.device(first + 8),
@@ -34,7 +34,7 @@ enum PageZoneRow {
 
 extension PostgresRow {
     func device(_ column: Int) throws(PostgresError) -> DeviceID {
-        guard let device = DeviceID(bytes: try uuid(column)) else { throw PostgresError(.unexpectedResult) }
-        return device
+        let (high, low) = try uuidHalves(column)
+        return DeviceID(high: high, low: low)
     }
 }
