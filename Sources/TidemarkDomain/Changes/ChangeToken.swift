@@ -73,6 +73,13 @@ package enum ChangeToken: Sendable, Equatable {
         guard reader.isAtEnd else { return nil }
     }
 
+    /// The life of the store that it belongs to.
+    package var store: StoreIncarnation {
+        switch self {
+        case .zone(let store, _, _, _), .database(let store, _, _): store
+        }
+    }
+
     // MARK: Checking what a client sent
 
     /// Where a client's token points in the feed of a zone; nil if it has none (empty bytes).

@@ -15,14 +15,14 @@ struct FeedReader: Sendable {
     func zonePage(
         of key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID
     ) async -> Result<ZonePage, FailureReason> {
-        await retry.run { () async throws(StorageError) in
-            let store = try await storage.incarnation()
+        await page(after: token) { store throws(StorageError) in
             let query = ZonePageQuery.make(
                 key: key, token: token, limit: recordsMax, device: device, store: store, limits: limits)
             switch query {
-            case .failure(let reason): return .failure(reason)
+            case .failure(let reason): return .refused(reason)
             case .success(let query):
-                return ZonePage.make(of: try await storage.zonePage(query), for: query, store: store)
+                let read = try await storage.zonePage(query)
+                return .read(ZonePage.make(of: read.value, for: query, store: read.store), in: read.store)
             }
         }
     }
@@ -30,15 +30,39 @@ struct FeedReader: Sendable {
     func databasePage(
         of viewer: DatabaseID, token: [UInt8], zonesMax: Int
     ) async -> Result<DatabasePage, FailureReason> {
-        await retry.run { () async throws(StorageError) in
-            let store = try await storage.incarnation()
+        await page(after: token) { store throws(StorageError) in
             let entriesMax = limits.pageCount(requested: zonesMax)
             switch ChangeToken.number(inDatabaseFeedOf: viewer, from: token, store: store) {
-            case .failure(let reason): return .failure(reason)
+            case .failure(let reason): return .refused(reason)
             case .success(let after):
                 let read = try await upToDateFeed(of: viewer, after: after, entriesMax: entriesMax)
-                return DatabasePage.make(
-                    of: read, viewer: viewer, after: after, entriesMax: entriesMax, store: store)
+                let page = DatabasePage.make(
+                    of: read.value, viewer: viewer, after: after, entriesMax: entriesMax, store: read.store)
+                return .read(page, in: read.store)
+            }
+        }
+    }
+
+    /// What a read came to.
+    private enum Attempt<Page: Sendable>: Sendable {
+        /// The token is none for this feed, if the store is the one that was assumed.
+        case refused(FailureReason)
+        case read(Result<Page, FailureReason>, in: StoreIncarnation)
+    }
+
+    /// Reads as if the token were of the store's present life, which the read itself then tells: nearly always it is, and
+    /// asking before would cost every page a round trip. If it is not, the read is done again with what is true.
+    private func page<Page>(
+        after token: [UInt8], _ read: @Sendable (StoreIncarnation) async throws(StorageError) -> Attempt<Page>
+    ) async -> Result<Page, FailureReason> {
+        await retry.run { () async throws(StorageError) in
+            let assumed = ChangeToken(bytes: token)?.store
+            if case .read(let page, let store) = try await read(assumed ?? StoreIncarnation(0)) {
+                if assumed == nil || assumed == store { return page }
+            }
+            switch try await read(try await storage.incarnation()) {
+            case .refused(let reason): return .failure(reason)
+            case .read(let page, _): return page
             }
         }
     }
@@ -47,7 +71,7 @@ struct FeedReader: Sendable {
     /// zones that move meanwhile are for the next fetch.
     private func upToDateFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
-    ) async throws(StorageError) -> DatabaseFeedRead {
+    ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
         let read = try await storage.databaseFeed(of: viewer, after: after, entriesMax: entriesMax)
         guard read.isBehind else { return read }
         try await storage.advanceDatabaseFeed(of: viewer)

@@ -107,10 +107,9 @@ final class WriteCoordinator: Sendable {
     private func attempt(_ part: [WriteQueue.Entry]) async throws(StorageError) -> GroupDecision {
         let keys = WriteQueue.keys(of: part)
         let reads = GroupDecision.reads(of: part, keys: keys)
-        let store = try await storage.incarnation()
         let transaction = try await storage.beginWrite(reads)
         let decision = GroupDecision(
-            part, keys: keys, snapshots: transaction.snapshots, store: store, limits: limits,
+            part, keys: keys, snapshots: transaction.snapshots, store: transaction.store, limits: limits,
             now: Timestamp(milliseconds: scheduler.wallClockMilliseconds))
         if decision.changes.isEmpty {
             await transaction.rollback()

@@ -61,12 +61,12 @@ package protocol Storage: AnyObject, Sendable {
 
     // MARK: Changes
 
-    func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> ZonePageRead
+    func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead>
 
     /// Looks at a viewer's feed without a lock. With `after` nil: living zones only.
     func databaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
-    ) async throws(StorageError) -> DatabaseFeedRead
+    ) async throws(StorageError) -> StoreRead<DatabaseFeedRead>
 
     /// Locks the viewer's feed row (never a zone's), gives each zone that has moved the next feed number, and returns when
     /// that is durable.
@@ -101,6 +101,9 @@ package protocol Storage: AnyObject, Sendable {
 package protocol WriteTransaction: AnyObject, Sendable {
     /// One a read of `beginWrite`, in that order.
     var snapshots: [ZoneSnapshot] { get }
+
+    /// The life of the store that is going on, read by the same transaction after the locks.
+    var store: StoreIncarnation { get }
 
     /// Writes and commits.
     ///

@@ -6,11 +6,12 @@ internal import TidemarkPostgres
 package import TidemarkService
 
 extension PostgresStorage {
-    package func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> ZonePageRead {
+    package func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead> {
         let rows = try await read(zonePageStatement(query))
-        var page = try decode { () throws(PostgresError) in try decodePage(rows, of: query) }
-        if page.zone == nil { page.lastRemoval = try await records(named: [], in: query.key).lastRemoval }
-        return page
+        var (page, store) = try decode { () throws(PostgresError) in try decodePage(rows, of: query) }
+        if let store { return StoreRead(page, in: store) }
+        page.lastRemoval = try await records(named: [], in: query.key).lastRemoval
+        return StoreRead(page, in: try await incarnation())
     }
 
     /// One record more than is asked for, which tells whether there are more.
@@ -23,12 +24,17 @@ extension PostgresStorage {
         return ChangeStatements.firstZonePage.bind(common + [.uuid(query.device.bytes)])
     }
 
-    private func decodePage(_ rows: PostgresRows, of query: ZonePageQuery) throws(PostgresError) -> ZonePageRead {
+    /// - Returns: the page, and if there is such a zone, the store's incarnation.
+    private func decodePage(
+        _ rows: PostgresRows, of query: ZonePageQuery
+    ) throws(PostgresError) -> (ZonePageRead, StoreIncarnation?) {
+        var store: StoreIncarnation?
         var page = ZonePageRead(zone: nil, lastRemoval: nil, records: [], hasMore: false)
         page.records.reserveCapacity(rows.count)
         for row in rows {
             if try row.isNull(0) {
                 page.zone = try PageZoneRow.decode(row, key: query.key)
+                store = StoreIncarnation(UInt64(bitPattern: try row.int64(11)))
             } else {
                 page.records.append(try RecordRow.decode(row, from: 0))
             }
@@ -40,7 +46,7 @@ extension PostgresStorage {
             // The bytes may have cut the page: then the last record is not the newest of the zone.
             page.hasMore = last.changeNumber < zone.changeNumber && bytes(of: page.records) >= query.bytesMax
         }
-        return page
+        return (page, store)
     }
 
     private func bytes(of records: [RecordState]) -> Int {
@@ -49,14 +55,16 @@ extension PostgresStorage {
 
     package func databaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
-    ) async throws(StorageError) -> DatabaseFeedRead {
+    ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
         let rows = try await read(
             ChangeStatements.databaseFeed(
                 .int8(viewer.rawValue), .int8(after ?? -1), .int8(Int64(entriesMax) + 1)))
         return try decode { () throws(PostgresError) in try decodeFeed(rows, entriesMax: entriesMax) }
     }
 
-    private func decodeFeed(_ rows: PostgresRows, entriesMax: Int) throws(PostgresError) -> DatabaseFeedRead {
+    private func decodeFeed(_ rows: PostgresRows, entriesMax: Int) throws(PostgresError) -> StoreRead<DatabaseFeedRead>
+    {
+        var store = StoreIncarnation(0)
         var feed = DatabaseFeedRead(head: 0, isBehind: false, entries: [], hasMore: false)
         for row in rows {
             let number = try row.int64(1)
@@ -64,6 +72,7 @@ extension PostgresStorage {
                 feed.head = number
                 feed.oldestToken = try row.int64(2)
                 feed.isBehind = try row.bool(5)
+                store = StoreIncarnation(UInt64(bitPattern: try row.int64(6)))
             } else {
                 let key = ZoneKey(database: DatabaseID(try row.int64(2)), name: try row.string(3))
                 let removal = try row.isNull(4) ? nil : ZoneRemovalReason(rawValue: try row.int16(4))
@@ -75,7 +84,7 @@ extension PostgresStorage {
             feed.entries.removeLast()
             feed.hasMore = true
         }
-        return feed
+        return StoreRead(feed, in: store)
     }
 
     package func advanceDatabaseFeed(of viewer: DatabaseID) async throws(StorageError) {

@@ -9,9 +9,10 @@ extension PostgresStorage {
         let lease = try await acquire()
         do {
             let reads = ZoneReads(reads)
-            let snapshots = try reads.snapshots(from: try await lease.connection.execute(reads.statements))
+            let rows = try await lease.connection.execute(reads.statements)
+            let snapshots = try await withRemovals(try reads.snapshots(from: rows), on: lease.connection)
             return PostgresWriteTransaction(
-                lease: lease, storage: self, snapshots: try await withRemovals(snapshots, on: lease.connection))
+                lease: lease, storage: self, snapshots: snapshots, store: try reads.store(from: rows))
         } catch {
             release(lease)
             throw StorageError(error, duringCommit: false)

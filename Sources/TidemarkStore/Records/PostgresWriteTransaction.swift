@@ -9,13 +9,15 @@ internal import TidemarkService
 /// Zones that are locked by a transaction on a connection of its own.
 final class PostgresWriteTransaction: WriteTransaction {
     let snapshots: [ZoneSnapshot]
+    let store: StoreIncarnation
     private let lease: PostgresLease
     private let storage: PostgresStorage
 
-    init(lease: PostgresLease, storage: PostgresStorage, snapshots: [ZoneSnapshot]) {
+    init(lease: PostgresLease, storage: PostgresStorage, snapshots: [ZoneSnapshot], store: StoreIncarnation) {
         self.lease = lease
         self.storage = storage
         self.snapshots = snapshots
+        self.store = store
     }
 
     func commit(_ changes: [ZoneChanges]) async throws(StorageError) {

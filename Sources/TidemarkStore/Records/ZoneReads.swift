@@ -32,8 +32,7 @@ struct ZoneReads {
 
     /// One round trip: locks first, then reads. What nobody asks for is not sent.
     var statements: [BoundStatement] {
-        var statements: [BoundStatement] = [.begin]
-        statements.append(lock)
+        var statements: [BoundStatement] = [.begin, lock, AccountStatements.incarnation()]
         if !records.keys.isEmpty { statements.append(named(RecordStatements.readRecords, records)) }
         if !parents.keys.isEmpty { statements.append(named(RecordStatements.readChildren, parents)) }
         if !devices.keys.isEmpty {
@@ -58,11 +57,16 @@ struct ZoneReads {
     private func zoneNames<Key>(_ list: KeyList<Key>) -> [String] { list.zone.map { reads[$0].key.name } }
 
     /// From the answers to ``statements``.
+    func store(from rows: [PostgresRows]) throws(PostgresError) -> StoreIncarnation {
+        StoreIncarnation(UInt64(bitPattern: try rows[2][0].int64(0)))
+    }
+
+    /// From the answers to ``statements``.
     func snapshots(from rows: [PostgresRows]) throws(PostgresError) -> [ZoneSnapshot] {
         var snapshots = reads.map { ZoneSnapshot(key: $0.key) }
         let indexes = Dictionary(reads.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
-        var next = 1
-        for row in rows[next] {
+        var next = 2
+        for row in rows[1] {
             let zone = try ZoneRow.decode(row, from: 1, in: DatabaseID(try row.int64(0)))
             if let index = indexes[zone.key] { snapshots[index].zone = zone }
         }

@@ -12,12 +12,12 @@ extension MemoryStore {
         let found = database.withTables { tables in reads.map { tables.livingZone($0.key) } }
         try await transaction.lock(Set(found.compactMap(\.self)).sorted().map { .zone($0) })
         try await transaction.reach(.beginLocked)
-        let snapshots = database.withTables { tables in
-            zip(reads, found).map { read, zone in tables.snapshot(read, zone: zone) }
+        let (snapshots, store) = database.withTables { tables in
+            (zip(reads, found).map { read, zone in tables.snapshot(read, zone: zone) }, tables.incarnation)
         }
         transaction.beginIdling()
         try await transaction.reach(.beginAnswered)
-        return MemoryWriteTransaction(transaction, snapshots: snapshots, rejects: faults.rejects)
+        return MemoryWriteTransaction(transaction, snapshots: snapshots, store: store, rejects: faults.rejects)
     }
 
     package func beginZonesWrite(
@@ -58,15 +58,17 @@ extension MemoryStore {
 /// See `MemoryStore.beginWrite`.
 private final class MemoryWriteTransaction: WriteTransaction {
     let snapshots: [ZoneSnapshot]
+    let store: StoreIncarnation
     private let transaction: MemoryTransaction
     private let rejects: @Sendable ([ZoneChanges]) -> Bool
 
     init(
-        _ transaction: MemoryTransaction, snapshots: [ZoneSnapshot],
+        _ transaction: MemoryTransaction, snapshots: [ZoneSnapshot], store: StoreIncarnation,
         rejects: @escaping @Sendable ([ZoneChanges]) -> Bool
     ) {
         self.transaction = transaction
         self.snapshots = snapshots
+        self.store = store
         self.rejects = rejects
     }
 

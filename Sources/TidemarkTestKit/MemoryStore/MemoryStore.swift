@@ -59,7 +59,7 @@ package final class MemoryStore: Storage {
     // MARK: Storage: one statement each
 
     package func incarnation() async throws(StorageError) -> StoreIncarnation {
-        // As in the PostgreSQL store it is kept in memory: no step, no fault.
+        // Read beside something else, whose steps and faults are enough.
         database.withTables { $0.incarnation }
     }
 
@@ -72,16 +72,17 @@ package final class MemoryStore: Storage {
         try await call { $0.livingZones(in: database) }
     }
 
-    package func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> ZonePageRead {
-        try await call { $0.zonePage(query) }
+    package func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead> {
+        try await call { StoreRead($0.zonePage(query), in: $0.incarnation) }
     }
 
     package func databaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
-    ) async throws(StorageError) -> DatabaseFeedRead {
+    ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
         try await call { tables in
-            (tables.databases[viewer]?.feed ?? MemoryFeed())
-                .read(tables.feedZones(of: viewer), after: after, entriesMax: entriesMax)
+            let feed = tables.databases[viewer]?.feed ?? MemoryFeed()
+            let read = feed.read(tables.feedZones(of: viewer), after: after, entriesMax: entriesMax)
+            return StoreRead(read, in: tables.incarnation)
         }
     }
 

@@ -53,8 +53,18 @@ extension StorageConformance {
             try await store.second.noteDevice(device, of: alice.account, name: "phone 2", now: StorageFixture.now)
         },
         Scenario("both servers live in the same store") { store in
-            try expectEqual(
-                try await store.first.incarnation(), try await store.second.incarnation(), "one incarnation")
+            let incarnation = try await store.first.incarnation()
+            try expectEqual(try await store.second.incarnation(), incarnation, "one incarnation")
+            let database = try await store.alice().privateDatabase
+            let key = try require(try await store.createZones("notes", in: database).first, "a zone").key
+            for key in [key, ZoneKey(database: database, name: "never")] {
+                let transaction = try await store.second.beginWrite([key.read()])
+                await transaction.rollback()
+                try expectEqual(transaction.store, incarnation, "a transaction tells it")
+                try expectEqual(try await store.first.zonePage(key.page()).store, incarnation, "a page tells it")
+            }
+            let feed = try await store.second.databaseFeed(of: database, after: nil, entriesMax: 10)
+            try expectEqual(feed.store, incarnation, "a feed tells it")
         },
     ]
 

@@ -33,7 +33,7 @@ final class PlantedStorage: Storage {
         return PlantedTransaction(transaction, snapshots: snapshots, fault: fault, storage: self)
     }
 
-    func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> ZonePageRead {
+    func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead> {
         var page = try await base.zonePage(query)
         switch fault {
         case .tokenOneTooFar:
@@ -53,7 +53,7 @@ final class PlantedStorage: Storage {
 
     func databaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
-    ) async throws(StorageError) -> DatabaseFeedRead {
+    ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
         var read = try await base.databaseFeed(of: viewer, after: after, entriesMax: entriesMax)
         if fault == .feedNeverBehind, after != nil { read.isBehind = false }
         if fault == .feedTokenOneTooFar { read.head += 1 }
@@ -139,6 +139,7 @@ final class PlantedStorage: Storage {
 /// See ``PlantedStorage``.
 private final class PlantedTransaction: WriteTransaction {
     let snapshots: [ZoneSnapshot]
+    var store: StoreIncarnation { base.store }
     private let base: any WriteTransaction
     private let fault: PlantedFault
     private let storage: PlantedStorage

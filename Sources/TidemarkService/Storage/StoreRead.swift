@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+
+/// What one statement showed, and the life of the store that it belongs to, from the same snapshot: tokens name it, and
+/// asking for it apart would cost each page a round trip.
+@dynamicMemberLookup
+package struct StoreRead<Value: Sendable>: Sendable {
+    package var value: Value
+    package let store: StoreIncarnation
+
+    package init(_ value: Value, in store: StoreIncarnation) {
+        self.value = value
+        self.store = store
+    }
+
+    package subscript<Member>(dynamicMember path: WritableKeyPath<Value, Member>) -> Member {
+        get { value[keyPath: path] }
+        set { value[keyPath: path] = newValue }
+    }
+}
