@@ -19,6 +19,9 @@ extension MessageConnection {
             lastReceived = group.now
             pingSent = nil
             take(UnsafeMutableRawBufferPointer(rebasing: scratch[..<count]))
+            // What was answered at once leaves at once, while all of the connection is in the processor's cache: with
+            // many ready in one tick it would not be any more at the end. What comes later in the tick leaves then.
+            if isFlushScheduled { write() }
         case .wouldBlock: break
         case .closed: endOfStream()
         case .failed(let error): lose(error)
