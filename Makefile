@@ -15,8 +15,8 @@ test: setup ## The whole test suite, on a private PostgreSQL that it starts by i
 	swift test
 
 THREADED = Sockets|TLS|HTTP|WebSocket|Transport|Postgres|Store|Service|Server|Kit
-test-threads: setup ## Transport, engine, service and server under the thread sanitizer
-	swift test --sanitize=thread --scratch-path $(TSAN) --filter '^Tidemark($(THREADED))Tests'
+test-threads: setup ## Transport, engine, service, server and all together under the thread sanitizer
+	swift test --sanitize=thread --scratch-path $(TSAN) --filter '^(EndToEnd|Tidemark($(THREADED)))Tests'
 
 lint: ## Formatting and style, as CI sees it
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift
