@@ -7,7 +7,7 @@ enum RecordedSeeds {
 
     /// The same with engines. Left unsent: a zone that was added again in the pass that had sent it. Believed by the judge:
     /// an app that sends again what an earlier process had sent, or keeps as pending what is gone.
-    static let foundByEngines: [UInt64] = [1_049, 1_091, 1_172, 1_386, 1_003, 1_048]
+    static let foundByEngines: [UInt64] = [5_471_943_326_574_054_023, 1_049, 1_091, 1_172, 1_386, 1_003, 1_048]
 
     /// Where each planted fault shows; where it is not listed: from the very first seed.
     static let showing: [PlantedFault: UInt64] = [
