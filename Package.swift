@@ -219,7 +219,7 @@ let package = Package(
             "TidemarkKitTests",
             [
                 "TidemarkKit", "CloudKit", "TidemarkTestKit", "TidemarkWire", "TidemarkFields", "TidemarkBytes",
-                "TidemarkScheduling",
+                "TidemarkScheduling", "TidemarkDomain", "TidemarkTranslation", protobuf,
             ]),
         tests(
             "SimulationTests",

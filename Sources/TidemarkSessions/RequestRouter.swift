@@ -31,6 +31,7 @@ struct RequestRouter: Sendable {
             case .fetchZoneChanges(let request): return try await fetchZoneChanges(request, context)
             case .modifySubscriptions(let request): return try await modifySubscriptions(request, context)
             case .fetchSubscriptions(let request): return try await fetchSubscriptions(request, context)
+            case .queryRecords(let request): return try await queryRecords(request, context)
             }
         } catch let refusal as Refusal {
             return ServerMessage.failure(context.id, refusal)

@@ -49,6 +49,13 @@ package protocol Storage: AnyObject, Sendable {
     /// Records by name, tombstones included; names never used are left out.
     func records(named names: [String], in key: ZoneKey) async throws(StorageError) -> ZoneSnapshot
 
+    // MARK: Queries
+
+    /// Living records that a query finds, in its order, of one snapshot. Exactly what ``QueryScan`` finds.
+    ///
+    /// - Parameter query: one that was checked.
+    func queryPage(_ query: QueryPageQuery) async throws(StorageError) -> QueryPageRead
+
     // MARK: Zones
 
     /// Opens a transaction on the database's row, and locks the living zones among `names` as well.

@@ -208,7 +208,7 @@ extension WireClientEnvelope.OneOf_Request {
     /// Whether the answer may be as large as answers get.
     fileprivate var isFetchOfRecords: Bool {
         switch self {
-        case .fetchZoneChanges, .fetchRecords: true
+        case .fetchZoneChanges, .fetchRecords, .queryRecords: true
         case .hello, .modifyRecords, .modifyZones, .fetchZones, .fetchDatabaseChanges, .modifySubscriptions,
             .fetchSubscriptions:
             false

@@ -76,6 +76,10 @@ package final class MemoryStore: Storage {
         try await call { StoreRead($0.zonePage(query), in: $0.incarnation) }
     }
 
+    package func queryPage(_ query: QueryPageQuery) async throws(StorageError) -> QueryPageRead {
+        try await call { $0.queryPage(query) }
+    }
+
     package func databaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
     ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {

@@ -103,6 +103,19 @@ struct MemoryTables {
         return zone.page(query)
     }
 
+    func queryPage(_ page: QueryPageQuery) -> QueryPageRead {
+        let living = (databases[page.database]?.zones ?? []).compactMap { zones[$0] }.filter { $0.state.removal == nil }
+        let searched = living.filter { zone in page.query.zoneName.map { $0 == zone.state.key.name } ?? true }
+        var scan = QueryScan(page)
+        for zone in searched { zone.look(with: &scan) }
+        let isZoneFound = page.query.zoneName == nil || !searched.isEmpty
+        let missing = isZoneFound ? nil : page.query.zoneName.map { ZoneKey(database: page.database, name: $0) }
+        return QueryPageRead(
+            isZoneFound: isZoneFound, lastRemoval: missing.flatMap(lastRemoval),
+            isTypeKnown: living.contains { $0.hasHeld(page.query.recordType) }, matches: scan.matches,
+            hasMore: scan.hasMore)
+    }
+
     /// The viewer's zones that have a feed entry or need one: all but the default zone, by id.
     func feedZones(of viewer: DatabaseID) -> [ZoneState] {
         (databases[viewer]?.zones ?? []).compactMap { zones[$0]?.state }.filter { $0.key.name != ZoneName.default }

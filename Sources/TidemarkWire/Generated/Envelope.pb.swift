@@ -121,6 +121,14 @@ package nonisolated struct WireClientEnvelope: Sendable {
     set {request = .fetchSubscriptions(newValue)}
   }
 
+  package var queryRecords: WireQueryRecords {
+    get {
+      if case .queryRecords(let v)? = request {return v}
+      return WireQueryRecords()
+    }
+    set {request = .queryRecords(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Request: Equatable, Sendable {
@@ -133,6 +141,7 @@ package nonisolated struct WireClientEnvelope: Sendable {
     case fetchZoneChanges(WireFetchZoneChanges)
     case modifySubscriptions(WireModifySubscriptions)
     case fetchSubscriptions(WireFetchSubscriptions)
+    case queryRecords(WireQueryRecords)
 
   }
 
@@ -231,6 +240,14 @@ package nonisolated struct WireServerEnvelope: Sendable {
     set {answer = .fetchSubscriptions(newValue)}
   }
 
+  package var queryRecords: WireQueryRecordsAnswer {
+    get {
+      if case .queryRecords(let v)? = answer {return v}
+      return WireQueryRecordsAnswer()
+    }
+    set {answer = .queryRecords(newValue)}
+  }
+
   package var push: WirePush {
     get {
       if case .push(let v)? = answer {return v}
@@ -253,6 +270,7 @@ package nonisolated struct WireServerEnvelope: Sendable {
     case fetchZoneChanges(WireFetchZoneChangesAnswer)
     case modifySubscriptions(WireModifySubscriptionsAnswer)
     case fetchSubscriptions(WireFetchSubscriptionsAnswer)
+    case queryRecords(WireQueryRecordsAnswer)
     case push(WirePush)
 
   }
@@ -266,7 +284,7 @@ fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
 nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -392,6 +410,19 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
           self.request = .fetchSubscriptions(v)
         }
       }()
+      case 11: try {
+        var v: WireQueryRecords?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .queryRecords(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .queryRecords(v)
+        }
+      }()
       default: break
       }
     }
@@ -442,6 +473,10 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
       guard case .fetchSubscriptions(let v)? = self.request else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
     }()
+    case .queryRecords?: try {
+      guard case .queryRecords(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -457,7 +492,7 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{2}\u{4}push\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{2}\u{3}push\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -596,6 +631,19 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
           self.answer = .fetchSubscriptions(v)
         }
       }()
+      case 12: try {
+        var v: WireQueryRecordsAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .queryRecords(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .queryRecords(v)
+        }
+      }()
       case 15: try {
         var v: WirePush?
         var hadOneofValue = false
@@ -662,6 +710,10 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
     case .fetchSubscriptions?: try {
       guard case .fetchSubscriptions(let v)? = self.answer else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    }()
+    case .queryRecords?: try {
+      guard case .queryRecords(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
     }()
     case .push?: try {
       guard case .push(let v)? = self.answer else { preconditionFailure() }

@@ -81,6 +81,13 @@ private enum Envelopes {
                 _ = try Subscription(save, scope: .private).refusal(within: limits)
             }
         case .fetchSubscriptions: break
+        case .queryRecords(let request):
+            let search = try RecordsSearch(request, by: viewpoint, limits: limits)
+            if search.query.refusal(fields: .unknown, scope: .private, limits: limits) != nil { return }
+            try Finding.unless(search.query.predicate.fits(limits), "a predicate of any size")
+            _ = QueryEvaluator(search.query.predicate)
+            _ = QueryCursor.position(
+                in: search.query, of: viewpoint.database, from: search.cursor, store: viewpoint.store)
         }
     }
 

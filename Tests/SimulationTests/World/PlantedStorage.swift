@@ -51,6 +51,10 @@ final class PlantedStorage: Storage {
         return page
     }
 
+    func queryPage(_ query: QueryPageQuery) async throws(StorageError) -> QueryPageRead {
+        try await base.queryPage(query)
+    }
+
     func databaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
     ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {

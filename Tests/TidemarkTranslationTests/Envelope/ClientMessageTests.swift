@@ -31,6 +31,7 @@ import TidemarkWire
             case .modifySubscriptions(let request):
                 for save in request.saves { _ = try Subscription(save, scope: .private) }
             case .fetchSubscriptions: break
+            case .queryRecords(let request): _ = try RecordsSearch(request, by: viewpoint, limits: Examples.limits)
             }
             return true
         } catch {

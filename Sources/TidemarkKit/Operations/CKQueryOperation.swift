@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// Runs a query, or goes on with one: one page of its results (R-173 … R-189).
+public class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
+    /// As a limit: the server chooses.
+    public static let maximumResults = 0
+
+    /// What to find; ignored if there is a cursor.
+    public final var query: CKQuery?
+    /// Where to go on.
+    public final var cursor: CKQueryOperation.Cursor?
+    /// Where to look; nil: in all zones. A cursor knows its own.
+    public final var zoneID: CKRecordZone.ID?
+    /// Records at most; default `maximumResults`.
+    public final var resultsLimit = CKQueryOperation.maximumResults
+    /// Nil for all keys, none for system fields alone.
+    public final var desiredKeys: [CKRecord.FieldKey]?
+
+    /// Each record in the query's order, or why it could not be delivered.
+    @preconcurrency public final var recordMatchedBlock: (@Sendable (CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    /// Where to go on, nil if there is no more; or why the query failed.
+    @preconcurrency public final var queryResultBlock:
+        (@Sendable (Result<CKQueryOperation.Cursor?, any Error>) -> Void)?
+
+    private var recordFetched: (@Sendable (CKRecord) -> Void)?
+    private var completion: (@Sendable (CKQueryOperation.Cursor?, (any Error)?) -> Void)?
+
+    /// Each record in the query's order.
+    @available(*, deprecated, message: "Use recordMatchedBlock")
+    @preconcurrency public final var recordFetchedBlock: (@Sendable (CKRecord) -> Void)? {
+        get { recordFetched }
+        set { recordFetched = newValue }
+    }
+
+    /// Where to go on, and the error of the whole.
+    @available(*, deprecated, message: "Use queryResultBlock")
+    @preconcurrency public final var queryCompletionBlock: (@Sendable (CKQueryOperation.Cursor?, (any Error)?) -> Void)?
+    {
+        get { completion }
+        set { completion = newValue }
+    }
+
+    /// With nothing to find yet.
+    public override init() {
+        super.init()
+    }
+
+    /// Runs a query from its beginning.
+    public convenience init(query: CKQuery) {
+        self.init()
+        self.query = query
+    }
+
+    /// Goes on where another operation ended.
+    public convenience init(cursor: CKQueryOperation.Cursor) {
+        self.init()
+        self.cursor = cursor
+    }
+
+    override func perform() async {
+        let answer = await withCloud { cloud throws(CKError) in
+            if let cursor {
+                return try await cloud.records(continuing: cursor, desiredKeys: desiredKeys, limit: resultsLimit)
+            }
+            guard let query else {
+                throw CKError(.invalidArguments, message: "The operation has no query and no cursor.")
+            }
+            return try await cloud.records(matching: query, in: zoneID, desiredKeys: desiredKeys, limit: resultsLimit)
+        }
+        switch answer {
+        case .success(let page):
+            for match in page.matches {
+                if isCancelled { return end(.failure(CKError(.operationCancelled))) }
+                if case .success(let record) = match.result { recordFetched?(record) }
+                recordMatchedBlock?(match.id, match.result.erased)
+            }
+            end(.success(page.cursor))
+        case .failure(let error): end(.failure(error))
+        }
+    }
+
+    private func end(_ outcome: Result<CKQueryOperation.Cursor?, CKError>) {
+        queryResultBlock?(outcome.erased)
+        switch outcome {
+        case .success(let cursor): completion?(cursor, nil)
+        case .failure(let error): completion?(nil, error)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+// NB: swift-corelibs-foundation has NSPredicate without formats: its initializers for them are marked unavailable. These
+// here have the same names, give a subclass that keeps the parsed format, and are chosen because the others cannot be.
+// They are in an extension of a protocol, because only there can an initializer give a subclass.
+
+/// What `NSPredicate(format:)` needs to give a predicate of this library.
+public protocol _CKPredicateFormats {}
+
+extension NSPredicate: _CKPredicateFormats {}
+
+extension _CKPredicateFormats where Self: NSPredicate {
+    /// A predicate in the part of the format language that queries understand: `= != < <= > >=`, `BETWEEN`,
+    /// `BEGINSWITH`, `IN`, `CONTAINS`, `AND`, `NOT`, `ANY`, `self CONTAINS`, `distanceToLocation:fromLocation:`.
+    ///
+    ///     NSPredicate(format: "country == %@ AND elevation > %f", reference, 1_000.0)
+    ///
+    /// In the original a format with a mistake raises an exception; here a query with it fails with `invalidArguments`
+    /// and a text that says at which column it is. Arguments may be of any type that a field can have; in the original
+    /// Swift values are to be written `as CVarArg`, which works here too.
+    public init(format predicateFormat: String, _ args: Any...) {
+        // swift-format-ignore: NeverForceUnwrap
+        self = _CKPredicate(format: predicateFormat, arguments: args) as! Self
+    }
+
+    /// The same with the arguments in an array.
+    public init(format predicateFormat: String, argumentArray arguments: [Any]?) {
+        // swift-format-ignore: NeverForceUnwrap
+        self = _CKPredicate(format: predicateFormat, arguments: arguments ?? []) as! Self
+    }
+}
+
+/// What `NSPredicate(format:)` gives: a predicate for queries, which a server evaluates. It cannot be evaluated here.
+public final class _CKPredicate: NSPredicate {
+    /// The tree, or why there is none.
+    let content: Result<PredicateNode, PredicateMistake>
+    private let format: String
+
+    init(format: String, arguments: [Any]) {
+        self.format = format
+        do throws(PredicateMistake) {
+            content = .success(try PredicateParser.parse(format, arguments))
+        } catch {
+            content = .failure(PredicateMistake(error.text(of: format)))
+        }
+        super.init(value: false)
+    }
+
+    init(_ node: PredicateNode) {
+        format = node.text
+        content = .success(node)
+        super.init(value: false)
+    }
+
+    /// Nil: predicates are archived with their queries.
+    public required init?(coder: NSCoder) { nil }
+
+    /// The format with the arguments in their places.
+    public override var predicateFormat: String { (try? content.get().text) ?? format }
+
+    /// Not offered: stops the program.
+    public override func evaluate(
+        with object: Any?, substitutionVariables bindings: [String: Any]?
+    ) -> Bool {
+        preconditionFailure("A predicate with a format is evaluated by the server: give it to a CKQuery.")
+    }
+
+    /// The same object: it cannot change.
+    public override func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// For people to read.
+    public override var description: String { predicateFormat }
+}
+
+extension PredicateNode {
+    /// The tree of any predicate that can be sent.
+    init(_ predicate: NSPredicate) throws(PredicateMistake) {
+        if let predicate = predicate as? _CKPredicate {
+            self = try predicate.content.get()
+        } else if let compound = predicate as? NSCompoundPredicate {
+            self = try Self.compound(compound)
+        } else {
+            switch (predicate as any PredicateText).predicateFormat {
+            case "TRUEPREDICATE": self = .always(true)
+            case "FALSEPREDICATE": self = .always(false)
+            default: throw PredicateMistake("A predicate of a block cannot be sent to a server. Write a format.")
+            }
+        }
+    }
+
+    private static func compound(_ compound: NSCompoundPredicate) throws(PredicateMistake) -> PredicateNode {
+        var parts: [PredicateNode] = []
+        for case let part as NSPredicate in compound.subpredicates { parts.append(try PredicateNode(part)) }
+        switch compound.compoundPredicateType {
+        case .and: return .and(parts)
+        case .not:
+            guard parts.count == 1 else { throw PredicateMistake("NOT has one subpredicate.") }
+            return .not(parts[0])
+        default: throw PredicateMistake("OR is not offered. Use IN, or several queries (R-177).")
+        }
+    }
+}
+
+/// Foundation says that its text is of no use outside of the process, which is right, and where it is used.
+private protocol PredicateText {
+    var predicateFormat: String { get }
+}
+
+extension NSPredicate: PredicateText {}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkScheduling
+internal import TidemarkService
+
+extension StorageConformance {
+    static let queries: [Scenario] = [
+        Scenario("R-176 … R-190: random queries find what the rules say, in their order, page by page") { store in
+            let database = try await store.alice().privateDatabase
+            try await store.createZones("A", "B", in: database)
+            let seed = store.scheduler.randomBits()
+            var chance = RandomQueries(StepRandom(state: seed))
+            var all: [(zone: String, record: RecordState)] = []
+            for zone in RandomQueries<StepRandom>.zoneNames {
+                let records = (1...20).map { chance.record(number: $0) }
+                try await store.write(records, in: ZoneKey(database: database, name: zone))
+                all += records.map { (zone, $0) }
+            }
+            for _ in 0..<20 {
+                let query = chance.query()
+                let expected = PlainQueries.results(query, among: all)
+                let found = try await store.allPages(of: query, in: database, recordsMax: 15)
+                try expectEqual(found, expected, "seed \(seed): \(query)")
+            }
+        },
+        Scenario("R-173: a query sees its zone or all living zones of its database, and living records alone") {
+            store in
+            let alice = try await store.alice().privateDatabase
+            let bob = try await store.bob().privateDatabase
+            try await store.createZones("a", "b", "gone", in: alice)
+            try await store.createZones("a", in: bob)
+            for (database, zone) in [(alice, "a"), (alice, "b"), (alice, "gone"), (bob, "a")] {
+                let drafts = [RecordDraft("\(zone)1"), RecordDraft("\(zone)2", isDeleted: true)]
+                try await store.write(drafts, in: ZoneKey(database: database, name: zone))
+            }
+            try await store.changeZones(in: alice, remove: ["gone"])
+            let everywhere = Query(recordType: "Note", zoneName: nil)
+            try expectEqual(try await store.allPages(of: everywhere, in: alice), ["a/a1", "b/b1"], "all living zones")
+            try expectEqual(try await store.allPages(of: everywhere, in: bob), ["a/a1"], "of one database")
+            let one = Query(recordType: "Note", zoneName: "b")
+            try expectEqual(try await store.allPages(of: one, in: alice), ["b/b1"], "one zone")
+            let none = Query(recordType: "Other", zoneName: nil)
+            let unknown = try await store.second.queryPage(QueryPageQuery(alice, none))
+            try expectEqual(unknown, QueryPageRead(isZoneFound: true, isTypeKnown: false), "R-174: a type never seen")
+            for (zone, removal) in [("gone", ZoneRemovalReason.deleted), ("never", nil)] {
+                let missing = try await store.first.queryPage(
+                    QueryPageQuery(alice, Query(recordType: "Note", zoneName: zone)))
+                try expectEqual(missing.isZoneFound, false, "R-029: \(zone) is missing")
+                try expectEqual(missing.lastRemoval, removal, "why \(zone) is missing")
+            }
+        },
+        Scenario("R-174: a type whose records are all deleted is known") { store in
+            let database = try await store.alice().privateDatabase
+            let key = try require(try await store.createZones("a", in: database).first, "a zone").key
+            try await store.write([RecordDraft("x", isDeleted: true)], in: key)
+            let read = try await store.second.queryPage(
+                QueryPageQuery(database, Query(recordType: "Note", zoneName: nil)))
+            try expectEqual(read, QueryPageRead(isZoneFound: true, isTypeKnown: true), "nothing, of a known type")
+        },
+        Scenario("R-188: a page is cut at its bytes, and never empty") { store in
+            let database = try await store.alice().privateDatabase
+            let key = try require(try await store.createZones("a", in: database).first, "a zone").key
+            let text = String(repeating: "x", count: 1_000)
+            try await store.write((1...5).map { RecordDraft("r\($0)", text: text) }, in: key)
+            let query = Query(recordType: "Note", zoneName: "a", sorts: [QuerySort(.system(.recordID))])
+            for (bytesMax, count) in [(1, 1), (1_000, 1), (1_100, 2), (1_000_000, 5)] {
+                let read = try await store.second.queryPage(
+                    QueryPageQuery(database: database, query: query, recordsMax: 10, bytesMax: bytesMax))
+                try expectEqual(read.matches.count, count, "\(bytesMax) bytes")
+                try expectEqual(read.hasMore, count < 5, "whether there are more after \(bytesMax) bytes")
+            }
+        },
+        Scenario("R-190: a query sees what was saved before it, and not what is being saved") { store in
+            let database = try await store.alice().privateDatabase
+            let key = try require(try await store.createZones("a", in: database).first, "a zone").key
+            try await store.write([RecordDraft("x", text: "old")], in: key)
+            let query = Query(
+                recordType: "Note", zoneName: "a", predicate: .compare(.field("text"), .equal, .string("new")))
+            let transaction = try await store.first.beginWrite([key.read()])
+            try expectEqual(try await store.allPages(of: query, in: database), [], "before the commit")
+            try await transaction.commit(
+                [try require(transaction.snapshots[0].changes([RecordDraft("x", text: "new")]), "a zone")])
+            try expectEqual(try await store.allPages(of: query, in: database), ["a/x"], "after it")
+        },
+    ]
+}
+
+extension QueryPageQuery {
+    fileprivate init(_ database: DatabaseID, _ query: Query) {
+        self.init(database: database, query: query, recordsMax: 100, bytesMax: 1_000_000)
+    }
+}
+
+extension StorageFixture {
+    /// "zone/record" of everything that a query finds.
+    fileprivate func allPages(of query: Query, in database: DatabaseID, recordsMax: Int = 100) async throws -> [String]
+    {
+        var found: [String] = []
+        var after: QueryPosition?
+        for _ in 0..<1_000 {
+            let page = QueryPageQuery(
+                database: database, query: query, after: after, recordsMax: recordsMax, bytesMax: 1_000_000)
+            let read = try await second.queryPage(page)
+            found += read.matches.map { "\($0.zoneName)/\($0.record.name)" }
+            guard read.hasMore else { return found }
+            let last = try require(read.matches.last, "a page that is not the last has records")
+            let position = QueryOrder(query).position(of: last.record, in: last.zoneName)
+            // As it comes back from a client.
+            let cursor = QueryCursor(
+                store: try await first.incarnation(), database: database, query: query, position: position)
+            after = try QueryCursor.position(
+                in: query, of: database, from: cursor.bytes, store: try await first.incarnation()
+            ).get()
+        }
+        throw StorageConformanceFailure(description: "broken: pages end")
+    }
+
+    fileprivate func write(_ records: [RecordState], in key: ZoneKey) async throws {
+        let transaction = try await first.beginWrite([key.read()])
+        let snapshot = try require(transaction.snapshots.first, "a snapshot")
+        let zone = try require(snapshot.zone, "zone \(key.name) lives")
+        try await transaction.commit([
+            ZoneChanges(
+                database: key.database, zone: zone.id, changeNumber: ChangeNumber(records.count), records: records,
+                memories: [:])
+        ])
+    }
+}
+
+extension RandomQueries {
+    fileprivate mutating func record(number: Int) -> RecordState {
+        let fields = fields()
+        return RecordState(
+            name: "r\(number)", type: number % 7 == 0 ? "Other" : "Item",
+            fields: number % 9 == 0 ? FieldMap() : fields, changeNumber: ChangeNumber(number),
+            isDeleted: number % 9 == 0, parent: number % 3 == 0 ? "r1" : nil,
+            createdAt: Timestamp(milliseconds: date()), createdBy: UserID(11),
+            createdByDevice: DeviceID(high: 1, low: 1), modifiedAt: Timestamp(milliseconds: date()),
+            modifiedBy: UserID(number % 2 == 0 ? 11 : 12), batchEnd: 20)
+    }
+}
+
+/// SplitMix64: the same numbers for the same seed.
+struct StepRandom: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+}

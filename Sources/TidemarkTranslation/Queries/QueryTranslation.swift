@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+package import TidemarkFields
+package import TidemarkWire
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A `QueryRecords` as the server understands it. What it asks for has not been checked.
+package struct RecordsSearch: Sendable {
+    package let query: Query
+    /// Empty: from the first record.
+    package let cursor: [UInt8]
+    /// 0: as many as the server likes.
+    package let limit: Int
+    package let selection: FieldSelection?
+
+    /// - Throws: ``Refusal``: `zoneNotFound` for a zone of somebody else, `queryTooLarge`, `requestInvalid`.
+    package init(_ request: WireQueryRecords, by viewpoint: Viewpoint, limits: Limits) throws(Refusal) {
+        query = try Query(request.query, by: viewpoint, limits: limits)
+        cursor = [UInt8](request.cursor)
+        limit = Int(request.limit)
+        selection = request.hasDesiredKeys ? try FieldSelection(request.desiredKeys) : nil
+    }
+}
+
+extension Query {
+    /// - Throws: as ``RecordsSearch``.
+    package init(_ query: WireQuery, by viewpoint: Viewpoint, limits: Limits) throws(Refusal) {
+        var zoneName: String?
+        if query.hasZone {
+            guard let name = ZoneNames.read(query.zone, by: viewpoint) else { throw Refusal(.zoneNotFound) }
+            zoneName = name
+        }
+        var predicate = QueryPredicate.always(true)
+        if query.hasPredicate {
+            var reader = PredicateReader(viewpoint: viewpoint, limits: limits)
+            predicate = try reader.read(query.predicate, depth: 1)
+        }
+        guard query.sorts.count <= limits.sortsMax else { throw Refusal(.queryTooLarge) }
+        self.init(
+            recordType: query.recordType, zoneName: zoneName, predicate: predicate,
+            sorts: query.sorts.map { sort in
+                QuerySort(
+                    QueryKey(named: sort.key), isAscending: !sort.isDescending,
+                    origin: sort.hasOrigin ? QueryLocation(sort.origin) : nil)
+            })
+    }
+}
+
+extension QueryKey {
+    /// System fields go before an app's fields of the same name.
+    package init(named name: String) {
+        self = QuerySystemKey(rawValue: name).map(QueryKey.system) ?? .field(name)
+    }
+}
+
+extension QueryLocation {
+    fileprivate init(_ location: WireQueryLocation) {
+        self.init(latitude: location.latitude, longitude: location.longitude)
+    }
+}
+
+/// Builds the tree of a predicate, and stops where the limits of depth and nodes are passed.
+private struct PredicateReader {
+    let viewpoint: Viewpoint
+    let limits: Limits
+    private var nodesLeft: Int
+
+    init(viewpoint: Viewpoint, limits: Limits) {
+        self.viewpoint = viewpoint
+        self.limits = limits
+        nodesLeft = limits.predicateNodesMax
+    }
+
+    mutating func read(_ predicate: WirePredicate, depth: Int) throws(Refusal) -> QueryPredicate {
+        try count(1)
+        guard depth <= limits.predicateDepthMax else { throw Refusal(.queryTooLarge) }
+        switch predicate.node {
+        case .always(let result): return .always(result)
+        case .compare(let node):
+            let key = QueryKey(named: node.key)
+            return .compare(key, try QueryComparison(node.operator), try read(node.value, for: key))
+        case .between(let node):
+            let key = QueryKey(named: node.key)
+            return .between(key, try read(node.low, for: key), try read(node.high, for: key))
+        case .beginsWith(let node): return .beginsWith(QueryKey(named: node.key), node.prefix)
+        case .isIn(let node): return .isIn(QueryKey(named: node.key), try read(node))
+        case .contains(let node):
+            let key = QueryKey(named: node.key)
+            return .contains(key, try read(node.value, for: key))
+        case .containsAny(let node): return .containsAny(QueryKey(named: node.key), try read(node))
+        case .isPresent(let node): return .isPresent(QueryKey(named: node.key), node.isPresent)
+        case .isNear(let node):
+            return .isNear(
+                QueryKey(named: node.key), QueryLocation(node.location), metres: node.metres,
+                isInclusive: node.isInclusive)
+        case .search(let text): return .search(text)
+        case .and(let node):
+            var parts: [QueryPredicate] = []
+            for part in node.parts { parts.append(try read(part, depth: depth + 1)) }
+            return .and(parts)
+        case .not(let part): return .not(try read(part, depth: depth + 1))
+        case nil: throw Refusal(.requestInvalid, "A condition of the predicate is empty, or newer than this server.")
+        }
+    }
+
+    private mutating func count(_ nodes: Int) throws(Refusal) {
+        nodesLeft -= nodes
+        guard nodesLeft >= 0 else { throw Refusal(.queryTooLarge) }
+    }
+
+    private mutating func read(_ node: WireKeyValues) throws(Refusal) -> [QueryValue] {
+        let key = QueryKey(named: node.key)
+        var values: [QueryValue] = []
+        for value in node.values { values.append(try read(value, for: key)) }
+        return values
+    }
+
+    private mutating func read(_ value: WireQueryValue, for key: QueryKey) throws(Refusal) -> QueryValue {
+        try count(1)
+        switch value.value {
+        case .string(let string): return .string(string)
+        case .int64(let number): return .int64(number)
+        case .double(let number): return .double(number)
+        case .date(let milliseconds): return .date(milliseconds: milliseconds)
+        case .reference(let reference):
+            if case .system(let system) = key, system.kind == .user { return .user(user(named: reference.recordName)) }
+            return .reference(QueryReference(recordName: reference.recordName, zone: zone(of: reference)))
+        case nil: throw Refusal(.requestInvalid, "A value of the predicate is empty, or newer than this server.")
+        }
+    }
+
+    /// everybody whom a private database knows is its owner.
+    private func user(named name: String) -> UserID? {
+        !name.isEmpty && viewpoint.isCaller(name) ? viewpoint.user : nil
+    }
+
+    private func zone(of reference: WireQueryReference) -> QueryReference.Zone {
+        guard reference.hasZone else { return .holder }
+        return ZoneNames.read(reference.zone, by: viewpoint).map(QueryReference.Zone.named) ?? .elsewhere
+    }
+}
+
+extension QueryComparison {
+    fileprivate init(_ comparison: WireComparisonOperator) throws(Refusal) {
+        switch comparison {
+        case .equal: self = .equal
+        case .notEqual: self = .notEqual
+        case .less: self = .less
+        case .lessOrEqual: self = .lessOrEqual
+        case .greater: self = .greater
+        case .greaterOrEqual: self = .greaterOrEqual
+        case .unspecified, .UNRECOGNIZED:
+            throw Refusal(
+                .requestInvalid, "A comparison of the predicate has no operator, or one that is newer than this server."
+            )
+        }
+    }
+}
+
+extension Refusal {
+    package init(_ refusal: QueryRefusal) {
+        self.init(refusal.reason, refusal.text)
+    }
+}
+
+extension WireQueryRecordsAnswer {
+    package init(_ page: QueryPage, to search: RecordsSearch, seenFrom viewpoint: Viewpoint) {
+        self.init()
+        matches = page.matches.map { match in
+            var record = match.record
+            if let selection = search.selection { record.fields = record.fields.selecting(selection) }
+            var result = WireQueryMatch()
+            result.record = WireRecord(record, in: match.zone, seenFrom: viewpoint)
+            if search.query.zoneName == nil { result.zone.name = match.zoneName }
+            return result
+        }
+        cursor = Data(page.cursor?.bytes ?? [])
+    }
+}
