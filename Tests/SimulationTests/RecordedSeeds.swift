@@ -5,13 +5,16 @@ enum RecordedSeeds {
     /// Each broke a promise once, or made the judge believe so: a view that never had the record, deleted and made again.
     static let found: [UInt64] = [2, 391, 100_412]
 
-    /// The same with engines. Left unsent: a zone that was added again in the pass that had sent it. Believed by the judge:
+    /// The same with engines. Left unsent: a zone that was added again in the pass that had sent it. Not told: a deletion
+    /// between a process that died before it had the token and the next. Believed by the judge:
     /// an app that sends again what an earlier process had sent, or keeps as pending what is gone.
-    static let foundByEngines: [UInt64] = [5_471_943_326_574_054_023, 1_049, 1_091, 1_172, 1_386, 1_003, 1_048]
+    static let foundByEngines: [UInt64] = [
+        5_471_943_326_574_054_023, 1_049, 1_091, 1_172, 1_386, 799, 1_779, 1_003, 1_048,
+    ]
 
     /// Where each planted fault shows; where it is not listed: from the very first seed.
     static let showing: [PlantedFault: UInt64] = [
-        .pageAndTokenFromTwoSnapshots: 23, .lostAnswerTakenForFailure: 60, .zoneEndsUntold: 3, .pendingChangeDropped: 1,
+        .pageAndTokenFromTwoSnapshots: 35, .lostAnswerTakenForFailure: 88, .zoneEndsUntold: 3, .pendingChangeDropped: 1,
         .conflictTakenForSuccess: 1, .atomicityForgotten: 48,
     ]
 }

@@ -19,10 +19,12 @@ package struct DatabasePage: Sendable, Equatable {
     /// that have moved since come with the next fetch.
     ///
     /// - Parameters:
-    ///   - after: from the client's token; nil for a first fetch, which gets no ends.
+    ///   - after: from the client's token; nil for a first fetch, which gets no ends …
+    ///   - tellsEnds: … unless this is true: then it gets all that the feed still knows.
     ///   - entriesMax: how many entries were asked for.
     package static func make(
-        of read: DatabaseFeedRead, viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int, store: StoreIncarnation
+        of read: DatabaseFeedRead, viewer: DatabaseID, after: ChangeNumber?, tellsEnds: Bool = false, entriesMax: Int,
+        store: StoreIncarnation
     ) -> Result<DatabasePage, FailureReason> {
         if let after {
             let numbers = read.oldestToken...max(read.oldestToken, read.head)
@@ -33,7 +35,9 @@ package struct DatabasePage: Sendable, Equatable {
         let isLast = entries.count == read.entries.count && !read.hasMore
         let number = isLast ? read.head : entries.last?.number ?? read.head
         // the default zone is in no feed.
-        let shown = entries.filter { $0.key.name != ZoneName.default && (after != nil || $0.removal == nil) }
+        let shown = entries.filter {
+            $0.key.name != ZoneName.default && (after != nil || tellsEnds || $0.removal == nil)
+        }
         return .success(
             DatabasePage(
                 ended: lastEnds(in: shown), changed: shown.filter { $0.removal == nil },

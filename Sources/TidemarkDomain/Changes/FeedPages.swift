@@ -10,6 +10,8 @@ package struct ZonePageQuery: Sendable {
     package let bytesMax: Int
     /// Who asks: with no token, tombstones of records that this device created are included.
     package let device: DeviceID
+    /// With no token: all tombstones are included, for a device that has had some of the zone before and lost its token.
+    package let tellsEnds: Bool
 
     package struct Position: Sendable, Equatable {
         package let zone: ZoneID
@@ -25,12 +27,15 @@ package struct ZonePageQuery: Sendable {
         }
     }
 
-    package init(key: ZoneKey, after: Position?, recordsMax: Int, bytesMax: Int, device: DeviceID) {
+    package init(
+        key: ZoneKey, after: Position?, recordsMax: Int, bytesMax: Int, device: DeviceID, tellsEnds: Bool = false
+    ) {
         self.key = key
         self.after = after
         self.recordsMax = recordsMax
         self.bytesMax = bytesMax
         self.device = device
+        self.tellsEnds = tellsEnds
     }
 }
 

@@ -46,28 +46,30 @@ extension ZonePageQuery {
     /// - Parameters:
     ///   - token: as the client sent it; empty for a first fetch.
     ///   - limit: at most so many records; 0: as many as the server likes.
+    ///   - tellsEnds: whether a first fetch is told of everything that was deleted.
     package static func make(
-        key: ZoneKey, token: [UInt8], limit: Int, device: DeviceID, store: StoreIncarnation, limits: Limits
+        key: ZoneKey, token: [UInt8], limit: Int, device: DeviceID, tellsEnds: Bool = false, store: StoreIncarnation,
+        limits: Limits
     ) -> Result<ZonePageQuery, FailureReason> {
         if key.name == ZoneName.default { return .failure(.feedUnavailable) }
         guard ZoneName.isValid(key.name, limits: limits) else { return .failure(.zoneNameInvalid) }
         return ChangeToken.position(in: key, from: token, store: store).map { position in
             ZonePageQuery(
                 key: key, after: position, recordsMax: limits.pageCount(requested: limit),
-                bytesMax: limits.answerBytesMax, device: device)
+                bytesMax: limits.answerBytesMax, device: device, tellsEnds: tellsEnds)
         }
     }
 
     /// a first fetch gets no deletions but of records that the same device created, and of what was deleted
-    /// since it began.
+    /// since it began, unless the device has been here before.
     func wants(_ record: RecordState) -> Bool {
         guard record.isDeleted, record.createdByDevice != device else { return true }
-        return after.map { record.changeNumber > $0.begunAt } ?? false
+        return after.map { record.changeNumber > $0.begunAt } ?? tellsEnds
     }
 
     /// Where the page ends.
     func next(_ number: ChangeNumber, in zone: ZoneState, isLast: Bool) -> Position {
-        let begunAt = after.map(\.begunAt) ?? zone.changeNumber
+        let begunAt = after.map(\.begunAt) ?? (tellsEnds ? 0 : zone.changeNumber)
         return Position(zone: zone.id, number: number, begunAt: isLast || begunAt <= number ? 0 : begunAt)
     }
 

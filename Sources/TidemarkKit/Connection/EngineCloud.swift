@@ -8,14 +8,20 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, Sendable {
     private struct State {
         weak var observer: (any SyncEngineCloudObserver)?
         var user: String?
+        /// What the app may have stored something of, whatever the engine's tokens say: of it ends are asked for even
+        /// without a token, since a process may die between the records and the state that has their token.
+        var isReturning: Bool
+        var hasFetchedZones = false
+        var fetchedZones: Set<CKRecordZone.ID> = []
     }
 
     private let context: CloudContext
     private let database: CloudDatabase
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(context: CloudContext, scope: CKDatabase.Scope, device: [UInt8]) {
+    init(context: CloudContext, scope: CKDatabase.Scope, device: [UInt8], isReturning: Bool) {
         self.context = context
+        state = Mutex(State(isReturning: isReturning))
         database = CloudDatabase(connection: context.makeConnection(device: device), scope: scope)
     }
 
@@ -76,13 +82,18 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, Sendable {
     }
 
     func databaseChanges(since token: CKServerChangeToken?) async throws(CKError) -> SyncEngineDatabasePage {
-        try await database.databaseChanges(since: token)
+        let withEnds = state.withLock { $0.isReturning || $0.hasFetchedZones }
+        let page = try await database.databaseChanges(since: token, withEnds: withEnds)
+        state.withLock { $0.hasFetchedZones = true }
+        return page
     }
 
     func zoneChanges(
         in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?
     ) async throws(CKError) -> SyncEngineZonePage {
-        let page = try await database.zoneChanges(in: zoneID, since: token)
+        let withEnds = state.withLock { $0.isReturning || $0.fetchedZones.contains(zoneID) }
+        let page = try await database.zoneChanges(in: zoneID, since: token, withEnds: withEnds)
+        state.withLock { _ = $0.fetchedZones.insert(zoneID) }
         return SyncEngineZonePage(
             modifications: page.modifications.compactMap { try? $0.result.get() }.map { .init(record: $0) },
             deletions: page.deletions, token: page.token, moreComing: page.moreComing)

@@ -152,13 +152,16 @@ package struct SyncEngineHost: Sendable {
     package let scheduler: any Scheduler
     /// Makes the cloud of one engine. Must not block.
     ///
-    /// - Parameter deviceIdentity: 16 random bytes, kept in the engine's state. They outlive the process, and
-    ///   an old state may be used again: what numbers requests under this identity must not begin anew.
-    package let makeCloud: @Sendable (_ deviceIdentity: [UInt8]) -> any SyncEngineCloud
+    /// - Parameters:
+    ///   - deviceIdentity: 16 random bytes, kept in the engine's state. They outlive the process, and an old
+    ///     state may be used again: what numbers requests under this identity must not begin anew.
+    ///   - isReturning: whether the engine goes on from a saved state. The app may have stored more than that state
+    ///     knows of: what it fetched without a token may have ended since.
+    package let makeCloud: @Sendable (_ deviceIdentity: [UInt8], _ isReturning: Bool) -> any SyncEngineCloud
 
     package init(
         scheduler: any Scheduler = GlobalScheduler(),
-        makeCloud: @escaping @Sendable (_ deviceIdentity: [UInt8]) -> any SyncEngineCloud
+        makeCloud: @escaping @Sendable (_ deviceIdentity: [UInt8], _ isReturning: Bool) -> any SyncEngineCloud
     ) {
         self.scheduler = scheduler
         self.makeCloud = makeCloud

@@ -38,7 +38,7 @@ final class SyncEngineDriver: Sendable {
         let snapshot =
             configuration.stateSerialization?.snapshot
             ?? SyncEngineSnapshot(deviceIdentity: Self.newDeviceIdentity(host.scheduler))
-        cloud = host.makeCloud(snapshot.deviceIdentity)
+        cloud = host.makeCloud(snapshot.deviceIdentity, configuration.stateSerialization != nil)
         scheduler = host.scheduler
         let machine = SyncEngineMachine(
             snapshot: snapshot, automaticallySync: configuration.automaticallySync,

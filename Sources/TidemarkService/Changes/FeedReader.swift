@@ -13,11 +13,12 @@ struct FeedReader: Sendable {
     let retry: StorageRetry
 
     func zonePage(
-        of key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID
+        of key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID, tellsEnds: Bool
     ) async -> Result<ZonePage, FailureReason> {
         await page(after: token) { store throws(StorageError) in
             let query = ZonePageQuery.make(
-                key: key, token: token, limit: recordsMax, device: device, store: store, limits: limits)
+                key: key, token: token, limit: recordsMax, device: device, tellsEnds: tellsEnds, store: store,
+                limits: limits)
             switch query {
             case .failure(let reason): return .refused(reason)
             case .success(let query):
@@ -28,16 +29,18 @@ struct FeedReader: Sendable {
     }
 
     func databasePage(
-        of viewer: DatabaseID, token: [UInt8], zonesMax: Int
+        of viewer: DatabaseID, token: [UInt8], zonesMax: Int, tellsEnds: Bool
     ) async -> Result<DatabasePage, FailureReason> {
         await page(after: token) { store throws(StorageError) in
             let entriesMax = limits.pageCount(requested: zonesMax)
             switch ChangeToken.number(inDatabaseFeedOf: viewer, from: token, store: store) {
             case .failure(let reason): return .refused(reason)
             case .success(let after):
-                let read = try await upToDateFeed(of: viewer, after: after, entriesMax: entriesMax)
+                let start = after ?? (tellsEnds ? 0 : nil)
+                let read = try await upToDateFeed(of: viewer, after: start, entriesMax: entriesMax)
                 let page = DatabasePage.make(
-                    of: read.value, viewer: viewer, after: after, entriesMax: entriesMax, store: read.store)
+                    of: read.value, viewer: viewer, after: after, tellsEnds: tellsEnds, entriesMax: entriesMax,
+                    store: read.store)
                 return .read(page, in: read.store)
             }
         }

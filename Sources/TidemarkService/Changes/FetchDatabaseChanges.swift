@@ -9,9 +9,10 @@ extension CloudService {
     ///   - viewer: the user's private database, whose feed it is.
     ///   - token: from the page before; empty for a first fetch, which lists the zones that exist.
     ///   - zonesMax: what the client asks for; 0 leaves it to the server.
+    ///   - tellsEnds: whether a first fetch is told of zones that are gone.
     package func databaseChanges(
-        of viewer: DatabaseID, token: [UInt8], zonesMax: Int
+        of viewer: DatabaseID, token: [UInt8], zonesMax: Int, tellsEnds: Bool = false
     ) async -> Result<DatabasePage, FailureReason> {
-        await feedReader.databasePage(of: viewer, token: token, zonesMax: zonesMax)
+        await feedReader.databasePage(of: viewer, token: token, zonesMax: zonesMax, tellsEnds: tellsEnds)
     }
 }

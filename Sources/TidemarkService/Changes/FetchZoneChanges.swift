@@ -9,9 +9,10 @@ extension CloudService {
     ///   - token: from the page before; empty for a first fetch.
     ///   - recordsMax: what the client asks for; 0 leaves it to the server. A page is cut at `Limits.answerBytesMax` too.
     ///   - device: who asks.
+    ///   - tellsEnds: whether a first fetch is told of everything that was deleted.
     package func zoneChanges(
-        in key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID
+        in key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID, tellsEnds: Bool = false
     ) async -> Result<ZonePage, FailureReason> {
-        await feedReader.zonePage(of: key, token: token, recordsMax: recordsMax, device: device)
+        await feedReader.zonePage(of: key, token: token, recordsMax: recordsMax, device: device, tellsEnds: tellsEnds)
     }
 }

@@ -13,7 +13,7 @@ extension RequestRouter {
         let viewpoint = try privateDatabase(request.database, isWrite: false, context.member)
         let query = DatabaseChangesQuery(request)
         let page = try await service.databaseChanges(
-            of: viewpoint.database, token: query.token, zonesMax: query.limit
+            of: viewpoint.database, token: query.token, zonesMax: query.limit, tellsEnds: query.tellsEnds
         ).orRefusal()
         return ServerMessage.answer(context.id, .fetchDatabaseChanges(WireFetchDatabaseChangesAnswer(page)))
     }

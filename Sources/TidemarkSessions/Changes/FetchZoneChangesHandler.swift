@@ -13,7 +13,7 @@ extension RequestRouter {
         guard let zoneName = query.zoneName else { throw Refusal(.zoneNotFound) }
         let page = try await service.zoneChanges(
             in: ZoneKey(database: viewpoint.database, name: zoneName), token: query.token, recordsMax: query.limit,
-            device: viewpoint.device
+            device: viewpoint.device, tellsEnds: query.tellsEnds
         ).orRefusal()
         return ZonePageEncoder.message(context.id, page, selection: query.selection, seenFrom: viewpoint)
     }

@@ -20,7 +20,7 @@ extension PostgresStorage {
             .int8(query.key.database.rawValue), .text(query.key.name), .int8(query.after?.number ?? 0),
             .int8(Int64(query.recordsMax) + 1), .int8(Int64(query.bytesMax)),
         ]
-        if query.after != nil { return ChangeStatements.zonePage.bind(common) }
+        if query.after != nil || query.tellsEnds { return ChangeStatements.zonePage.bind(common) }
         return ChangeStatements.firstZonePage.bind(common + [.uuid(query.device.bytes)])
     }
 

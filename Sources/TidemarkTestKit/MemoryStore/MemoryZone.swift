@@ -40,7 +40,8 @@ struct MemoryZone {
         var byteCount = 0
         for index in firstLogIndex(after: query.after?.number ?? 0)..<log.count {
             guard let record = records[log[index].name], record.changeNumber == log[index].number else { continue }
-            if query.after == nil, record.isDeleted, record.createdByDevice != query.device { continue }
+            let isFirst = query.after == nil && !query.tellsEnds
+            if isFirst, record.isDeleted, record.createdByDevice != query.device { continue }
             guard page.records.count < query.recordsMax, byteCount < query.bytesMax else {
                 page.hasMore = true
                 break

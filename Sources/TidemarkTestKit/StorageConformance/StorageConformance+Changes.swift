@@ -57,6 +57,9 @@ extension StorageConformance {
             for (device, names) in [(mine, ["mine", "living"]), (DeviceID(high: 8, low: 8), ["living"])] {
                 try expectEqual(
                     try await store.second.zonePage(key.page(device: device)).records.map(\.name), names, "as is due")
+                try expectEqual(
+                    try await store.second.zonePage(key.page(device: device, tellsEnds: true)).records.map(\.name),
+                    ["mine", "other", "living"], "all, for who has been here before")
             }
         },
         Scenario("a page of a zone that is missing says why") { store in

@@ -15,9 +15,10 @@ extension ZoneKey {
     /// A first page, unless a position is given.
     func page(
         after: ZonePageQuery.Position? = nil, recordsMax: Int = 100, bytesMax: Int = 1_000_000,
-        device: DeviceID = DeviceID(high: 9, low: 9)
+        device: DeviceID = DeviceID(high: 9, low: 9), tellsEnds: Bool = false
     ) -> ZonePageQuery {
-        ZonePageQuery(key: self, after: after, recordsMax: recordsMax, bytesMax: bytesMax, device: device)
+        ZonePageQuery(
+            key: self, after: after, recordsMax: recordsMax, bytesMax: bytesMax, device: device, tellsEnds: tellsEnds)
     }
 }
 

@@ -19,6 +19,8 @@ package struct ZoneChangesQuery: Sendable {
     /// 0: as many as the server likes.
     package let limit: Int
     package let selection: FieldSelection?
+    /// Whether a first fetch is told of everything that was deleted.
+    package let tellsEnds: Bool
 
     /// - Throws: ``Refusal`` with `requestInvalid`.
     package init(_ request: WireFetchZoneChanges, by viewpoint: Viewpoint) throws(Refusal) {
@@ -26,6 +28,7 @@ package struct ZoneChangesQuery: Sendable {
         token = [UInt8](request.token)
         limit = Int(request.limit)
         selection = request.hasDesiredKeys ? try FieldSelection(request.desiredKeys) : nil
+        tellsEnds = request.withEnds
     }
 }
 
@@ -35,10 +38,13 @@ package struct DatabaseChangesQuery: Sendable {
     package let token: [UInt8]
     /// 0: as many as the server likes.
     package let limit: Int
+    /// Whether a first fetch is told of zones that are gone.
+    package let tellsEnds: Bool
 
     package init(_ request: WireFetchDatabaseChanges) {
         token = [UInt8](request.token)
         limit = Int(request.limit)
+        tellsEnds = request.withEnds
     }
 }
 

@@ -80,6 +80,9 @@ package nonisolated struct WireFetchDatabaseChanges: Sendable {
   /// At most so many zones; 0: as many as the server likes.
   package var limit: UInt32 = 0
 
+  /// Without a token: ends of zones as well. For a client that has had some of them before, and lost its token.
+  package var withEnds: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -159,6 +162,9 @@ package nonisolated struct WireFetchZoneChanges: Sendable {
   package var hasDesiredKeys: Bool {self._desiredKeys != nil}
   /// Clears the value of `desiredKeys`. Subsequent reads from it will return its default value.
   package mutating func clearDesiredKeys() {self._desiredKeys = nil}
+
+  /// Without a token: ends of all records as well. For a client that has had some of them before, and lost its token.
+  package var withEnds: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -246,7 +252,7 @@ nonisolated extension WireZoneEndReason: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireFetchDatabaseChanges: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FetchDatabaseChanges"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}token\0\u{1}limit\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}token\0\u{1}limit\0\u{3}with_ends\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -257,6 +263,7 @@ nonisolated extension WireFetchDatabaseChanges: SwiftProtobuf.Message, SwiftProt
       case 1: try { try decoder.decodeSingularEnumField(value: &self.database) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.token) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.limit) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.withEnds) }()
       default: break
       }
     }
@@ -272,6 +279,9 @@ nonisolated extension WireFetchDatabaseChanges: SwiftProtobuf.Message, SwiftProt
     if self.limit != 0 {
       try visitor.visitSingularUInt32Field(value: self.limit, fieldNumber: 3)
     }
+    if self.withEnds != false {
+      try visitor.visitSingularBoolField(value: self.withEnds, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -279,6 +289,7 @@ nonisolated extension WireFetchDatabaseChanges: SwiftProtobuf.Message, SwiftProt
     if lhs.database != rhs.database {return false}
     if lhs.token != rhs.token {return false}
     if lhs.limit != rhs.limit {return false}
+    if lhs.withEnds != rhs.withEnds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -370,7 +381,7 @@ nonisolated extension WireZoneEnd: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireFetchZoneChanges: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FetchZoneChanges"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}token\0\u{1}limit\0\u{3}desired_keys\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}token\0\u{1}limit\0\u{3}desired_keys\0\u{3}with_ends\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -383,6 +394,7 @@ nonisolated extension WireFetchZoneChanges: SwiftProtobuf.Message, SwiftProtobuf
       case 3: try { try decoder.decodeSingularBytesField(value: &self.token) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.limit) }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._desiredKeys) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.withEnds) }()
       default: break
       }
     }
@@ -408,6 +420,9 @@ nonisolated extension WireFetchZoneChanges: SwiftProtobuf.Message, SwiftProtobuf
     try { if let v = self._desiredKeys {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     } }()
+    if self.withEnds != false {
+      try visitor.visitSingularBoolField(value: self.withEnds, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -417,6 +432,7 @@ nonisolated extension WireFetchZoneChanges: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.token != rhs.token {return false}
     if lhs.limit != rhs.limit {return false}
     if lhs._desiredKeys != rhs._desiredKeys {return false}
+    if lhs.withEnds != rhs.withEnds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -29,6 +29,8 @@ enum PlantedFault: String, CaseIterable, Sendable {
     case feedTokenOneTooFar
     /// A device that starts again uses the numbers of its requests again.
     case reusedRequestID
+    /// A device that comes back without its tokens is not told of what ended meanwhile.
+    case returnUnknown
 
     // Seen by whole engines only.
 

@@ -12,7 +12,7 @@ extension SimulatedDevice {
         for _ in 0..<100 {
             let before = world.history.zones
             guard let page = await databasePage() else { return false }
-            if bookmark.databaseToken.isEmpty { bookmark.listed = [] }
+            if bookmark.databaseToken.isEmpty, !bookmark.isReturning { bookmark.listed = [] }
             for zone in page.ended { forget(zone) }
             for zone in page.changed {
                 guard await fetch(zone.key.name) else { return false }
@@ -38,7 +38,11 @@ extension SimulatedDevice {
         let viewer = world.viewer
         let token = bookmark.databaseToken
         let zonesMax = world.below(3)
-        switch await world.send({ await $0.databaseChanges(of: viewer, token: token, zonesMax: zonesMax) }) {
+        let tellsEnds = tellsEnds
+        let answer = await world.send {
+            await $0.databaseChanges(of: viewer, token: token, zonesMax: zonesMax, tellsEnds: tellsEnds)
+        }
+        switch answer {
         case .success(let page): return page
         case .failure(.tokenExpired): world.history.accuse("I-2: a token of the database feed expired")
         case .failure(.tokenInvalid): world.history.accuse("a token of the database feed is invalid")
@@ -61,9 +65,10 @@ extension SimulatedDevice {
             let view = bookmark.views[name] ?? ZoneView()
             let before = world.history.zones
             let recordsMax = world.below(5)
-            let device = id
+            let (device, tellsEnds) = (id, self.tellsEnds)
             let answer = await world.send {
-                await $0.zoneChanges(in: key, token: view.token, recordsMax: recordsMax, device: device)
+                await $0.zoneChanges(
+                    in: key, token: view.token, recordsMax: recordsMax, device: device, tellsEnds: tellsEnds)
             }
             switch answer {
             case .success(let page):

@@ -16,6 +16,16 @@ final class SimulatedDevice: @unchecked Sendable {
         /// During a first fetch of the database feed: the zones that it has listed so far. Ends of zones are not told
         /// without a token, so in the end what was not listed is gone.
         var listed: Set<String>?
+        /// Whether it may have something that its tokens do not know of.
+        var isReturning = false
+
+        /// As when a process dies between records and their token: it comes back without tokens, but not without records.
+        mutating func loseTokens() {
+            databaseToken = []
+            listed = nil
+            for name in views.keys { views[name]?.token = [] }
+            isReturning = true
+        }
     }
 
     let world: SimulatedWorld
@@ -56,7 +66,10 @@ final class SimulatedDevice: @unchecked Sendable {
     /// The process dies: what it waited for is forgotten, what it had written down is not.
     private func restart() {
         if world.planted == .reusedRequestID, counter > 0 { counter -= 1 }
+        if world.oneIn(3) { bookmark.loseTokens() }
     }
+
+    var tellsEnds: Bool { bookmark.isReturning && world.planted != .returnUnknown }
 
     func keepBookmark() {
         bookmarks.append(bookmark)

@@ -13,11 +13,12 @@ import TidemarkDomain
 
     func page(
         _ entries: [DatabaseFeedEntry], head: ChangeNumber, oldest: ChangeNumber = 0, after: ChangeNumber? = 0,
-        max: Int = 100, hasMore: Bool = false
+        tellsEnds: Bool = false, max: Int = 100, hasMore: Bool = false
     ) -> Result<DatabasePage, FailureReason> {
         let read = DatabaseFeedRead(
             head: head, oldestToken: oldest, isBehind: false, entries: entries, hasMore: hasMore)
-        return DatabasePage.make(of: read, viewer: database, after: after, entriesMax: max, store: store)
+        return DatabasePage.make(
+            of: read, viewer: database, after: after, tellsEnds: tellsEnds, entriesMax: max, store: store)
     }
 
     func token(_ number: ChangeNumber) -> ChangeToken {
@@ -36,6 +37,9 @@ import TidemarkDomain
         let entries = [entry(1, "A", zone: 1, .deleted), entry(2, "A", zone: 2), entry(3, "B", zone: 3, .purged)]
         let page = try page(entries, head: 3, after: nil).get()
         #expect(page.changed.map(\.zone) == [ZoneID(2)] && page.ended.isEmpty && page.token == token(3))
+        // Unless the client has been here before; however old the ends are that the feed still knows.
+        let returning = try self.page(entries, head: 3, oldest: 1, after: nil, tellsEnds: true).get()
+        #expect(returning.changed.map(\.zone) == [ZoneID(2)] && returning.ended.map(\.zone) == [ZoneID(1), ZoneID(3)])
     }
 
     @Test func `R-205, R-207: ends come apart from changes with their reason, and of one name the last`() throws {

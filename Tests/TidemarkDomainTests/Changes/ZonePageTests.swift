@@ -7,11 +7,11 @@ import TidemarkFields
 @Suite struct ZonePageTests {
     func query(
         _ zone: TestZone, after: ChangeNumber? = 0, records: Int = 100, bytes: Int = 1_000_000,
-        device: DeviceID = phone
+        device: DeviceID = phone, tellsEnds: Bool = false
     ) -> ZonePageQuery {
         ZonePageQuery(
             key: zone.key, after: after.map { .init(zone: ZoneID(70), number: $0) }, recordsMax: records,
-            bytesMax: bytes, device: device)
+            bytesMax: bytes, device: device, tellsEnds: tellsEnds)
     }
 
     func page(_ zone: TestZone, _ query: ZonePageQuery, extra: Int = 1) -> Result<ZonePage, FailureReason> {
@@ -120,6 +120,17 @@ import TidemarkFields
         // Records that are left out count for the token, not for the size.
         let first = try page(zone, query(zone, after: nil, records: 1, device: DeviceID(high: 9, low: 9))).get()
         #expect(first.entries.map(\.name) == ["kept"] && number(first) == 4 && first.moreComing)
+    }
+
+    @Test func `R-211: who has been here before is told of all ends, over all pages, even with no token`() throws {
+        var zone = TestZone()
+        zone.save(save("kept"), save("a"), save("b"), device: laptop)
+        zone.delete("a", "b")
+        let all = try page(zone, query(zone, after: nil, tellsEnds: true)).get()
+        #expect(all.entries.map(\.name) == ["kept", "a", "b"] && number(all) == 5)
+        let first = try page(zone, query(zone, after: nil, records: 2, tellsEnds: true)).get()
+        guard case .zone(_, _, _, let position) = first.token else { return }
+        #expect(first.entries.map(\.name) == ["kept", "a"] && position == .init(zone: ZoneID(70), number: 4))
     }
 
     @Test func `R-211: a first fetch of many pages gets no older deletions either, but those since it began`() throws {

@@ -18,7 +18,7 @@ import TidemarkTestSupport
             let cloud = FakeCloud(server, scheduler)
             let noted = Mutex<[UInt8]>([])
             var configuration = CKSyncEngine.Configuration.on(cloud, delegate, state: state)
-            configuration.host = SyncEngineHost(scheduler: scheduler) { identity in
+            configuration.host = SyncEngineHost(scheduler: scheduler) { identity, _ in
                 noted.withLock { $0 = identity }
                 return cloud
             }
@@ -114,7 +114,7 @@ import TidemarkTestSupport
             var configuration = CKSyncEngine.Configuration(
                 database: .test, stateSerialization: nil, delegate: delegate)
             configuration.automaticallySync = false
-            configuration.host = SyncEngineHost(scheduler: InterruptedClock()) { _ in SignedInCloud() }
+            configuration.host = SyncEngineHost(scheduler: InterruptedClock()) { _, _ in SignedInCloud() }
             do {
                 try await CKSyncEngine(configuration).fetchChanges()
             } catch {
@@ -185,7 +185,7 @@ private final class InitDelegate: CKSyncEngineDelegate {
 
     func run() async {
         var configuration = CKSyncEngine.Configuration(database: .test, stateSerialization: nil, delegate: self)
-        configuration.host = SyncEngineHost { _ in SignedInCloud() }
+        configuration.host = SyncEngineHost { _, _ in SignedInCloud() }
         let engine = CKSyncEngine(configuration)
         hasEngine.store(true, ordering: .sequentiallyConsistent)
         try? await engine.fetchChanges()

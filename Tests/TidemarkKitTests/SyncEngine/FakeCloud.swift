@@ -36,7 +36,7 @@ final class FakeCloud: SyncEngineCloud, @unchecked Sendable {
     }
 
     /// A host that gives out this one cloud.
-    var host: SyncEngineHost { SyncEngineHost(scheduler: scheduler) { _ in self } }
+    var host: SyncEngineHost { SyncEngineHost(scheduler: scheduler) { _, _ in self } }
 
     func setObserver(_ observer: any SyncEngineCloudObserver) { self.observer = observer }
 

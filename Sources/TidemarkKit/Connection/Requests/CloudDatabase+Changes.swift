@@ -5,13 +5,16 @@ internal import TidemarkWire
 
 extension CloudDatabase {
     /// One page of the database's feed.
+    ///
+    /// - Parameter withEnds: whether, without a token, zones that are gone are told of as well.
     func databaseChanges(
-        since token: CKServerChangeToken?, limit: Int = 0
+        since token: CKServerChangeToken?, limit: Int = 0, withEnds: Bool = false
     ) async throws(CKError) -> SyncEngineDatabasePage {
         var request = WireFetchDatabaseChanges()
         request.database = wireScope
         request.token = Data(token?.bytes ?? [])
         request.limit = UInt32(clamping: limit)
+        request.withEnds = withEnds && token == nil
         guard
             case .fetchDatabaseChanges(let answer) =
                 try await self.request({ [request] _ in .fetchDatabaseChanges(request) }).answer
@@ -31,15 +34,18 @@ extension CloudDatabase {
     }
 
     /// One page of a zone's feed.
+    ///
+    /// - Parameter withEnds: whether, without a token, all records that are gone are told of as well.
     func zoneChanges(
         in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, desiredKeys: [CKRecord.FieldKey]? = nil,
-        limit: Int = 0
+        limit: Int = 0, withEnds: Bool = false
     ) async throws(CKError) -> ZonePage {
         var request = WireFetchZoneChanges()
         request.database = wireScope
         request.zone = WireZoneID(zoneID)
         request.token = Data(token?.bytes ?? [])
         request.limit = UInt32(clamping: limit)
+        request.withEnds = withEnds && token == nil
         if let desiredKeys { request.desiredKeys = WireDesiredKeys(desiredKeys) }
         guard
             case .fetchZoneChanges(let answer) =
