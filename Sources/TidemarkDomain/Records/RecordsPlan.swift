@@ -50,8 +50,9 @@ struct RecordsPlan {
     // MARK
 
     private mutating func refuseBadParents(_ request: RecordsRequest, _ table: ZoneTable) {
+        let named = Set(request.saves.map(\.name) + request.saves.compactMap(\.parent.newParent) + request.deletes)
         while true {
-            let graph = ParentGraph(saves: saves.compactMap(\.record), table: table)
+            let graph = ParentGraph(saves: saves.compactMap(\.record), named: named, table: table)
             let cyclic = graph.namesOnCycles
             let refused = saves.indices.compactMap { index -> (Int, FailureReason)? in
                 guard request.saves[index].parent.setsParent, let record = saves[index].record else { return nil }
@@ -85,24 +86,31 @@ struct RecordsPlan {
 }
 
 extension ParentChange {
-    var setsParent: Bool { if case .set = self { true } else { false } }
+    var setsParent: Bool { newParent != nil }
+
+    fileprivate var newParent: String? { if case .set(let parent) = self { parent } else { nil } }
 }
 
-/// Who would be whose parent if the saves took place, as far as records are known.
+/// Who would be whose parent if the saves took place, as far as the request names records: what others of its group have
+/// read besides must not decide.
 ///
 /// Deletes are left out: a record that is somebody's parent is not deleted.
 private struct ParentGraph {
     let saved: [String: RecordState]
+    let named: Set<String>
     let table: ZoneTable
 
-    init(saves: [RecordState], table: ZoneTable) {
+    init(saves: [RecordState], named: Set<String>, table: ZoneTable) {
         saved = Dictionary(saves.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.named = named
         self.table = table
     }
 
     func contains(_ name: String) -> Bool { record(name) != nil }
 
-    private func record(_ name: String) -> RecordState? { saved[name] ?? table.living(name) }
+    private func record(_ name: String) -> RecordState? {
+        saved[name] ?? (named.contains(name) ? table.living(name) : nil)
+    }
 
     /// Follows the parents of each saved record, each record once.
     var namesOnCycles: Set<String> {

@@ -74,6 +74,17 @@ import TidemarkFields
         check([save("p", parent: .removed), save("g", parent: .set("p"))], [nil, nil])
     }
 
+    @Test func `R-081, R-117: what others of its group name decides nothing for a request`() {
+        var (alone, grouped) = (family(), family())
+        // The second would close a circle over p, which only the first names.
+        let requests = [
+            alone.request(saves: [save("n", parent: .set("p"))], policy: .changedKeys),
+            alone.request(saves: [save("g", parent: .set("c"))], policy: .changedKeys),
+        ]
+        #expect(requests.map { alone.run($0) } == grouped.run(requests))
+        #expect(alone.records == grouped.records)
+    }
+
     @Test func `R-081: who only hangs on a cycle fails with it, or not at all`() {
         check(
             [save("x", parent: .set("y")), save("y", parent: .set("x")), save("z", parent: .set("x"))],
