@@ -92,7 +92,7 @@ extension PredicateNode {
 
     private static func compound(_ compound: NSCompoundPredicate) throws(PredicateMistake) -> PredicateNode {
         var parts: [PredicateNode] = []
-        for case let part as NSPredicate in compound.subpredicates { parts.append(try PredicateNode(part)) }
+        for part in compound.subpredicates { parts.append(try PredicateNode(part)) }
         switch compound.compoundPredicateType {
         case .and: return .and(parts)
         case .not:

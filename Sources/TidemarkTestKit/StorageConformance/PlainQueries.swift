@@ -176,8 +176,7 @@ enum PlainQueries {
         case (_, nil): return 1
         case (.text(let left)?, .text(let right)?):
             return order(Array(left.unicodeScalars), Array(right.unicodeScalars))
-        case (.reference(let left)?, .reference(let right)?), (.reference(let left)?, .reference(let right)?):
-            return order(left, right)
+        case (.reference(let left)?, .reference(let right)?): return order(left, right)
         case (.date(let left)?, .date(let right)?), (.user(let left)?, .user(let right)?): return order(left, right)
         case (.integer(let left)?, .integer(let right)?): return order(left, right)
         case (.integer(let left)?, .real(let right)?): return order(left, right)

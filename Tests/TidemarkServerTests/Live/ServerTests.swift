@@ -50,7 +50,8 @@ import TidemarkWire
                         }
                         #expect(try await client.names(in: "notes") == ["a"])
                     }
-                    #expect(first.pushes.count == 1)
+                    // A sweep may say that something moved, to whom the zone is not named.
+                    #expect(!first.pushes.contains { $0.zones.map(\.name) == ["notes"] })
                 }
             }
         }
