@@ -12,6 +12,7 @@ package final class CloudService: Sendable {
     let storage: any Storage
     let scheduler: any Scheduler
     let limits: Limits
+    let schemas: SchemaCache
     let writeCoordinator: WriteCoordinator
     let zonesWriter: ZonesWriter
     let feedReader: FeedReader
@@ -26,8 +27,10 @@ package final class CloudService: Sendable {
         self.storage = storage
         self.scheduler = scheduler
         self.limits = limits
+        schemas = SchemaCache(storage: storage)
         writeCoordinator = WriteCoordinator(
-            storage: storage, scheduler: scheduler, limits: limits, settings: writeSettings, onMoved: onMoved)
+            storage: storage, scheduler: scheduler, limits: limits, settings: writeSettings, schemas: schemas,
+            onMoved: onMoved)
         zonesWriter = ZonesWriter(
             storage: storage, scheduler: scheduler, limits: limits, settings: writeSettings, onMoved: onMoved)
         retry = StorageRetry(scheduler: scheduler, policy: writeSettings.retry)

@@ -10,6 +10,7 @@ package import TidemarkSockets
 /// Reads go pipelined over a connection that they share; whatever writes has a connection of its own while it lasts.
 package final class PostgresStorage: Storage {
     let pool: PostgresPool
+    let containers = DatabaseContainers()
 
     /// - Parameters:
     ///   - url: as libpq takes it; several hosts are allowed (`target_session_attrs=read-write` finds the leader).
@@ -47,7 +48,7 @@ package final class PostgresStorage: Storage {
     ]
 
     package func incarnation() async throws(StorageError) -> StoreIncarnation {
-        let rows = try await read(AccountStatements.incarnation())
+        let rows = try await read(AccountStatements.store())
         return StoreIncarnation(UInt64(bitPattern: try decode { () throws(PostgresError) in try rows[0].int64(0) }))
     }
 
@@ -71,6 +72,27 @@ package final class PostgresStorage: Storage {
     func read(_ statement: BoundStatement) async throws(StorageError) -> PostgresRows {
         do {
             return try await pool.execute([statement])[0]
+        } catch {
+            throw StorageError(error, duringCommit: false)
+        }
+    }
+
+    /// Several reads on the shared connection.
+    func readAll(_ statements: [BoundStatement]) async throws(StorageError) -> [PostgresRows] {
+        do {
+            return try await pool.execute(statements)
+        } catch {
+            throw StorageError(error, duringCommit: false)
+        }
+    }
+
+    /// Several statements that may safely be sent twice: an answer that is lost leaves nothing in doubt. On a connection of
+    /// its own, as ``write(_:)``.
+    func writeRepeatably(_ statements: [BoundStatement]) async throws(StorageError) -> [PostgresRows] {
+        let lease = try await acquire()
+        defer { release(lease) }
+        do {
+            return try await lease.connection.execute(statements)
         } catch {
             throw StorageError(error, duringCommit: false)
         }

@@ -47,6 +47,8 @@ package struct RecordMetadata: Sendable, Equatable {
 /// Why one item failed: a closed reason, what may be said about it, and for a conflict the record that is in the way.
 package struct ItemFailure: Sendable, Equatable {
     package let reason: FailureReason
+    /// Takes the place of the reason's own text, where names say more. Not remembered: made again for a retry.
+    package var detail: String?
     /// The current record, for the two reasons that are conflicts. Not remembered: read again for a retry.
     package var serverRecord: RecordState?
     package var serverZone: ZoneID?
@@ -55,5 +57,10 @@ package struct ItemFailure: Sendable, Equatable {
         self.reason = reason
         self.serverRecord = serverRecord
         self.serverZone = serverZone
+    }
+
+    init(_ refusal: SchemaRefusal) {
+        self.init(refusal.reason)
+        detail = refusal.text
     }
 }

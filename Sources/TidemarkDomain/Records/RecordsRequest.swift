@@ -8,7 +8,7 @@ package import TidemarkFields
 package struct RecordsRequest: Sendable {
     package let id: RequestID
     package let zoneName: String
-    package let saves: [RecordSave]
+    package var saves: [RecordSave]
     package let deletes: [String]
     package let policy: SavePolicy
     /// Whether one failing item fails all of them.
@@ -41,6 +41,8 @@ package struct RecordSave: Sendable {
     /// What was found wrong with the fields when they were read: the item fails with it, and alone. The
     /// size of a record is not among it, that is for the rules to judge.
     package let fieldsFailure: FailureReason?
+    /// Why the save does not fit the schema, once it has been held against it.
+    package var schemaRefusal: SchemaRefusal?
 
     package init(
         name: String, type: String, tag: ChangeTag?, fields: FieldMap, parent: ParentChange,

@@ -17,15 +17,17 @@ internal import TidemarkFields
 //  8. recordNameInvalid R-040, of the record or its new parent
 //  9. recordTypeInvalid R-041
 // 10. fieldsInvalid     … R-062, or what else was found wrong when the fields were read
-// 11. recordTypeChanged R-108: whatever the policy and the tag
-// 12. recordExists, recordChanged, recordMissing , R-095 (never two of them)
-// 13. recordTooLarge    R-082, of the record as it would be
-// 14. parentMissing     R-080, on the end state of the request
-// 15. parentCycle       R-081, on the end state of the request
+// 11. typeUnknown, fieldUnknown, fieldTypeDiffers, fieldSpaceDiffers, schemaFull  , of the first
+//     key that does not fit the schema
+// 12. recordTypeChanged R-108: whatever the policy and the tag
+// 13. recordExists, recordChanged, recordMissing , R-095 (never two of them)
+// 14. recordTooLarge    R-082, of the record as it would be
+// 15. parentMissing     R-080, on the end state of the request
+// 16. parentCycle       R-081, on the end state of the request
 // For one delete: 7 and 8, then
-// 16. stillParent       R-136, on the end state of the request
+// 17. stillParent       R-136, on the end state of the request
 // Last, for every item of an atomic request that has no failure of its own:
-// 17. batchFailed       R-151
+// 18. batchFailed       R-151
 
 extension RecordsRequest {
     /// What is wrong with the request whatever is stored, nil if nothing is. Ask before anything is read: names that

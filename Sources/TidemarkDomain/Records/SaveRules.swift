@@ -27,7 +27,8 @@ struct SaveRules {
     let now: Timestamp
 
     func plan(_ save: RecordSave) -> PlannedSave {
-        if let reason = refusal(of: save) { return .refuse(ItemFailure(reason)) }
+        if let reason = save.refusal(within: limits) { return .refuse(ItemFailure(reason)) }
+        if let refusal = save.schemaRefusal { return .refuse(ItemFailure(refusal)) }
         let current = table.living(save.name)
         if let current, current.type != save.type { return .refuse(ItemFailure(.recordTypeChanged)) }
         switch request.policy.verdict(tag: save.tag, current: current.map(table.tag(of:))) {
@@ -39,15 +40,6 @@ struct SaveRules {
             guard let current else { preconditionFailure("an update without a record") }
             return limitingSize(update(current, by: save))
         }
-    }
-
-    private func refusal(of save: RecordSave) -> FailureReason? {
-        guard RecordName.isValid(save.name, limits: limits) else { return .recordNameInvalid }
-        if case .set(let parent) = save.parent, !RecordName.isValid(parent, limits: limits) {
-            return .recordNameInvalid
-        }
-        guard RecordType.isValid(save.type, limits: limits) else { return .recordTypeInvalid }
-        return save.fieldsFailure
     }
 
     private func create(_ save: RecordSave, over tombstone: RecordState?) -> PlannedSave {
@@ -90,6 +82,16 @@ struct SaveRules {
     private func date(after previous: RecordState?) -> Timestamp {
         guard let previous, previous.modifiedAt >= now else { return now }
         return Timestamp(milliseconds: previous.modifiedAt.milliseconds + 1)
+    }
+}
+
+extension RecordSave {
+    /// What is wrong with the save whatever is stored and whatever the schema says.
+    package func refusal(within limits: Limits) -> FailureReason? {
+        guard RecordName.isValid(name, limits: limits) else { return .recordNameInvalid }
+        if case .set(let parent) = parent, !RecordName.isValid(parent, limits: limits) { return .recordNameInvalid }
+        guard RecordType.isValid(type, limits: limits) else { return .recordTypeInvalid }
+        return fieldsFailure
     }
 }
 

@@ -75,7 +75,11 @@ package struct ZoneOverlay: Sendable {
             return .failure(.requestInvalid)
         }
         for (index, save) in request.saves.enumerated() {
-            guard case .failed(let failure) = outcome.saves[index], failure.reason.isConflict else { continue }
+            guard case .failed(let failure) = outcome.saves[index] else { continue }
+            if let refusal = save.schemaRefusal, refusal.reason == failure.reason {
+                outcome.saves[index] = .failed(ItemFailure(refusal))
+            }
+            guard failure.reason.isConflict else { continue }
             // what is in the way now, which is what the client has to merge with.
             guard let table, let current = table.living(save.name) else { continue }
             outcome.saves[index] = .failed(

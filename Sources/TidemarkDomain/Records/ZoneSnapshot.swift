@@ -30,11 +30,13 @@ package struct ZoneSnapshot: Sendable {
     /// Names of living records by the parent they name, for the ``ZoneRead/parentNames``.
     package var children: [String: [String]]
     package var memories: [DeviceID: RequestMemory]
+    /// Which schema holds for the zone's records; nil where that was not asked for.
+    package var schema: SchemaStamp?
 
     package init(
         key: ZoneKey, zone: ZoneState? = nil, lastRemoval: ZoneRemovalReason? = nil,
         records: [String: RecordState] = [:], children: [String: [String]] = [:],
-        memories: [DeviceID: RequestMemory] = [:]
+        memories: [DeviceID: RequestMemory] = [:], schema: SchemaStamp? = nil
     ) {
         self.key = key
         self.zone = zone
@@ -42,6 +44,7 @@ package struct ZoneSnapshot: Sendable {
         self.records = records
         self.children = children
         self.memories = memories
+        self.schema = schema
     }
 }
 

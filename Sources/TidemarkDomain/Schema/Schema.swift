@@ -44,7 +44,7 @@ package enum SchemaName {
 /// A schema as one container in one environment has it.
 package struct ContainerSchema: Sendable, Equatable {
     package let container: ContainerID
-    /// Grows with every change by an operator; what is learned from saves leaves it as it is.
+    /// Grows with every change by an operator, of this schema or another; what saves teach leaves it as it is.
     package let version: Int64
     /// Whether it is frozen: nothing is learned, and what it does not know is refused.
     package let isFrozen: Bool

@@ -50,7 +50,6 @@ package struct SchemaFieldType: Hashable, Sendable {
         case (.bytes, _), (.asset, _): []
         case (.string, false): [.queryable, .sortable, .searchable]
         case (.string, true): [.queryable, .searchable]
-        case (.reference, false): [.queryable]
         case (_, false): [.queryable, .sortable]
         case (_, true): [.queryable]
         }

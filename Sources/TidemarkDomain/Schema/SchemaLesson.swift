@@ -3,9 +3,11 @@
 /// What saves teach a schema that is not frozen: types and fields that it did not know.
 package struct SchemaLesson: Sendable, Equatable {
     /// By type and key, without marks. A type without new fields may be new itself.
-    package private(set) var fields: [String: [String: FieldSchema]] = [:]
+    package private(set) var fields: [String: [String: FieldSchema]]
 
-    package init() {}
+    package init(fields: [String: [String: FieldSchema]] = [:]) {
+        self.fields = fields
+    }
 
     package var isEmpty: Bool { fields.isEmpty }
 

@@ -21,16 +21,18 @@ final class WriteCoordinator: Sendable {
     private let storage: any Storage
     private let scheduler: any Scheduler
     private let limits: Limits
+    private let schemas: SchemaCache
     private let onMoved: @Sendable ([ZoneNotice]) -> Void
     private let state: Mutex<State>
 
     init(
         storage: any Storage, scheduler: any Scheduler, limits: Limits, settings: WriteSettings,
-        onMoved: @escaping @Sendable ([ZoneNotice]) -> Void
+        schemas: SchemaCache, onMoved: @escaping @Sendable ([ZoneNotice]) -> Void
     ) {
         self.storage = storage
         self.scheduler = scheduler
         self.limits = limits
+        self.schemas = schemas
         self.onMoved = onMoved
         state = Mutex(State(queue: WriteQueue(settings: settings)))
     }
@@ -103,11 +105,29 @@ final class WriteCoordinator: Sendable {
         }
     }
 
-    /// One transaction: lock, read, decide, write, commit.
+    /// One transaction: lock, read, decide, write, commit. Begins again if the schema has something to learn first.
     private func attempt(_ part: [WriteQueue.Entry]) async throws(StorageError) -> GroupDecision {
         let keys = WriteQueue.keys(of: part)
         let reads = GroupDecision.reads(of: part, keys: keys)
-        let transaction = try await storage.beginWrite(reads)
+        for _ in 0..<Self.schemaRoundsMax {
+            let transaction = try await storage.beginWrite(reads)
+            let check = SchemaCheck(part, snapshots: transaction.snapshots, schemas: schemas.known, limits: limits)
+            guard case .checked(let part) = check else {
+                await transaction.rollback()
+                try await schemas.catchUp(with: check)
+                continue
+            }
+            return try await write(part, keys: keys, in: transaction)
+        }
+        throw StorageError(.unavailable, detail: "the schema does not come to rest")
+    }
+
+    /// One to get to know the schema, one to learn, one because an operator changed it meanwhile; and again.
+    private static let schemaRoundsMax = 6
+
+    private func write(
+        _ part: [WriteQueue.Entry], keys: [ZoneKey], in transaction: any WriteTransaction
+    ) async throws(StorageError) -> GroupDecision {
         let decision = GroupDecision(
             part, keys: keys, snapshots: transaction.snapshots, store: transaction.store, limits: limits,
             now: Timestamp(milliseconds: scheduler.wallClockMilliseconds))

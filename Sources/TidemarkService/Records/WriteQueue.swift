@@ -17,7 +17,7 @@ struct WriteQueue {
     struct Entry: Sendable {
         let ticket: Ticket
         let key: ZoneKey
-        let request: RecordsRequest
+        var request: RecordsRequest
         let itemCount: Int
         let byteCount: Int
         let deadline: Duration

@@ -42,7 +42,8 @@ package protocol Storage: AnyObject, Sendable {
 
     /// Opens a transaction: locks the zones that exist, in the order of their ids, then reads what is asked for.
     ///
-    /// - Returns: the transaction, with one snapshot a read, in the order of `reads`.
+    /// - Returns: the transaction, with one snapshot a read, in the order of `reads`. Its schema stamps are read after the
+    ///   locks too: whoever changes a schema can tell when nobody writes by the old one any more.
     /// - Throws: ``StorageError/Code/zoneBusy`` if a lock was not to be had in time.
     func beginWrite(_ reads: [ZoneRead]) async throws(StorageError) -> any WriteTransaction
 
@@ -55,6 +56,24 @@ package protocol Storage: AnyObject, Sendable {
     ///
     /// - Parameter query: one that was checked.
     func queryPage(_ query: QueryPageQuery) async throws(StorageError) -> QueryPageRead
+
+    // MARK: Schema
+
+    /// The schema of a container in its environment.
+    ///
+    /// - Throws: ``StorageError/Code/containerUnknown``.
+    func schema(of container: ContainerID) async throws(StorageError) -> ContainerSchema
+
+    /// Adds what the schema does not know yet; what it knows stays (R-062: the first is right, also between servers). A
+    /// frozen one learns nothing. The version stays.
+    ///
+    /// - Returns: the schema afterwards.
+    func learn(_ lesson: SchemaLesson, in container: ContainerID) async throws(StorageError) -> ContainerSchema
+
+    /// Puts `schema` in the place of `current`, and counts the version on: for operators.
+    ///
+    /// - Returns: false, with nothing changed, if the schema is not `current` any more.
+    func replaceSchema(_ current: ContainerSchema, by schema: Schema) async throws(StorageError) -> Bool
 
     // MARK: Zones
 

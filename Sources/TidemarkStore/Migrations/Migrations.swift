@@ -48,5 +48,9 @@ package enum Migrations {
             "0007_create_subscriptions", "7f1d83766eb7a580cfda77563a1176e9912c7b739016f7ed60e36e524ca47317",
             PackageResources._007_create_subscriptions_sql
         ),
+        (
+            "0008_create_record_types", "9c497767503830d6f0e2eaceaa797d27b57dd49090b358dbe2ec94fbe8572025",
+            PackageResources._008_create_record_types_sql
+        ),
     ]
 }

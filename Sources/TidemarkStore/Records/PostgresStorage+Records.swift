@@ -8,8 +8,10 @@ extension PostgresStorage {
     package func beginWrite(_ reads: [ZoneRead]) async throws(StorageError) -> any WriteTransaction {
         let lease = try await acquire()
         do {
-            let reads = ZoneReads(reads)
+            let known = containers.remembered(of: reads.lazy.map(\.key.database))
+            let reads = ZoneReads(reads, containers: known)
             let rows = try await lease.connection.execute(reads.statements)
+            containers.remember(try reads.newContainers(from: rows))
             let snapshots = try await withRemovals(try reads.snapshots(from: rows), on: lease.connection)
             return PostgresWriteTransaction(
                 lease: lease, storage: self, snapshots: snapshots, store: try reads.store(from: rows))

@@ -6,6 +6,9 @@ internal import TidemarkPostgres
 /// What a group of zones wants to know, as lists for PostgreSQL, and the way back from rows to snapshots.
 struct ZoneReads {
     private let reads: [ZoneRead]
+    /// Of the databases, as far as they were known before.
+    private let containers: [DatabaseID: ContainerID]
+    private let strangers: [Int64]
     private var records = KeyList<String>()
     private var parents = KeyList<String>()
     private var devices = KeyList<DeviceID>()
@@ -21,8 +24,11 @@ struct ZoneReads {
         }
     }
 
-    init(_ reads: [ZoneRead]) {
+    /// - Parameter containers: what is known already; the others are asked for.
+    init(_ reads: [ZoneRead], containers: [DatabaseID: ContainerID]) {
         self.reads = reads
+        self.containers = containers
+        strangers = Set(reads.map(\.key.database)).filter { containers[$0] == nil }.map(\.rawValue).sorted()
         for (index, read) in reads.enumerated() {
             records.add(read.recordNames, zone: index)
             parents.add(read.parentNames, zone: index)
@@ -32,7 +38,7 @@ struct ZoneReads {
 
     /// One round trip: locks first, then reads. What nobody asks for is not sent.
     var statements: [BoundStatement] {
-        var statements: [BoundStatement] = [.begin, lock, AccountStatements.incarnation()]
+        var statements: [BoundStatement] = [.begin, lock, AccountStatements.store()]
         if !records.keys.isEmpty { statements.append(named(RecordStatements.readRecords, records)) }
         if !parents.keys.isEmpty { statements.append(named(RecordStatements.readChildren, parents)) }
         if !devices.keys.isEmpty {
@@ -41,6 +47,7 @@ struct ZoneReads {
                     .int8Array(databases(devices)), .textArray(zoneNames(devices)),
                     .uuidArray(devices.keys.map(\.bytes))))
         }
+        if !strangers.isEmpty { statements.append(SchemaStatements.containers(.int8Array(strangers))) }
         return statements
     }
 
@@ -61,6 +68,14 @@ struct ZoneReads {
         StoreIncarnation(UInt64(bitPattern: try rows[2][0].int64(0)))
     }
 
+    /// From the answers to ``statements``: of databases that were not known before.
+    func newContainers(from rows: [PostgresRows]) throws(PostgresError) -> [DatabaseID: ContainerID] {
+        var found: [DatabaseID: ContainerID] = [:]
+        guard !strangers.isEmpty, let answer = rows.last else { return found }
+        for row in answer { found[DatabaseID(try row.int64(0))] = ContainerID(try row.int64(1)) }
+        return found
+    }
+
     /// From the answers to ``statements``.
     func snapshots(from rows: [PostgresRows]) throws(PostgresError) -> [ZoneSnapshot] {
         var snapshots = reads.map { ZoneSnapshot(key: $0.key) }
@@ -69,6 +84,13 @@ struct ZoneReads {
         for row in rows[1] {
             let zone = try ZoneRow.decode(row, from: 1, in: DatabaseID(try row.int64(0)))
             if let index = indexes[zone.key] { snapshots[index].zone = zone }
+        }
+        let version = try rows[next][0].int64(1)
+        var containers = containers
+        for (database, container) in try newContainers(from: rows) { containers[database] = container }
+        for index in reads.indices {
+            guard let container = containers[reads[index].key.database] else { continue }
+            snapshots[index].schema = SchemaStamp(container: container, version: version)
         }
         if !records.keys.isEmpty {
             next += 1

@@ -84,13 +84,20 @@ extension MemoryTables {
     /// The account's user in the container; both are made on first use, with the private database and its default zone,
     /// which always exists.
     mutating func identity(of credential: Credential, in key: ContainerKey, now: Timestamp) -> Identity {
-        let container = containers[key] ?? ContainerID(newID())
-        containers[key] = container
+        let container = containers[key] ?? newContainer(key)
         let userKey = UserKey(container: container, account: credential.account)
         let user = users[userKey] ?? newUser(userKey, now: now)
         return Identity(
             account: credential.account, credential: credential.id, credentialExpiresAt: credential.expiresAt,
             container: container, user: user.id, userRecordName: user.recordName, privateDatabase: user.database)
+    }
+
+    private mutating func newContainer(_ key: ContainerKey) -> ContainerID {
+        let container = ContainerID(newID())
+        containers[key] = container
+        schemas[container] = ContainerSchema(
+            container: container, version: 1, isFrozen: key.environment == .production, schema: Schema())
+        return container
     }
 
     private mutating func newUser(_ key: UserKey, now: Timestamp) -> User {
@@ -100,6 +107,7 @@ extension MemoryTables {
         let user = User(id: id, recordName: recordName, database: DatabaseID(newID()))
         users[key] = user
         userKeys[id] = key
+        databases[user.database, default: Database()].container = key.container
         createZone(ZoneKey(database: user.database, name: ZoneName.default), now: now)
         return user
     }

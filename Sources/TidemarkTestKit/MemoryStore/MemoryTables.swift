@@ -42,6 +42,7 @@ struct MemoryTables {
         var zones: [ZoneID] = []
         var memories: [DeviceID: RequestMemory] = [:]
         var feed = MemoryFeed()
+        var container: ContainerID?
     }
 
     var incarnation = StoreIncarnation(1)
@@ -52,6 +53,7 @@ struct MemoryTables {
     var userKeys: [UserID: UserKey] = [:]
     var databases: [DatabaseID: Database] = [:]
     var zones: [ZoneID: MemoryZone] = [:]
+    var schemas: [ContainerID: ContainerSchema] = [:]
     /// Changes that PostgreSQL would have refused or that break the rules of numbers; they were not written.
     var complaints: [String] = []
     var observe: @Sendable (MemoryCommit) -> Void = { _ in }
@@ -91,9 +93,12 @@ struct MemoryTables {
     /// What the locked zone holds of what is asked for. A zone that is not locked reads as missing.
     func snapshot(_ read: ZoneRead, zone id: ZoneID?) -> ZoneSnapshot {
         guard let id, let zone = zones[id], zone.state.removal == nil else {
-            return ZoneSnapshot(key: read.key, lastRemoval: lastRemoval(read.key))
+            return ZoneSnapshot(
+                key: read.key, lastRemoval: lastRemoval(read.key), schema: schemaStamp(of: read.key.database))
         }
-        return zone.snapshot(read)
+        var snapshot = zone.snapshot(read)
+        snapshot.schema = schemaStamp(of: read.key.database)
+        return snapshot
     }
 
     func zonePage(_ query: ZonePageQuery) -> ZonePageRead {

@@ -43,7 +43,7 @@ package enum StorageConformance {
     }
 
     package static var scenarios: [Scenario] {
-        accounts + zones + records + queries + locks + zoneFeed + databaseFeed + subscriptions
+        accounts + zones + records + queries + locks + zoneFeed + databaseFeed + subscriptions + schemas
     }
 }
 

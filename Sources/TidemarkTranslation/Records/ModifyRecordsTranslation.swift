@@ -131,7 +131,7 @@ package struct RecordsAnswer {
             result.saved = WireSavedRecord(metadata, seenFrom: viewpoint)
             return result
         case .failed(let failure):
-            var result = WireSaveResult(failure.reason)
+            var result = WireSaveResult(failure.reason, detail: failure.detail)
             if let record = failure.serverRecord, let zone = failure.serverZone, record.fields.byteCount <= bytesLeft {
                 bytesLeft -= record.fields.byteCount
                 result.failure.serverRecord = WireRecord(record, in: zone, seenFrom: viewpoint)
@@ -142,9 +142,9 @@ package struct RecordsAnswer {
 }
 
 extension WireSaveResult {
-    fileprivate init(_ reason: FailureReason) {
+    fileprivate init(_ reason: FailureReason, detail: String? = nil) {
         self.init()
-        failure.failure = reason.wire()
+        failure.failure = reason.wire(detail: detail)
     }
 }
 

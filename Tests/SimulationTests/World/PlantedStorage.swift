@@ -70,6 +70,18 @@ final class PlantedStorage: Storage {
 
     // MARK: Where none are made
 
+    func schema(of container: ContainerID) async throws(StorageError) -> ContainerSchema {
+        try await base.schema(of: container)
+    }
+
+    func learn(_ lesson: SchemaLesson, in container: ContainerID) async throws(StorageError) -> ContainerSchema {
+        try await base.learn(lesson, in: container)
+    }
+
+    func replaceSchema(_ current: ContainerSchema, by schema: Schema) async throws(StorageError) -> Bool {
+        try await base.replaceSchema(current, by: schema)
+    }
+
     func incarnation() async throws(StorageError) -> StoreIncarnation { try await base.incarnation() }
 
     func identity(

@@ -51,7 +51,7 @@ import TidemarkTestKit
         var counting = plan
         counting.at = { point in
             let fault = plan.at(point)
-            most.append(script.count(.beginSent) - script.count(.commitAnswered))
+            most.append(script.count(.commitSent) - script.count(.commitAnswered))
             return fault
         }
         var settings = WriteSettings()

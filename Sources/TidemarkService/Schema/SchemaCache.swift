@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkDomain
+internal import TidemarkFields
+
+/// What this server remembers of its containers' schemas, so that a save asks nobody.
+///
+/// It is never trusted blindly: every write transaction reads the schema's version after its locks, and one that differs
+/// is loaded again. What saves teach only adds, and leaves the version: a server that has not heard of it learns it when
+/// it needs it.
+final class SchemaCache: Sendable {
+    private let storage: any Storage
+    private let schemas = Mutex<[ContainerID: KnownSchema]>([:])
+
+    init(storage: any Storage) {
+        self.storage = storage
+    }
+
+    /// What is remembered, as it is now.
+    var known: [ContainerID: KnownSchema] { schemas.withLock { $0 } }
+
+    /// Loads or learns what a check of saves found missing.
+    func catchUp(with check: SchemaCheck) async throws(StorageError) {
+        switch check {
+        case .checked: return
+        case .unknown(let containers):
+            for container in containers { try await load(container) }
+        case .teaches(let lessons):
+            for (container, lesson) in lessons { remember(try await storage.learn(lesson, in: container)) }
+        }
+    }
+
+    /// Reads a schema again and remembers it.
+    @discardableResult
+    func load(_ container: ContainerID) async throws(StorageError) -> KnownSchema {
+        remember(try await storage.schema(of: container))
+    }
+
+    /// NB: answers may overtake each other. An older one does harm for a moment only: the next transaction finds another
+    /// version, or learns what is known.
+    @discardableResult
+    private func remember(_ schema: ContainerSchema) -> KnownSchema {
+        let known = KnownSchema(schema)
+        schemas.withLock { $0[schema.container] = known }
+        return known
+    }
+}
+
+/// A schema, prepared for quick answers.
+struct KnownSchema: Sendable {
+    let schema: ContainerSchema
+    private let shapes: [String: FieldShapes]
+
+    init(_ schema: ContainerSchema) {
+        self.schema = schema
+        shapes = schema.schema.types.mapValues { type in
+            FieldShapes(type.fields.map { ($0.key, $0.value.type.code, $0.value.isEncrypted) })
+        }
+    }
+
+    /// As ``ContainerSchema/verdict(onSaving:type:)``, and as good as free for a save that fits.
+    func verdict(onSaving fields: FieldMap, type: String) -> SchemaVerdict {
+        if let shapes = shapes[type], shapes.cover(fields) { return .fits }
+        return schema.verdict(onSaving: fields, type: type)
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+
+/// The saves of a group, held against the schemas that are remembered.
+enum SchemaCheck {
+    /// Everything is known. Saves that do not fit are marked, and fail as items of their requests, so that batches stay
+    /// atomic and outcomes are remembered.
+    case checked([WriteQueue.Entry])
+    /// These schemas are not remembered, or not in the version that the transaction saw.
+    case unknown(Set<ContainerID>)
+    /// These must be learned first.
+    case teaches([ContainerID: SchemaLesson])
+
+    /// - Parameters:
+    ///   - snapshots: of all zones of the entries, with the stamps that hold for them.
+    init(
+        _ entries: [WriteQueue.Entry], snapshots: [ZoneSnapshot], schemas: [ContainerID: KnownSchema],
+        limits: Limits
+    ) {
+        var stamps: [DatabaseID: SchemaStamp] = [:]
+        var unknown: Set<ContainerID> = []
+        for snapshot in snapshots {
+            guard let stamp = snapshot.schema else { continue }
+            stamps[snapshot.key.database] = stamp
+            if schemas[stamp.container]?.schema.version != stamp.version { unknown.insert(stamp.container) }
+        }
+        guard unknown.isEmpty else {
+            self = .unknown(unknown)
+            return
+        }
+        var reading = Reading(limits: limits)
+        var checked = entries
+        for (index, entry) in entries.enumerated() {
+            guard let stamp = stamps[entry.key.database], let schema = schemas[stamp.container] else { continue }
+            for (save, refusal) in reading.refusals(of: entry.request, by: schema) {
+                checked[index].request.saves[save].schemaRefusal = refusal
+            }
+        }
+        self = reading.lessons.isEmpty ? .checked(checked) : .teaches(reading.lessons)
+    }
+
+    private struct Reading {
+        let limits: Limits
+        var lessons: [ContainerID: SchemaLesson] = [:]
+
+        /// By the places of the saves; empty where all is well, which is the usual case.
+        mutating func refusals(
+            of request: RecordsRequest, by schema: KnownSchema
+        ) -> [(save: Int, refusal: SchemaRefusal)] {
+            var refusals: [(save: Int, refusal: SchemaRefusal)] = []
+            for (index, save) in request.saves.enumerated() {
+                switch schema.verdict(onSaving: save.fields, type: save.type) {
+                case .fits: continue
+                case .refused(let refusal): refusals.append((index, refusal))
+                case .teaches(let lesson):
+                    // A save that fails in any case teaches nothing.
+                    guard save.refusal(within: limits) == nil else { continue }
+                    if !add(lesson, to: schema.schema) { refusals.append((index, .full(type: save.type))) }
+                }
+            }
+            return refusals
+        }
+
+        /// - Returns: false if the schema would become too large.
+        private mutating func add(_ lesson: SchemaLesson, to schema: ContainerSchema) -> Bool {
+            var sum = lessons[schema.container] ?? SchemaLesson()
+            sum.merge(lesson)
+            guard schema.schema.entryCount + sum.entryCount <= limits.schemaEntriesMax else { return false }
+            lessons[schema.container] = sum
+            return true
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkPostgres
+
+/// The SQL of schemas. A container's row is locked by whoever learns (shared) and by whoever replaces (alone), so that
+/// neither misses what the other wrote.
+enum SchemaStatements {
+    /// Which container each belongs to. 1 databases.
+    static let containers = Statement(
+        "schema_containers",
+        """
+        SELECT d.id, d.container_id
+          FROM unnest($1::bigint[]) AS k (id)
+         CROSS JOIN LATERAL (
+               SELECT id, container_id FROM database WHERE id BETWEEN k.id AND k.id ORDER BY id LIMIT 1) AS d
+        """, [.int8Array])
+
+    /// The version comes first, by a statement of its own: what is read after it is as new or newer.
+    static let container = Statement(
+        "schema_container", "SELECT environment, (SELECT schema_version FROM store) FROM container WHERE id = $1",
+        [.int8])
+
+    static let types = Statement(
+        "schema_types", "SELECT name, has_own_grants FROM record_type WHERE container_id = $1", [.int8])
+
+    static let fields = Statement(
+        "schema_fields",
+        "SELECT record_type, key, value_type, is_encrypted, marks FROM record_field WHERE container_id = $1", [.int8])
+
+    static let grants = Statement(
+        "schema_grants", "SELECT record_type, role, permissions FROM record_grant WHERE container_id = $1", [.int8])
+
+    static let roles = Statement("schema_roles", "SELECT name FROM record_role WHERE container_id = $1", [.int8])
+
+    // MARK: Learning
+
+    static let lockToLearn = Statement(
+        "schema_lock_to_learn", "SELECT 1 FROM container WHERE id = $1 FOR SHARE", [.int8])
+
+    /// 1 container, 2 names.
+    static let learnTypes = Statement(
+        "schema_learn_types",
+        """
+        INSERT INTO record_type (container_id, name)
+        SELECT $1, name FROM unnest($2::text[]) AS k (name)
+         WHERE EXISTS (SELECT 1 FROM container WHERE id = $1 AND environment = 1)
+            ON CONFLICT DO NOTHING
+        """, [.int8, .textArray])
+
+    /// 1 container, 2 types, 3 keys, 4 value types, 5 whether encrypted.
+    static let learnFields = Statement(
+        "schema_learn_fields",
+        """
+        INSERT INTO record_field (container_id, record_type, key, value_type, is_encrypted)
+        SELECT $1, k.* FROM unnest($2::text[], $3::text[], $4::integer[], $5::boolean[]) AS k
+         WHERE EXISTS (SELECT 1 FROM container WHERE id = $1 AND environment = 1)
+            ON CONFLICT DO NOTHING
+        """, [.int8, .textArray, .textArray, .int4Array, .boolArray])
+
+    // MARK: Replacing
+
+    static let lockToReplace = Statement(
+        "schema_lock_to_replace", "SELECT 1 FROM container WHERE id = $1 FOR NO KEY UPDATE", [.int8])
+
+    static let countOn = Statement("schema_count_on", "UPDATE store SET schema_version = schema_version + 1", [])
+
+    /// With their fields and grants. 1 container, 2 names.
+    static let removeTypes = Statement(
+        "schema_remove_types", "DELETE FROM record_type WHERE container_id = $1 AND name = ANY ($2)",
+        [.int8, .textArray])
+
+    /// 1 container, 2 names, 3 whether they have grants of their own.
+    static let putTypes = Statement(
+        "schema_put_types",
+        """
+        INSERT INTO record_type (container_id, name, has_own_grants)
+        SELECT $1, k.* FROM unnest($2::text[], $3::boolean[]) AS k
+            ON CONFLICT (container_id, name) DO UPDATE SET has_own_grants = excluded.has_own_grants
+        """, [.int8, .textArray, .boolArray])
+
+    /// 1 container, 2 types, 3 keys.
+    static let removeFields = Statement(
+        "schema_remove_fields",
+        """
+        DELETE FROM record_field f USING unnest($2::text[], $3::text[]) AS k (record_type, key)
+         WHERE f.container_id = $1 AND f.record_type = k.record_type AND f.key = k.key
+        """, [.int8, .textArray, .textArray])
+
+    /// Index values that are there stay good while the field's type does. 1 container, 2 types, 3 keys, 4 value types,
+    /// 5 whether encrypted, 6 marks.
+    static let putFields = Statement(
+        "schema_put_fields",
+        """
+        INSERT INTO record_field (container_id, record_type, key, value_type, is_encrypted, marks)
+        SELECT $1, k.* FROM unnest($2::text[], $3::text[], $4::integer[], $5::boolean[], $6::integer[]) AS k
+            ON CONFLICT (container_id, record_type, key) DO UPDATE
+           SET value_type = excluded.value_type, is_encrypted = excluded.is_encrypted, marks = excluded.marks,
+               ready_marks = CASE WHEN record_field.value_type = excluded.value_type
+                                  THEN record_field.ready_marks & excluded.marks ELSE 0 END
+        """, [.int8, .textArray, .textArray, .int4Array, .boolArray, .int4Array])
+
+    /// 1 container, 2 types.
+    static let removeGrants = Statement(
+        "schema_remove_grants", "DELETE FROM record_grant WHERE container_id = $1 AND record_type = ANY ($2)",
+        [.int8, .textArray])
+
+    /// 1 container, 2 types, 3 roles, 4 permissions.
+    static let putGrants = Statement(
+        "schema_put_grants",
+        """
+        INSERT INTO record_grant (container_id, record_type, role, permissions)
+        SELECT $1, k.* FROM unnest($2::text[], $3::text[], $4::integer[]) AS k
+        """, [.int8, .textArray, .textArray, .int4Array])
+
+    static let removeRoles = Statement(
+        "schema_remove_roles", "DELETE FROM record_role WHERE container_id = $1 AND NOT name = ANY ($2)",
+        [.int8, .textArray])
+
+    static let putRoles = Statement(
+        "schema_put_roles",
+        "INSERT INTO record_role (container_id, name) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING",
+        [.int8, .textArray])
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+package import TidemarkService
+
+extension MemoryStore {
+    package func schema(of container: ContainerID) async throws(StorageError) -> ContainerSchema {
+        try known(try await call { $0.schemas[container] })
+    }
+
+    package func learn(
+        _ lesson: SchemaLesson, in container: ContainerID
+    ) async throws(StorageError) -> ContainerSchema {
+        try known(
+            try await call { tables in
+                guard let current = tables.schemas[container], !current.isFrozen else {
+                    return tables.schemas[container]
+                }
+                tables.schemas[container]?.schema = current.schema.learning(lesson)
+                return tables.schemas[container]
+            })
+    }
+
+    package func replaceSchema(
+        _ current: ContainerSchema, by schema: Schema
+    ) async throws(StorageError) -> Bool {
+        try await call { tables in
+            guard tables.schemas[current.container] == current else { return false }
+            tables.schemas[current.container] = ContainerSchema(
+                container: current.container, version: current.version + 1, isFrozen: current.isFrozen, schema: schema)
+            return true
+        }
+    }
+
+    private func known(_ schema: ContainerSchema?) throws(StorageError) -> ContainerSchema {
+        guard let schema else { throw StorageError(.containerUnknown) }
+        return schema
+    }
+}
+
+extension MemoryTables {
+    func schemaStamp(of database: DatabaseID) -> SchemaStamp? {
+        guard let container = databases[database]?.container, let schema = schemas[container] else { return nil }
+        return SchemaStamp(container: container, version: schema.version)
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkFields
+import TidemarkService
+import TidemarkTestKit
+
+@Suite struct SchemaLearningTests {
+    private static func save(_ name: String, _ fields: [Field], type: String = "Note") throws -> RecordSave {
+        RecordSave(name: name, type: type, tag: nil, fields: try FieldMap(fields), parent: .unchanged)
+    }
+
+    private static func request(
+        _ saves: [RecordSave], _ fixture: ServiceFixture, counter: UInt64, isAtomic: Bool = false, device: UInt64 = 1
+    ) -> RecordsRequest {
+        RecordsRequest(
+            id: RequestID(DeviceID(high: 0, low: device), counter), zoneName: "notes", saves: saves, deletes: [],
+            policy: .allKeys, isAtomic: isAtomic, user: fixture.identity.user)
+    }
+
+    private static func failures(_ result: Result<RecordsOutcome, FailureReason>) throws -> [ItemFailure?] {
+        try result.get().saves.map { if case .failed(let failure) = $0 { failure } else { nil } }
+    }
+
+    @Test func `R-062: the first save fixes a key's type, also for other servers`() throws {
+        let fixture = try ServiceFixture()
+        let (first, second) = (fixture.server(), fixture.server())
+        try fixture.scheduler.simulate {
+            let database = fixture.identity.privateDatabase
+            let number = try Self.save("a", [Field("key", .int64(1))])
+            let text = try Self.save("b", [Field("key", .string("x"))])
+            let good = await first.modify(Self.request([number], fixture, counter: 1), in: database)
+            let bad = await second.modify(Self.request([text, number], fixture, counter: 1, device: 2), in: database)
+            #expect(try Self.failures(good) == [nil])
+            let failures = try Self.failures(bad)
+            #expect(failures.map(\.?.reason) == [.fieldTypeDiffers, nil])
+            #expect(
+                failures[0]?.detail?.contains("'key' of record type 'Note': it holds INT64, the save has STRING")
+                    == true)
+        }
+    }
+
+    @Test func `R-067: the first save fixes a key's space`() throws {
+        let fixture = try ServiceFixture()
+        try fixture.scheduler.simulate {
+            let server = fixture.server()
+            let plain = try Self.save("a", [Field("key", .int64(1))])
+            let encrypted = try Self.save("b", [Field("key", .int64(1), isEncrypted: true)])
+            let outcome = await server.modify(
+                Self.request([plain, encrypted], fixture, counter: 1), in: fixture.identity.privateDatabase)
+            #expect(try Self.failures(outcome).map(\.?.reason) == [nil, .fieldSpaceDiffers])
+        }
+    }
+
+    @Test func `R-151, R-157: a save that does not fit fails its batch, and again when it is repeated`() throws {
+        let fixture = try ServiceFixture()
+        let server = fixture.server()
+        try fixture.scheduler.simulate {
+            let database = fixture.identity.privateDatabase
+            let saves = [
+                try Self.save("a", [Field("key", .int64(1))]), try Self.save("b", [Field("key", .string("x"))]),
+                try Self.save("c", [Field("other", .int64(1))]),
+            ]
+            let request = Self.request(saves, fixture, counter: 1, isAtomic: true)
+            for server in [server, server, fixture.server()] {
+                let failures = try Self.failures(await server.modify(request, in: database))
+                #expect(failures.map(\.?.reason) == [.batchFailed, .fieldTypeDiffers, .batchFailed])
+                #expect(failures[1]?.detail != nil)
+            }
+            #expect(try await fixture.records().isEmpty)
+        }
+    }
+
+    @Test func `R-157: what was saved before the schema changed is still told as saved`() throws {
+        let fixture = try ServiceFixture()
+        try fixture.scheduler.simulate {
+            let store = MemoryStore(fixture.database)
+            let (server, database) = (fixture.server(), fixture.identity.privateDatabase)
+            let request = Self.request([try Self.save("a", [Field("key", .int64(1))])], fixture, counter: 1)
+            let first = await server.modify(request, in: database)
+            let schema = try await store.schema(of: fixture.identity.container)
+            let other = Schema(types: [
+                "Note": RecordTypeSchema(fields: ["key": FieldSchema(SchemaFieldType(.string))])
+            ])
+            #expect(try await store.replaceSchema(schema, by: other))
+            #expect(try await server.modify(request, in: database).get() == first.get())
+            let next = await server.modify(
+                Self.request([try Self.save("b", [Field("key", .int64(1))])], fixture, counter: 2), in: database)
+            // The operator's change is seen by the very next transaction, without a notice.
+            #expect(try Self.failures(next).map(\.?.reason) == [.fieldTypeDiffers])
+        }
+    }
+
+    @Test func `a save of what is known takes one transaction and no further step`() throws {
+        let fixture = try ServiceFixture()
+        let script = FaultScript()
+        let server = fixture.server(faults: script.plan)
+        try fixture.scheduler.simulate {
+            for counter in 1...3 as ClosedRange<UInt64> {
+                let save = try Self.save("a", [Field("key", .int64(Int64(counter)))])
+                _ = try await server.modify(
+                    Self.request([save], fixture, counter: counter), in: fixture.identity.privateDatabase
+                ).get()
+                // The first gets to know the schema, and teaches it.
+                #expect(script.count(.callSent) == 2)
+                #expect(script.count(.beginSent) == 2 + Int(counter))
+            }
+        }
+    }
+
+    @Test func `a save that fails in any case teaches nothing`() throws {
+        let fixture = try ServiceFixture()
+        try fixture.scheduler.simulate {
+            let saves = [
+                try Self.save("_bad", [Field("key", .int64(1))]), try Self.save("a", [], type: "no type"),
+                RecordSave(
+                    name: "b", type: "Other", tag: nil, fields: FieldMap(), parent: .unchanged,
+                    fieldsFailure: .fieldsInvalid),
+            ]
+            _ = await fixture.server().modify(
+                Self.request(saves, fixture, counter: 1), in: fixture.identity.privateDatabase)
+            let schema = try await MemoryStore(fixture.database).schema(of: fixture.identity.container)
+            #expect(schema.schema == Schema())
+        }
+    }
+
+    @Test func `a schema has a largest size`() throws {
+        let fixture = try ServiceFixture()
+        var limits = Limits()
+        limits.schemaEntriesMax = 3
+        let server = fixture.server(limits: limits)
+        try fixture.scheduler.simulate {
+            let saves = [
+                try Self.save("a", [Field("one", .int64(1))]),
+                try Self.save("b", [Field("two", .int64(1)), Field("three", .int64(1))]),
+                try Self.save("c", [Field("two", .int64(1))]), try Self.save("d", [Field("four", .int64(1))]),
+            ]
+            let outcome = await server.modify(
+                Self.request(saves, fixture, counter: 1), in: fixture.identity.privateDatabase)
+            #expect(try Self.failures(outcome).map(\.?.reason) == [nil, .schemaFull, nil, .schemaFull])
+        }
+    }
+
+    @Test func `R-062: two servers that teach different types at once end with one winner, whatever goes wrong`() throws
+    {
+        for seed in 0..<60 as Range<UInt64> {
+            let fixture = try ServiceFixture(seed: seed)
+            let values: [FieldValue] = [.int64(1), .string("x"), .double(1), .strings(["x"])]
+            let faults: [FaultPoint: [Fault]] = [
+                .callAnswered: [.none, seed % 3 == 0 ? .disconnect : .none],
+                .commitAnswered: [seed % 4 == 0 ? .disconnect : .none],
+            ]
+            let ends = try fixture.scheduler.simulate {
+                await withTaskGroup(of: String.self) { group in
+                    for (index, value) in values.enumerated() {
+                        let server = fixture.server(faults: FaultScript(first: faults).plan)
+                        group.addTask {
+                            guard let save = try? Self.save("r\(index)", [Field("key", value)]) else { return "" }
+                            let request = Self.request([save], fixture, counter: 1, device: UInt64(index) + 2)
+                            let result = await server.modify(request, in: fixture.identity.privateDatabase)
+                            guard let failures = try? Self.failures(result) else { return "refused" }
+                            return failures.first??.reason == .fieldTypeDiffers ? "does not fit" : "saved"
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+            }
+            #expect(ends.sorted() == ["does not fit", "does not fit", "does not fit", "saved"], "seed \(seed)")
+        }
+    }
+}
