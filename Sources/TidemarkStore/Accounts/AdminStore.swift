@@ -6,7 +6,7 @@ package import TidemarkService
 
 /// What an operator does with accounts and credentials; used by `tidemark admin` and `tidemark dev`.
 package struct AdminStore: Sendable {
-    private let storage: PostgresStorage
+    let storage: PostgresStorage
 
     package init(_ storage: PostgresStorage) {
         self.storage = storage

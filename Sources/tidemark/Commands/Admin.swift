@@ -6,5 +6,7 @@ internal import ArgumentParser
 struct Admin: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "See and repair what is stored.",
-        subcommands: [AdminAccounts.self, AdminCredentials.self, AdminDevices.self, AdminStoreCommand.self])
+        subcommands: [
+            AdminAccounts.self, AdminCredentials.self, AdminDevices.self, AdminSchema.self, AdminStoreCommand.self,
+        ])
 }

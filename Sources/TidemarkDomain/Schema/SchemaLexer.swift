@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where in a text something stands; both count from 1, columns in characters.
+package struct SchemaPosition: Hashable, Sendable {
+    package let line: Int
+    package let column: Int
+}
+
+/// What is wrong with a schema's text, and where.
+package struct SchemaSyntaxError: Error, Equatable, CustomStringConvertible {
+    package let position: SchemaPosition
+    package let message: String
+
+    package var description: String { "\(position.line):\(position.column): \(message)" }
+}
+
+/// The words and signs of a schema's text, comments and spaces left out.
+struct SchemaLexer {
+    enum Kind: Hashable {
+        /// A word that may be a keyword, whatever its case.
+        case word
+        /// A name in quotation marks, which is never a keyword.
+        case quoted
+        /// One of `( ) , ; < >`.
+        case sign
+        case end
+    }
+
+    struct Token {
+        let kind: Kind
+        let text: String
+        let position: SchemaPosition
+    }
+
+    private let characters: [Character]
+    private var index = 0
+    private var line = 1
+    private var column = 1
+
+    init(_ text: String) {
+        characters = Array(text)
+    }
+
+    mutating func next() throws(SchemaSyntaxError) -> Token {
+        skipSpacesAndComments()
+        let position = SchemaPosition(line: line, column: column)
+        guard let first = peek() else { return Token(kind: .end, text: "the end", position: position) }
+        if "(),;<>".contains(first) {
+            advance()
+            return Token(kind: .sign, text: String(first), position: position)
+        }
+        if first == "\"" { return Token(kind: .quoted, text: try quoted(position), position: position) }
+        guard isWord(first) else {
+            throw SchemaSyntaxError(position: position, message: "unexpected character \(Self.visible(first))")
+        }
+        var text = ""
+        while let character = peek(), isWord(character) {
+            text.append(character)
+            advance()
+        }
+        return Token(kind: .word, text: text, position: position)
+    }
+
+    private mutating func quoted(_ start: SchemaPosition) throws(SchemaSyntaxError) -> String {
+        advance()
+        var text = ""
+        while let character = peek(), !character.isNewline {
+            advance()
+            if character == "\"" { return text }
+            text.append(character)
+        }
+        throw SchemaSyntaxError(position: start, message: "this name in quotation marks does not end on its line")
+    }
+
+    private mutating func skipSpacesAndComments() {
+        while let character = peek() {
+            let isComment = (character == "/" || character == "-") && peek(1) == character
+            guard isComment || character.isWhitespace else { return }
+            if isComment { while let next = peek(), !next.isNewline { advance() } } else { advance() }
+        }
+    }
+
+    private func peek(_ distance: Int = 0) -> Character? {
+        index + distance < characters.count ? characters[index + distance] : nil
+    }
+
+    private mutating func advance() {
+        if characters[index].isNewline {
+            line += 1
+            column = 1
+        } else {
+            column += 1
+        }
+        index += 1
+    }
+
+    private func isWord(_ character: Character) -> Bool {
+        character.isASCII && (character.isLetter || character.isNumber || character == "_")
+    }
+
+    /// A character that can be read, also where it has no shape of its own.
+    private static func visible(_ character: Character) -> String {
+        character.unicodeScalars.map { $0.isASCII ? $0.escaped(asASCII: true) : "\($0)" }.joined()
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkPostgres
+package import TidemarkService
+
+/// What an operator does with schemas; used by `tidemark admin schema`.
+extension AdminStore {
+    /// Nil if there is no such container in this environment.
+    package func container(
+        _ identifier: String, _ environment: ContainerEnvironment
+    ) async throws(StorageError) -> ContainerID? {
+        let rows = try await storage.read(
+            AdminSchemaStatements.findContainer(.text(identifier), .int2(environment.rawValue)))
+        return try decode { () throws(PostgresError) in
+            try rows.first.map { row throws(PostgresError) in ContainerID(try row.int64(0)) }
+        }
+    }
+
+    /// Creates the container in this environment, if it is not there.
+    package func createContainer(
+        _ identifier: String, _ environment: ContainerEnvironment
+    ) async throws(StorageError) -> ContainerID {
+        _ = try await storage.write([
+            AccountStatements.createContainer(.text(identifier), .int2(environment.rawValue))
+        ])
+        guard let id = try await container(identifier, environment) else { throw StorageError(.containerUnknown) }
+        return id
+    }
+
+    package func schema(of container: ContainerID) async throws(StorageError) -> ContainerSchema {
+        try await storage.schema(of: container)
+    }
+
+    /// - Returns: false, with nothing changed, if the schema is not `current` any more.
+    package func replaceSchema(
+        _ current: ContainerSchema, by schema: Schema
+    ) async throws(StorageError) -> Bool {
+        try await storage.replaceSchema(current, by: schema)
+    }
+
+    /// Those of the differences that records stand against: they have the type that would go, or hold the field.
+    ///
+    /// Reads every record of the container; nothing is locked, so that a save meanwhile may be missed.
+    package func inUse(
+        _ differences: [SchemaDifference], in container: ContainerID
+    ) async throws(StorageError) -> [SchemaDifference] {
+        var open = differences.filter(\.isDestructive)
+        var used: [SchemaDifference] = []
+        var scan = RecordScan(storage, container: container)
+        while !open.isEmpty, let page = try await scan.nextPage(types: Set(open.map(\.typeName))) {
+            let found = open.filter { difference in page.contains(where: difference.isUsed) }
+            used += found
+            open.removeAll(where: found.contains)
+        }
+        return differences.filter(used.contains)
+    }
+}
+
+extension SchemaDifference {
+    /// Of a destructive difference; empty for others.
+    fileprivate var typeName: String {
+        switch self {
+        case .typeRemoved(let type), .fieldRemoved(let type, _, _), .fieldChanged(let type, _, _, _): type
+        default: ""
+        }
+    }
+
+    fileprivate func isUsed(by record: ScannedRecord) -> Bool {
+        guard record.type == typeName else { return false }
+        switch self {
+        case .typeRemoved: return true
+        case .fieldRemoved(_, let key, _), .fieldChanged(_, let key, _, _): return record.fields[key] != nil
+        default: return false
+        }
+    }
+}
+
+enum AdminSchemaStatements {
+    /// 1 container, 2 environment.
+    static let findContainer = Statement(
+        "find_container", "SELECT id FROM container WHERE identifier = $1 AND environment = $2", [.text, .int2])
+
+    static let listContainers = Statement("list_containers", "SELECT id FROM container ORDER BY id", [])
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkPostgres
+internal import TidemarkService
+
+/// A living record as a scan finds it.
+struct ScannedRecord {
+    let database: DatabaseID
+    let zone: ZoneID
+    let name: String
+    let type: String
+    let changeNumber: ChangeNumber
+    let fields: FieldMap
+}
+
+/// Goes through all records of a container by their keys, a page at a time, so that no statement takes long.
+struct RecordScan {
+    /// Rows of one page, of whatever type.
+    private static let rowsMax: Int64 = 500
+
+    private let storage: PostgresStorage
+    private let container: ContainerID
+    private var databases: [Int64]?
+    private var zone: Int64 = 0
+    private var name = ""
+
+    init(_ storage: PostgresStorage, container: ContainerID) {
+        self.storage = storage
+        self.container = container
+    }
+
+    /// Living records of these types among the next rows; may be empty. Nil at the end.
+    mutating func nextPage(types: Set<String>) async throws(StorageError) -> [ScannedRecord]? {
+        if databases == nil {
+            let rows = try await storage.read(ScanStatements.databases(.int8(container.rawValue)))
+            databases = try decode { () throws(PostgresError) in
+                var ids: [Int64] = []
+                for row in rows { ids.append(try row.int64(0)) }
+                return ids
+            }
+        }
+        guard let database = databases?.last else { return nil }
+        let rows = try await storage.read(
+            ScanStatements.page(
+                .int8(database), .int8(zone), .text(name), .textArray(types.sorted()), .int8(Self.rowsMax)))
+        return try decode { () throws(PostgresError) in try take(rows, of: database) }
+    }
+
+    private mutating func take(_ rows: PostgresRows, of database: Int64) throws(PostgresError) -> [ScannedRecord] {
+        var records: [ScannedRecord] = []
+        for row in rows {
+            (zone, name) = (try row.int64(0), try row.string(1))
+            guard let fields = try row.bytes(ifPresent: 4) else { continue }
+            records.append(
+                ScannedRecord(
+                    database: DatabaseID(database), zone: ZoneID(zone), name: name, type: try row.string(2),
+                    changeNumber: try row.int64(3), fields: FieldMap(trusting: fields)))
+        }
+        if rows.count < Self.rowsMax {
+            databases?.removeLast()
+            (zone, name) = (0, "")
+        }
+        return records
+    }
+}
+
+private enum ScanStatements {
+    static let databases = Statement(
+        "scan_databases", "SELECT id FROM database WHERE container_id = $1 ORDER BY id", [.int8])
+
+    /// 1 database, 2 zone, 3 name, 4 types, 5 rows.
+    static let page = Statement(
+        "scan_page",
+        """
+        SELECT zone_id, name, type, change_number,
+               CASE WHEN type = ANY ($4) AND NOT is_deleted THEN fields END AS fields
+          FROM record
+         WHERE database_id = $1 AND (zone_id, name) > ($2, $3)
+         ORDER BY zone_id, name
+         LIMIT $5
+        """, [.int8, .int8, .text, .textArray, .int8])
+}

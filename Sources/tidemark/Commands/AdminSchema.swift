@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Foundation
+internal import TidemarkDomain
+internal import TidemarkStore
+
+struct AdminSchema: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Record types and fields, in CloudKit's schema language (.ckdb).",
+        subcommands: [Export.self, Import.self, Validate.self, Diff.self, Promote.self])
+
+    struct Export: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Print the schema.")
+
+        @OptionGroup var container: ContainerOption
+        @OptionGroup var database: DatabaseOption
+
+        func run() throws {
+            let container = container
+            let schema = try database.withAdminStore { store in
+                try await store.schema(of: try await container.find(in: store)).schema
+            }
+            print(schema.text, terminator: "")
+        }
+    }
+
+    struct Import: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make the schema what a file says.",
+            discussion: """
+                What the file does not have is removed: in development if no record uses it, in production never. What \
+                changes is printed, as by `diff`.
+                """)
+
+        @Argument(help: "The file; - for standard input.") var file: String
+        @Flag(help: "In development: remove and change also what records use. They keep their values.") var force =
+            false
+        @OptionGroup var container: ContainerOption
+        @OptionGroup var database: DatabaseOption
+
+        func run() throws {
+            let schema = try SchemaFile.read(file)
+            let (container, force) = (container, force)
+            let differences = try database.withAdminStore { store in
+                let id = try await store.createContainer(container.identifier, container.environment.value)
+                return try await store.change(id, force: force) { _ in schema }
+            }
+            SchemaFile.report(differences)
+        }
+    }
+
+    struct Validate: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Look whether a file is a schema; needs no database.")
+
+        @Argument(help: "The file; - for standard input.") var file: String
+
+        func run() throws {
+            let schema = try SchemaFile.read(file)
+            let fieldCount = schema.types.values.reduce(0) { $0 + $1.fields.count }
+            print("Good: \(schema.types.count) record types, \(fieldCount) fields, \(schema.roles.count) roles.")
+        }
+    }
+
+    struct Diff: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show what `import` of a file would change, or, without a file, what `promote` would.")
+
+        @Argument(help: "The file; - for standard input.") var file: String?
+        @OptionGroup var container: ContainerOption
+        @OptionGroup var database: DatabaseOption
+
+        func run() throws {
+            let container = container
+            let schema = try file.map(SchemaFile.read)
+            let differences = try database.withAdminStore { store in
+                if let schema {
+                    return try await store.currentSchema(container, container.environment.value).differences(to: schema)
+                }
+                let production = try await store.currentSchema(container, .production)
+                let development = try await store.currentSchema(container, .development)
+                return production.differences(to: try production.promotingOrError(development))
+            }
+            for difference in differences { print(difference.text) }
+        }
+    }
+
+    struct Promote: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add to production what development has beyond it.",
+            discussion: "Nothing is removed from production. What changes is printed, as by `diff`.")
+
+        @Option(help: ArgumentHelp("The container's identifier.", valueName: "identifier")) var container: String
+        @OptionGroup var database: DatabaseOption
+
+        func run() throws {
+            let container = container
+            let differences = try database.withAdminStore { store in
+                guard let development = try await store.container(container, .development) else {
+                    throw CommandError("There is no container \(container) in development. Check its identifier.")
+                }
+                let source = try await store.schema(of: development).schema
+                let production = try await store.createContainer(container, .production)
+                return try await store.change(production, force: false) { try $0.promotingOrError(source) }
+            }
+            SchemaFile.report(differences)
+        }
+    }
+}
+
+/// Which container, and in which environment.
+struct ContainerOption: ParsableArguments {
+    @Option(name: .customLong("container"), help: ArgumentHelp("The container's identifier.", valueName: "identifier"))
+    var identifier: String
+    @Option(help: ArgumentHelp("development or production.", valueName: "environment"))
+    var environment: EnvironmentName = .development
+
+    /// - Throws: ``CommandError`` if there is no such container.
+    func find(in store: AdminStore) async throws -> ContainerID {
+        guard let id = try await store.container(identifier, environment.value) else {
+            throw CommandError(
+                "There is no container \(identifier) in \(environment.rawValue). Check its identifier and --environment."
+            )
+        }
+        return id
+    }
+}
+
+/// A container's environment on a command line (R-012).
+enum EnvironmentName: String, ExpressibleByArgument, CaseIterable {
+    case development, production
+
+    var value: ContainerEnvironment { self == .development ? .development : .production }
+}
+
+enum SchemaFile {
+    /// - Throws: ``CommandError`` that begins with file, line and column.
+    static func read(_ path: String) throws -> Schema {
+        let data: Data
+        do {
+            data =
+                try path == "-"
+                ? FileHandle.standardInput.readToEnd() ?? Data() : Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw CommandError("The file \(path) cannot be read. Check that it exists and who may read it.")
+        }
+        guard let text = String(bytes: data, encoding: .utf8) else {
+            throw CommandError("The file \(path) is not text in UTF-8.")
+        }
+        do throws(SchemaSyntaxError) {
+            return try Schema(parsing: text)
+        } catch {
+            throw CommandError("\(path):\(error)")
+        }
+    }
+
+    static func report(_ differences: [SchemaDifference]) {
+        for difference in differences { print(difference.text) }
+        print(differences.isEmpty ? "Nothing to change." : "Changed.")
+    }
+}
+
+extension Schema {
+    /// As ``promoting(_:)``, with an error for people.
+    fileprivate func promotingOrError(_ source: Schema) throws -> Schema {
+        do throws(SchemaConflict) {
+            return try promoting(source)
+        } catch {
+            throw CommandError(
+                "Production has fields of other types, which never change: use other keys.\n"
+                    + error.differences.map(\.text).joined(separator: "\n"))
+        }
+    }
+}
+
+extension AdminStore {
+    /// Empty for a container that is not there yet.
+    fileprivate func currentSchema(
+        _ container: ContainerOption, _ environment: ContainerEnvironment
+    ) async throws -> Schema {
+        guard let id = try await self.container(container.identifier, environment) else { return Schema() }
+        return try await schema(of: id).schema
+    }
+
+    /// Replaces a schema by what `make` makes of it, unless that would be destructive: in production, and in development
+    /// where records stand against it, but for `force`.
+    ///
+    /// - Returns: what was changed.
+    fileprivate func change(
+        _ container: ContainerID, force: Bool, _ make: @Sendable (Schema) throws -> Schema
+    ) async throws -> [SchemaDifference] {
+        for _ in 0..<10 {
+            let current = try await schema(of: container)
+            let schema = try make(current.schema)
+            let differences = current.schema.differences(to: schema)
+            let destructive = differences.filter(\.isDestructive)
+            if current.isFrozen, !destructive.isEmpty {
+                throw CommandError.refused("Production never loses or changes types and fields:", destructive)
+            }
+            if !force {
+                let used = try await inUse(destructive, in: container)
+                guard used.isEmpty else {
+                    throw CommandError.refused("Records use these. Delete the records, or repeat with --force:", used)
+                }
+            }
+            if differences.isEmpty { return [] }
+            if try await replaceSchema(current, by: schema) { return differences }
+        }
+        throw CommandError("The schema keeps changing: devices save new fields at this moment. Try again.")
+    }
+}
+
+extension CommandError {
+    fileprivate static func refused(_ text: String, _ differences: [SchemaDifference]) -> CommandError {
+        CommandError("\(text)\n" + differences.map(\.text).joined(separator: "\n"))
+    }
+}
