@@ -99,6 +99,12 @@ let package = Package(
             // A link to migrations/: `PackageResources._001_create_store_sql` is the file 0001_create_store.sql.
             resources: [.embedInCode("Schema")], swiftSettings: settings),
         target(
+            "TidemarkAssets",
+            [
+                "TidemarkBytes", "TidemarkCrypto", "TidemarkDomain", "TidemarkFields", "TidemarkScheduling",
+                "TidemarkService", "TidemarkSockets",
+            ]),
+        target(
             "TidemarkSessions",
             [
                 "TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkService", "TidemarkTranslation",
@@ -107,7 +113,8 @@ let package = Package(
         target(
             "TidemarkServer",
             [
-                "TidemarkBytes", "TidemarkCrypto", "TidemarkDomain", "TidemarkService", "TidemarkSessions",
+                "TidemarkAssets", "TidemarkBytes", "TidemarkCrypto", "TidemarkDomain", "TidemarkService",
+                "TidemarkSessions",
                 "TidemarkSockets", "TidemarkStore", "TidemarkTransport", "TidemarkTLS", "TidemarkHTTP",
                 "TidemarkWebSocket", "TidemarkScheduling", "TidemarkTelemetry", "TidemarkPostgres", logging,
             ]),
@@ -124,8 +131,9 @@ let package = Package(
         target(
             "TidemarkTestKit",
             [
-                "TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkKit", "TidemarkScheduling",
-                "TidemarkService", "TidemarkSessions", "TidemarkTranslation", "TidemarkWire", deque,
+                "TidemarkBytes", "TidemarkCrypto", "TidemarkFields", "TidemarkDomain", "TidemarkKit",
+                "TidemarkScheduling", "TidemarkService", "TidemarkSessions", "TidemarkTranslation", "TidemarkWire",
+                deque,
             ]),
 
         // Programs.
@@ -134,7 +142,8 @@ let package = Package(
             [
                 "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkSessions", "TidemarkPostgres",
                 "TidemarkLocalPostgres", "TidemarkDomain", "TidemarkSockets", "TidemarkScheduling", "TidemarkTelemetry",
-                "TidemarkTLS", "TidemarkTransport", "TidemarkCrypto", "TidemarkBytes", arguments, logging,
+                "TidemarkTLS", "TidemarkTransport", "TidemarkCrypto", "TidemarkBytes", "TidemarkAssets", arguments,
+                logging,
             ]),
         executable("foldersync", ["CloudKit", "TidemarkBytes", "TidemarkCrypto", arguments]),
         executable(
@@ -208,6 +217,12 @@ let package = Package(
                 "TidemarkBytes",
             ]),
         tests(
+            "TidemarkAssetsTests",
+            [
+                "TidemarkAssets", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkCrypto",
+                "TidemarkBytes",
+            ]),
+        tests(
             "TidemarkServerTests",
             [
                 "TidemarkServer", "TidemarkSessions", "TidemarkService", "TidemarkStore", "TidemarkTransport",
@@ -219,7 +234,7 @@ let package = Package(
             "TidemarkKitTests",
             [
                 "TidemarkKit", "CloudKit", "TidemarkTestKit", "TidemarkWire", "TidemarkFields", "TidemarkBytes",
-                "TidemarkScheduling", "TidemarkDomain", "TidemarkTranslation", protobuf,
+                "TidemarkCrypto", "TidemarkScheduling", "TidemarkDomain", "TidemarkTranslation", protobuf,
             ]),
         tests(
             "SimulationTests",

@@ -112,6 +112,16 @@ extension FailureReason {
             "The request is malformed, or this server does not know it. Update the client or the server."
         case .containerUnknown:
             "Unknown container. Check its identifier, and that the server was told of it."
+        case .assetMissing:
+            "Asset not available. Upload it to this database before the record, and fetch it by a record that has it."
+        case .assetTooLarge:
+            "asset too large. Split the file, or have the server's limit for assets raised."
+        case .assetModified:
+            "The asset's content is not what was announced: the file changed while it was uploaded. Upload it again."
+        case .assetsFull:
+            "There is no room for the asset. Delete what is not needed, or have the server's disk enlarged."
+        case .assetsUnavailable:
+            "This server keeps no assets. Its operator can give it a directory for them (--asset-directory)."
         default:
             queryText ?? "Internal error. The server's log has the details."
         }

@@ -88,6 +88,16 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case fieldSpaceDiffers = 41
     /// ``Limits/schemaEntriesMax``.
     case schemaFull = 42
+    /// not uploaded to this database, or not readable for who asks.
+    case assetMissing = 50
+    /// over the size of one asset.
+    case assetTooLarge = 51
+    /// what was uploaded is not what was announced.
+    case assetModified = 52
+    /// no room where assets are kept.
+    case assetsFull = 53
+    /// No asset directory was given to the server.
+    case assetsUnavailable = 54
     /// ``Limits/subscriptionsMax``.
     case tooManySubscriptions = 55
 

@@ -44,6 +44,11 @@ package struct Limits: Sendable, Equatable {
     package var predicateBytesMax = 65_536
     /// Sort descriptors of one query. More: `invalidArguments`.
     package var sortsMax = 16
+    /// Bytes of one asset. More: `limitExceeded`.
+    package var assetBytesMax: Int64 = 1_073_741_824
+    /// Bytes of an asset in one message, up or down: a request that is sent after it waits for no more. More:
+    /// `invalidArguments`.
+    package var assetChunkBytesMax = 262_144
 
     package init() {}
 }

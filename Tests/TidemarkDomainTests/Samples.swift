@@ -51,6 +51,9 @@ struct TestZone {
     var records: [String: RecordState] = [:]
     var memories: [DeviceID: RequestMemory] = [:]
     var limits = Limits()
+    /// Those that have been uploaded.
+    var assets: Set<FieldAsset> = []
+    private(set) var assetUses: [AssetUse] = []
     let key: ZoneKey
     private var counter: UInt64 = 0
 
@@ -110,13 +113,16 @@ struct TestZone {
                 children[parent, default: []].append(record.name)
             }
         }
-        return ZoneSnapshot(
+        var snapshot = ZoneSnapshot(
             key: key, zone: zone, records: records.filter { read.recordNames.contains($0.key) }, children: children,
             memories: memories.filter { read.devices.contains($0.key) })
+        snapshot.assets = assets.intersection(read.assets)
+        return snapshot
     }
 
     mutating func commit(_ changes: ZoneChanges) {
         zone?.changeNumber = changes.changeNumber
+        assetUses = changes.assetUses
         for record in changes.records { records[record.name] = record }
         for (device, memory) in changes.memories {
             memories[device] = RequestMemory(decoding: memory.encoded)

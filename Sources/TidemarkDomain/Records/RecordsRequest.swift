@@ -43,6 +43,8 @@ package struct RecordSave: Sendable {
     package let fieldsFailure: FailureReason?
     /// Why the save does not fit the schema, once it has been held against it.
     package var schemaRefusal: SchemaRefusal?
+    /// The assets that the fields name; they must have been uploaded before.
+    package let assets: [FieldAsset]
 
     package init(
         name: String, type: String, tag: ChangeTag?, fields: FieldMap, parent: ParentChange,
@@ -54,6 +56,7 @@ package struct RecordSave: Sendable {
         self.fields = fields
         self.parent = parent
         self.fieldsFailure = fieldsFailure
+        assets = fields.assets
     }
 }
 

@@ -22,6 +22,7 @@ internal import TidemarkFields
 // 12. recordTypeChanged R-108: whatever the policy and the tag
 // 13. recordExists, recordChanged, recordMissing , R-095 (never two of them)
 // 14. recordTooLarge    R-082, of the record as it would be
+//     assetMissing      R-070, of the assets that the save itself names
 // 15. parentMissing     R-080, on the end state of the request
 // 16. parentCycle       R-081, on the end state of the request
 // For one delete: 7 and 8, then
@@ -65,7 +66,13 @@ extension RecordsRequest {
             key: ZoneKey(database: database, name: zoneName),
             recordNames: Set(names).filter { RecordName.isValid($0) }.sorted(),
             parentNames: Set(deletes).filter { RecordName.isValid($0) }.sorted(),
-            devices: [id.device])
+            devices: [id.device], assets: Set(saves.flatMap(\.assets)).inOrder)
+    }
+}
+
+extension Set<FieldAsset> {
+    fileprivate var inOrder: [FieldAsset] {
+        isEmpty ? [] : sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }
     }
 }
 
@@ -81,7 +88,7 @@ extension ZoneRead {
             key: first.key,
             recordNames: Set(reads.flatMap(\.recordNames)).sorted(),
             parentNames: Set(reads.flatMap(\.parentNames)).sorted(),
-            devices: Set(reads.flatMap(\.devices)).sorted())
+            devices: Set(reads.flatMap(\.devices)).sorted(), assets: Set(reads.flatMap(\.assets)).inOrder)
     }
 }
 

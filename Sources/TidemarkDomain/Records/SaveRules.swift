@@ -35,10 +35,10 @@ struct SaveRules {
         case .refuse(let reason):
             return .refuse(ItemFailure(reason, serverRecord: current, serverZone: current.map { _ in table.zone }))
         case .create:
-            return limitingSize(create(save, over: table[save.name]))
+            return limiting(create(save, over: table[save.name]), save)
         case .update:
             guard let current else { preconditionFailure("an update without a record") }
-            return limitingSize(update(current, by: save))
+            return limiting(update(current, by: save), save)
         }
     }
 
@@ -61,9 +61,12 @@ struct SaveRules {
         return .write(record)
     }
 
-    private func limitingSize(_ plan: PlannedSave) -> PlannedSave {
-        guard case .write(let record) = plan, record.fields.byteCount > limits.recordBytesMax else { return plan }
-        return .refuse(ItemFailure(.recordTooLarge))
+    /// What must be true of the record as it would be.
+    private func limiting(_ plan: PlannedSave, _ save: RecordSave) -> PlannedSave {
+        guard case .write(let record) = plan else { return plan }
+        if record.fields.byteCount > limits.recordBytesMax { return .refuse(ItemFailure(.recordTooLarge)) }
+        if !save.assets.allSatisfy(table.uploadedAssets.contains) { return .refuse(ItemFailure(.assetMissing)) }
+        return plan
     }
 
     /// The tombstone that the record leaves; nil if there is no living record, which is a success too.

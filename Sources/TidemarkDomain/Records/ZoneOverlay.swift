@@ -21,7 +21,9 @@ package struct ZoneOverlay: Sendable {
         self.limits = limits
         memories = snapshot.memories
         table = snapshot.zone.map {
-            ZoneTable(zone: $0, store: store, records: snapshot.records, children: snapshot.children)
+            ZoneTable(
+                zone: $0, store: store, records: snapshot.records, children: snapshot.children,
+                uploadedAssets: snapshot.assets)
         }
     }
 
@@ -55,7 +57,7 @@ package struct ZoneOverlay: Sendable {
         guard let table, !decidedFor.isEmpty else { return nil }
         return ZoneChanges(
             database: key.database, zone: table.zone, changeNumber: table.changeNumber, records: table.changedRecords,
-            memories: memories.filter { decidedFor.contains($0.key) })
+            memories: memories.filter { decidedFor.contains($0.key) }, assetUses: table.assetUses)
     }
 
     private static func decide(

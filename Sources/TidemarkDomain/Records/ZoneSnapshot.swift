@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import TidemarkFields
+
 /// What a transaction must lock and read in one zone before the rules can decide.
 package struct ZoneRead: Sendable {
     package let key: ZoneKey
@@ -9,12 +11,17 @@ package struct ZoneRead: Sendable {
     package let parentNames: [String]
     /// Devices whose remembered requests matter; sorted, each once.
     package let devices: [DeviceID]
+    /// Assets that saves name; by hash, each once.
+    package let assets: [FieldAsset]
 
-    package init(key: ZoneKey, recordNames: [String], parentNames: [String], devices: [DeviceID]) {
+    package init(
+        key: ZoneKey, recordNames: [String], parentNames: [String], devices: [DeviceID], assets: [FieldAsset] = []
+    ) {
         self.key = key
         self.recordNames = recordNames
         self.parentNames = parentNames
         self.devices = devices
+        self.assets = assets
     }
 }
 
@@ -32,6 +39,8 @@ package struct ZoneSnapshot: Sendable {
     package var memories: [DeviceID: RequestMemory]
     /// Which schema holds for the zone's records; nil where that was not asked for.
     package var schema: SchemaStamp?
+    /// Those of the ``ZoneRead/assets`` that have been uploaded to the database.
+    package var assets: Set<FieldAsset> = []
 
     package init(
         key: ZoneKey, zone: ZoneState? = nil, lastRemoval: ZoneRemovalReason? = nil,
@@ -58,15 +67,18 @@ package struct ZoneChanges: Sendable {
     package let records: [RecordState]
     /// Rows of request memory to insert or replace.
     package let memories: [DeviceID: RequestMemory]
+    /// What changed in which assets the records name; empty unless assets are involved.
+    package let assetUses: [AssetUse]
 
     package init(
         database: DatabaseID, zone: ZoneID, changeNumber: ChangeNumber, records: [RecordState],
-        memories: [DeviceID: RequestMemory]
+        memories: [DeviceID: RequestMemory], assetUses: [AssetUse] = []
     ) {
         self.database = database
         self.zone = zone
         self.changeNumber = changeNumber
         self.records = records
         self.memories = memories
+        self.assetUses = assetUses
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkFields
+
 /// The records of one zone as far as a transaction has read them, with what its requests have changed so far.
 struct ZoneTable: Sendable {
     let zone: ZoneID
@@ -11,12 +13,20 @@ struct ZoneTable: Sendable {
     private var records: [String: RecordState]
     /// Complete for the parents that were asked for, which are the records that a request of the group deletes.
     private var children: [String: Set<String>]
+    /// Those of the assets that the group's saves name which have been uploaded.
+    let uploadedAssets: Set<FieldAsset>
+    /// What changed records named before, if they named any.
+    private var assetsBefore: [String: [FieldAsset]] = [:]
 
-    init(zone: ZoneState, store: StoreIncarnation, records: [String: RecordState], children: [String: [String]]) {
+    init(
+        zone: ZoneState, store: StoreIncarnation, records: [String: RecordState], children: [String: [String]],
+        uploadedAssets: Set<FieldAsset> = []
+    ) {
         self.zone = zone.id
         self.store = store
         changeNumber = zone.changeNumber
         self.records = records
+        self.uploadedAssets = uploadedAssets
         self.children = children.mapValues(Set.init)
     }
 
@@ -40,6 +50,19 @@ struct ZoneTable: Sendable {
         changedNames.compactMap { records[$0] }.sorted { $0.changeNumber < $1.changeNumber }
     }
 
+    /// What changed in which assets the records name, by the records' names.
+    var assetUses: [AssetUse] {
+        changedNames.sorted().compactMap { name in
+            guard let record = records[name] else { return nil }
+            let before = assetsBefore[name] ?? []
+            let now = record.fields.assets
+            guard before != now else { return nil }
+            return AssetUse(
+                recordName: name, at: record.modifiedAt, added: now.filter { !before.contains($0) },
+                removed: before.filter { !now.contains($0) })
+        }
+    }
+
     /// Gives each of these versions the next change number and makes it the current one.
     ///
     /// - Parameter asBatch: whether they belong together, so that a page of the feed should not end between them (I-3).
@@ -59,6 +82,9 @@ struct ZoneTable: Sendable {
     private mutating func replace(with record: RecordState) {
         if let parent = records[record.name]?.parent { children[parent]?.remove(record.name) }
         if let parent = record.parent { children[parent, default: []].insert(record.name) }
+        if !changedNames.contains(record.name), let before = records[record.name]?.fields.assets, !before.isEmpty {
+            assetsBefore[record.name] = before
+        }
         records[record.name] = record
         changedNames.insert(record.name)
     }

@@ -10,6 +10,7 @@ package import TidemarkDomain
 ///   nobody else changes those zones until the transaction ends.
 /// - *One snapshot*: each read below is one statement; the parts of its answer belong together.
 /// - *Durable before told*: when `commit` or `advanceDatabaseFeed` returns, the change survives a crash (I-1).
+/// - *Assets are held*: an asset that a snapshot shows is not forgotten before the transaction has ended.
 /// - *Unknown is said*: when the answer to a commit is lost, the error is ``StorageError/Code/commitUnknown``, and only
 ///   remembered requests tell whether it took place.
 ///
@@ -111,6 +112,30 @@ package protocol Storage: AnyObject, Sendable {
     /// - Returns: whether there was one.
     func deleteSubscription(
         _ id: String, scope: DatabaseScope, of user: UserID
+    ) async throws(StorageError) -> Bool
+
+    // MARK: Assets
+
+    /// Makes an asset known that has been uploaded; its grace time begins (anew).
+    func keepAsset(_ asset: AssetKey, now: Timestamp) async throws(StorageError)
+
+    /// As ``keepAsset(_:now:)`` for those that are not known; leaves the others alone.
+    ///
+    /// - Returns: how many were not known.
+    func adoptAssets(_ assets: [AssetKey], now: Timestamp) async throws(StorageError) -> Int
+
+    /// Assets that no record of a living zone names, and that were last kept, named or no longer named before; in order,
+    /// those after `last`.
+    func unusedAssets(
+        touchedBefore deadline: Timestamp, after last: AssetKey?, limit: Int
+    ) async throws(StorageError) -> [AssetKey]
+
+    /// Locks the asset's row, and if it is still unused and untouched, calls `remove` and forgets the asset if that says
+    /// so. Meanwhile no save can name it.
+    ///
+    /// - Returns: whether it was forgotten.
+    func forgetAsset(
+        _ asset: AssetKey, touchedBefore deadline: Timestamp, remove: @Sendable () async -> Bool
     ) async throws(StorageError) -> Bool
 
     // MARK: Between servers

@@ -52,5 +52,9 @@ package enum Migrations {
             "0008_create_record_types", "9c497767503830d6f0e2eaceaa797d27b57dd49090b358dbe2ec94fbe8572025",
             PackageResources._008_create_record_types_sql
         ),
+        (
+            "0009_create_assets", "a8f486149322059d0ad23b6f6d58e34aeb105f55c6db6e3db6c035c7d6ce2e24",
+            PackageResources._009_create_assets_sql
+        ),
     ]
 }

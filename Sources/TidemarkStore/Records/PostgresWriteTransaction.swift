@@ -50,6 +50,7 @@ struct ZoneWrites {
             statements.append(records)
             statements.append(zones)
         }
+        statements += AssetUseWrites(changes).statements
         if changes.contains(where: { !$0.memories.isEmpty }) { statements.append(memories) }
         statements.append(.commit)
         return statements

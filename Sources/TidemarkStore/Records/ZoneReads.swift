@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkFields
 internal import TidemarkPostgres
 
 /// What a group of zones wants to know, as lists for PostgreSQL, and the way back from rows to snapshots.
@@ -12,6 +13,7 @@ struct ZoneReads {
     private var records = KeyList<String>()
     private var parents = KeyList<String>()
     private var devices = KeyList<DeviceID>()
+    private var assets = KeyList<FieldAsset>()
 
     /// One column a list; `zone` tells for each entry which read it belongs to.
     private struct KeyList<Key> {
@@ -33,6 +35,7 @@ struct ZoneReads {
             records.add(read.recordNames, zone: index)
             parents.add(read.parentNames, zone: index)
             devices.add(read.devices, zone: index)
+            assets.add(read.assets, zone: index)
         }
     }
 
@@ -46,6 +49,12 @@ struct ZoneReads {
                 RecordStatements.readMemories(
                     .int8Array(databases(devices)), .textArray(zoneNames(devices)),
                     .uuidArray(devices.keys.map(\.bytes))))
+        }
+        if !assets.keys.isEmpty {
+            statements.append(
+                AssetStatements.lock(
+                    .int8Array(databases(assets)), .byteaArray(assets.keys.map(\.sha256)),
+                    .int8Array(assets.keys.map(\.byteCount))))
         }
         if !strangers.isEmpty { statements.append(SchemaStatements.containers(.int8Array(strangers))) }
         return statements
@@ -114,6 +123,13 @@ struct ZoneReads {
                     throw PostgresError(.unexpectedResult, detail: "request_memory")
                 }
                 snapshots[devices.zone[ordinal]].memories[devices.keys[ordinal]] = memory
+            }
+        }
+        if !assets.keys.isEmpty {
+            next += 1
+            for row in rows[next] {
+                let ordinal = Int(try row.int64(0)) - 1
+                snapshots[assets.zone[ordinal]].assets.insert(assets.keys[ordinal])
             }
         }
         return snapshots

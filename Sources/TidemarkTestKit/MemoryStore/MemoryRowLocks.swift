@@ -11,6 +11,7 @@ struct MemoryRowLocks {
         case zone(ZoneID)
         case database(DatabaseID)
         case feed(DatabaseID)
+        case asset(AssetKey)
     }
 
     struct Waiter {

@@ -11,6 +11,9 @@ extension MemoryStore {
         // the end, and one that is created meanwhile is not seen.
         let found = database.withTables { tables in reads.map { tables.livingZone($0.key) } }
         try await transaction.lock(Set(found.compactMap(\.self)).sorted().map { .zone($0) })
+        let named = Set(
+            reads.flatMap { read in read.assets.map { AssetKey(database: read.key.database, content: $0) } })
+        try await transaction.lock(named.sorted().map { .asset($0) })
         try await transaction.reach(.beginLocked)
         let (snapshots, store) = database.withTables { tables in
             (zip(reads, found).map { read, zone in tables.snapshot(read, zone: zone) }, tables.incarnation)

@@ -37,6 +37,12 @@ struct MemoryTables {
         var subscriptions: [Subscription] = []
     }
 
+    /// A record that names an asset.
+    struct AssetUser: Hashable {
+        let zone: ZoneID
+        let recordName: String
+    }
+
     struct Database {
         /// Ended incarnations too, in the order of their ids.
         var zones: [ZoneID] = []
@@ -54,6 +60,9 @@ struct MemoryTables {
     var databases: [DatabaseID: Database] = [:]
     var zones: [ZoneID: MemoryZone] = [:]
     var schemas: [ContainerID: ContainerSchema] = [:]
+    /// When each was last touched.
+    var assets: [AssetKey: Timestamp] = [:]
+    var assetUses: [AssetKey: Set<AssetUser>] = [:]
     /// Changes that PostgreSQL would have refused or that break the rules of numbers; they were not written.
     var complaints: [String] = []
     var observe: @Sendable (MemoryCommit) -> Void = { _ in }
@@ -98,6 +107,8 @@ struct MemoryTables {
         }
         var snapshot = zone.snapshot(read)
         snapshot.schema = schemaStamp(of: read.key.database)
+        snapshot.assets = Set(
+            read.assets.filter { assets[AssetKey(database: read.key.database, content: $0)] != nil })
         return snapshot
     }
 
@@ -138,6 +149,7 @@ struct MemoryTables {
             complaints.append(complaint)
         } else {
             zones[changes.zone]?.write(changes)
+            for use in changes.assetUses { write(use, in: changes) }
             observe(.records(changes))
         }
     }

@@ -43,7 +43,7 @@ package enum StorageConformance {
     }
 
     package static var scenarios: [Scenario] {
-        accounts + zones + records + queries + locks + zoneFeed + databaseFeed + subscriptions + schemas
+        accounts + zones + records + queries + locks + zoneFeed + databaseFeed + subscriptions + schemas + assets
     }
 }
 

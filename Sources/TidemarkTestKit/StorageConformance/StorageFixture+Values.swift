@@ -7,9 +7,11 @@ internal import TidemarkService
 extension ZoneKey {
     /// A read of this zone; names need not be sorted.
     func read(
-        records: [String] = [], parents: [String] = [], devices: [DeviceID] = []
+        records: [String] = [], parents: [String] = [], devices: [DeviceID] = [], assets: [FieldAsset] = []
     ) -> ZoneRead {
-        ZoneRead(key: self, recordNames: records.sorted(), parentNames: parents.sorted(), devices: devices.sorted())
+        ZoneRead(
+            key: self, recordNames: records.sorted(), parentNames: parents.sorted(), devices: devices.sorted(),
+            assets: assets)
     }
 
     /// A first page, unless a position is given.
@@ -24,14 +26,17 @@ extension ZoneKey {
 
 extension ZoneSnapshot {
     /// The changes that write `drafts` as one batch after what the zone holds; nil if it does not live.
-    func changes(_ drafts: [RecordDraft], memories: [DeviceID: RequestMemory] = [:]) -> ZoneChanges? {
+    func changes(
+        _ drafts: [RecordDraft], memories: [DeviceID: RequestMemory] = [:], assetUses: [AssetUse] = []
+    ) -> ZoneChanges? {
         guard let zone else { return nil }
         let end = zone.changeNumber + ChangeNumber(drafts.count)
         let records = drafts.enumerated().map { index, draft in
             draft.record(number: zone.changeNumber + 1 + ChangeNumber(index), batchEnd: end)
         }
         return ZoneChanges(
-            database: key.database, zone: zone.id, changeNumber: end, records: records, memories: memories)
+            database: key.database, zone: zone.id, changeNumber: end, records: records, memories: memories,
+            assetUses: assetUses)
     }
 }
 

@@ -43,10 +43,14 @@ extension FailureReason {
         case .wrongDatabase: FailureLine(.badDatabase)
         case .zoneNotFound: FailureLine(.zoneNotFound)
         case .zoneKeysReset: FailureLine(.zoneNotFound, isKeyReset: true)
-        case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooManyZones, .tooManySubscriptions,
-            .schemaFull:
+        case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooManyZones, .tooManySubscriptions, .schemaFull,
+            .assetTooLarge:
             FailureLine(.limitExceeded)
         case .zonePurged: FailureLine(.userDeletedZone)
+        case .assetMissing: FailureLine(.assetNotAvailable)
+        case .assetModified: FailureLine(.assetFileModified)
+        case .assetsFull: FailureLine(.quotaExceeded)
+        case .assetsUnavailable: FailureLine(.serverRejectedRequest)
         case .parentMissing, .stillParent: FailureLine(.referenceViolation)
         }
     }

@@ -130,6 +130,26 @@ final class PlantedStorage: Storage {
         try await base.deleteSubscription(id, scope: scope, of: user)
     }
 
+    func keepAsset(_ asset: AssetKey, now: Timestamp) async throws(StorageError) {
+        try await base.keepAsset(asset, now: now)
+    }
+
+    func adoptAssets(_ assets: [AssetKey], now: Timestamp) async throws(StorageError) -> Int {
+        try await base.adoptAssets(assets, now: now)
+    }
+
+    func unusedAssets(
+        touchedBefore deadline: Timestamp, after last: AssetKey?, limit: Int
+    ) async throws(StorageError) -> [AssetKey] {
+        try await base.unusedAssets(touchedBefore: deadline, after: last, limit: limit)
+    }
+
+    func forgetAsset(
+        _ asset: AssetKey, touchedBefore deadline: Timestamp, remove: @Sendable () async -> Bool
+    ) async throws(StorageError) -> Bool {
+        try await base.forgetAsset(asset, touchedBefore: deadline, remove: remove)
+    }
+
     func post(_ notices: [ServerNotice]) async throws(StorageError) { try await base.post(notices) }
 
     func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64] {

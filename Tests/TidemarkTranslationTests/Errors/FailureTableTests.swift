@@ -21,6 +21,8 @@ import TidemarkWire
         (.subscriptionUnknown, .unknownItem), (.subscriptionInvalid, .invalidArguments), (.zoneBusy, .zoneBusy),
         (.storeUnavailable, .serviceUnavailable), (.tooManyRequests, .requestRateLimited),
         (.requestInvalid, .invalidArguments), (.containerUnknown, .badContainer), (.serverFault, .internalError),
+        (.assetMissing, .assetNotAvailable), (.assetTooLarge, .limitExceeded), (.assetModified, .assetFileModified),
+        (.assetsFull, .quotaExceeded), (.assetsUnavailable, .serverRejectedRequest),
         (.typeUnknown, .invalidArguments), (.fieldUnknown, .invalidArguments), (.fieldTypeDiffers, .invalidArguments),
         (.fieldSpaceDiffers, .invalidArguments), (.schemaFull, .limitExceeded),
         (.recordTypeUnknown, .unknownItem), (.recordTypeNotQueryable, .invalidArguments),

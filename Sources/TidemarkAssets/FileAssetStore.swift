@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkBytes
+package import TidemarkDomain
+internal import TidemarkFields
+package import TidemarkService
+internal import TidemarkSockets
+
+/// ``AssetStore`` in a directory of files.
+///
+///     DIRECTORY/DATABASE/ab/abcdef….SIZE            an asset, by its hash
+///     DIRECTORY/DATABASE/uploads/HASH.SIZE-DEVICE   one that is on its way
+///
+/// Several servers may share the directory, over a file system that has locks. All that blocks happens on a few threads of
+/// the store's own; an asset always on the same one.
+package final class FileAssetStore: AssetStore {
+    private let layout: FileLayout
+    private let workers: [FileWorker]
+
+    /// - Parameters:
+    ///   - directory: made if it is missing.
+    ///   - threads: at least 1.
+    ///   - idleMax: after this an upload that stands still can go on with another server of the same directory.
+    /// - Throws: what the system has against the directory.
+    package init(
+        directory: String, threads: Int = 2, idleMax: Duration = .seconds(3)
+    ) throws(AssetStoreError) {
+        layout = FileLayout(directory: directory)
+        try FileCalls.makeDirectory(directory)
+        var workers: [FileWorker] = []
+        for number in 0..<max(1, threads) {
+            do {
+                let loop = try EventLoop(name: "tidemark-disk-\(number)")
+                workers.append(FileWorker(layout: layout, loop: loop, idleMax: idleMax))
+            } catch {
+                for worker in workers { worker.loop.stop() }
+                throw AssetStoreError(.unavailable, detail: "\(error)")
+            }
+        }
+        self.workers = workers
+    }
+
+    /// Ends the threads. Nothing may be asked of the store any more.
+    package func stop() {
+        for worker in workers { worker.loop.stop() }
+    }
+
+    private func run<Value: Sendable>(
+        _ asset: AssetKey, _ work: @escaping @Sendable (FileWorker) throws(AssetStoreError) -> Value
+    ) async throws(AssetStoreError) -> Value {
+        let worker = workers[Int(asset.content.sha256[0]) % workers.count]
+        return try await worker.run { worker throws(AssetStoreError) in try work(worker) }
+    }
+
+    // MARK: AssetStore
+
+    package func progress(
+        of asset: AssetKey, by device: DeviceID
+    ) async throws(AssetStoreError) -> AssetProgress {
+        try await run(asset) { worker throws(AssetStoreError) in try worker.progress(of: asset, by: device) }
+    }
+
+    package func append(
+        _ chunk: [UInt8], at offset: Int64, to asset: AssetKey, by device: DeviceID
+    ) async throws(AssetStoreError) -> AssetProgress {
+        try await run(asset) { worker throws(AssetStoreError) in
+            try worker.append(chunk, at: offset, to: asset, by: device)
+        }
+    }
+
+    package func read(
+        _ asset: AssetKey, at offset: Int64, count: Int
+    ) async throws(AssetStoreError) -> [UInt8] {
+        try await run(asset) { worker throws(AssetStoreError) in try worker.read(asset, at: offset, count: count) }
+    }
+
+    package func remove(_ asset: AssetKey) async throws(AssetStoreError) {
+        try await run(asset) { worker throws(AssetStoreError) in
+            try FileCalls.remove(worker.layout.file(of: asset))
+        }
+    }
+
+    package func forEachBatch(_ body: @Sendable ([AssetKey]) async -> Bool) async throws(AssetStoreError) {
+        let layout = layout
+        let worker = workers[0]
+        for database in try await worker.run({ _ in layout.databases() }) {
+            for shelf in try await worker.run({ _ in layout.shelves(of: database) }) {
+                let assets = try await worker.run { _ in layout.assets(of: database, on: shelf) }
+                for start in stride(from: 0, to: assets.count, by: 500) {
+                    guard await body(Array(assets[start..<min(start + 500, assets.count)])) else { return }
+                }
+            }
+        }
+    }
+
+    package func expireUploads(idleFor idle: Duration) async throws(AssetStoreError) {
+        try await workers[0].run { worker throws(AssetStoreError) in
+            try worker.layout.removeUploads(idleFor: idle)
+        }
+    }
+}

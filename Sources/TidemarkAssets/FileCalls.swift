@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import TidemarkService
+
+/// The system calls of files, as Swift functions; the only file of this target that reads `errno`.
+///
+/// Each is retried when a signal interrupts it, and throws ``AssetStoreError`` with the call's name.
+enum FileCalls {
+    static func openReading(_ path: String) throws(AssetStoreError) -> Int32 {
+        try open(path, O_RDONLY)
+    }
+
+    static func openDirectory(_ path: String) throws(AssetStoreError) -> Int32 {
+        try open(path, O_RDONLY | O_DIRECTORY)
+    }
+
+    static func openCreating(_ path: String) throws(AssetStoreError) -> Int32 {
+        try open(path, O_RDWR | O_CREAT)
+    }
+
+    private static func open(_ path: String, _ flags: Int32) throws(AssetStoreError) -> Int32 {
+        let descriptor = retrying { Int(Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)) }
+        return Int32(try checked(descriptor, "open", path))
+    }
+
+    static func close(_ descriptor: Int32) {
+        _ = Glibc.close(descriptor)
+    }
+
+    /// False: somebody else has the file.
+    static func lock(_ descriptor: Int32) -> Bool {
+        retrying { Int(flock(descriptor, LOCK_EX | LOCK_NB)) } == 0
+    }
+
+    /// Whether the file still has that name: between opening and locking it, it may have been moved or removed.
+    static func isNamed(_ path: String, _ descriptor: Int32) -> Bool {
+        var (named, open) = (stat(), stat())
+        return lstat(path, &named) == 0 && fstat(descriptor, &open) == 0 && named.st_dev == open.st_dev
+            && named.st_ino == open.st_ino
+    }
+
+    static func size(of descriptor: Int32) throws(AssetStoreError) -> Int64 {
+        var status = stat()
+        _ = try checked(retrying { Int(fstat(descriptor, &status)) }, "fstat", "")
+        return Int64(status.st_size)
+    }
+
+    /// Nil: there is no such file.
+    static func status(of path: String) -> (byteCount: Int64, modifiedSeconds: Int64)? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return (Int64(status.st_size), Int64(status.st_mtim.tv_sec))
+    }
+
+    static func truncate(_ descriptor: Int32, to byteCount: Int64) throws(AssetStoreError) {
+        _ = try checked(retrying { Int(ftruncate(descriptor, off_t(byteCount))) }, "ftruncate", "")
+    }
+
+    /// Writes all of the bytes.
+    static func write(
+        _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64
+    ) throws(AssetStoreError) {
+        var done = 0
+        while done < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+            let count = retrying { pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done)) }
+            done += try checked(count, "pwrite", "")
+        }
+    }
+
+    /// Fills the buffer, as far as the file goes.
+    static func read(
+        _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+    ) throws(AssetStoreError) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let result = retrying { pread(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done)) }
+            let count = try checked(result, "pread", "")
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// Waits until the file, or the directory's list of names, is on the disk.
+    static func synchronize(_ descriptor: Int32) throws(AssetStoreError) {
+        _ = try checked(retrying { Int(fsync(descriptor)) }, "fsync", "")
+    }
+
+    static func rename(_ path: String, to other: String) throws(AssetStoreError) {
+        _ = try checked(retrying { Int(Glibc.rename(path, other)) }, "rename", other)
+    }
+
+    /// What is not there is no error.
+    static func remove(_ path: String) throws(AssetStoreError) {
+        let result = retrying { Int(unlink(path)) }
+        if result != -Int(ENOENT) { _ = try checked(result, "unlink", path) }
+    }
+
+    /// Makes a directory and those above it that are missing.
+    static func makeDirectory(_ path: String) throws(AssetStoreError) {
+        var result = retrying { Int(mkdir(path, 0o700)) }
+        if result == -Int(ENOENT), let slash = path.lastIndex(of: "/"), slash > path.startIndex {
+            try makeDirectory(String(path[..<slash]))
+            result = retrying { Int(mkdir(path, 0o700)) }
+        }
+        if result != -Int(EEXIST) { _ = try checked(result, "mkdir", path) }
+    }
+
+    /// The names in a directory, without those that begin with a dot; none if it cannot be read.
+    static func names(in path: String) -> [String] {
+        guard let stream = opendir(path) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names
+    }
+
+    static var nowSeconds: Int64 { Int64(time(nil)) }
+
+    // MARK: -
+
+    @inline(__always)
+    private static func retrying(_ call: () -> Int) -> Int {
+        while true {
+            let result = call()
+            if result >= 0 { return result }
+            let code = errno
+            if code != EINTR { return -Int(code) }
+        }
+    }
+
+    private static func checked(_ result: Int, _ call: String, _ path: String) throws(AssetStoreError) -> Int {
+        guard result < 0 else { return result }
+        let number = Int32(-result)
+        let code: AssetStoreError.Code =
+            switch number {
+            case ENOENT: .missing
+            case ENOSPC, EDQUOT, EFBIG: .full
+            default: .unavailable
+            }
+        throw AssetStoreError(code, detail: "\(call) \(path): \(String(cString: strerror(number)))")
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkCrypto
+internal import TidemarkFields
+internal import TidemarkService
+
+/// A file that grows to an asset. Belongs to one thread.
+final class FileUpload {
+    let path: String
+    private let content: FieldAsset
+    private let descriptor: Int32
+    private var hash: SHA256? = SHA256()
+    private(set) var byteCount: Int64 = 0
+    /// When something was last added or asked, by the thread's clock.
+    var lastUsed: Duration
+
+    private static let blockBytes = 262_144
+
+    /// Goes on with the file if it is there: what it holds is read again, for the hash.
+    ///
+    /// - Throws: `busy` if another server has the same upload, or has just completed or removed it.
+    init(path: String, content: FieldAsset, now: Duration) throws(AssetStoreError) {
+        self.path = path
+        self.content = content
+        lastUsed = now
+        descriptor = try FileCalls.openCreating(path)
+        guard FileCalls.lock(descriptor), FileCalls.isNamed(path, descriptor) else { throw AssetStoreError(.busy) }
+        let size = try FileCalls.size(of: descriptor)
+        if size > content.byteCount { try restart() } else { try readAgain(size) }
+    }
+
+    deinit { FileCalls.close(descriptor) }
+
+    var isWhole: Bool { byteCount == content.byteCount }
+
+    func append(_ chunk: [UInt8]) throws(AssetStoreError) {
+        let failure: AssetStoreError? = chunk.withUnsafeBytes { bytes in
+            do throws(AssetStoreError) {
+                try FileCalls.write(descriptor, bytes, at: byteCount)
+                hash?.update(bytes)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure {
+            // What was written of it may be anything.
+            try? FileCalls.truncate(descriptor, to: byteCount)
+            throw failure
+        }
+        byteCount += Int64(chunk.count)
+    }
+
+    /// Proves that the file is what was announced, and waits until it is on the disk.
+    ///
+    /// - Throws: `modified` if it is not; then it begins anew.
+    func finish() throws(AssetStoreError) {
+        guard hash.take()?.finish() == content.sha256 else {
+            try restart()
+            throw AssetStoreError(.modified)
+        }
+        do {
+            try FileCalls.synchronize(descriptor)
+        } catch {
+            // What the kernel failed to write it will not try again: only all of it anew is safe.
+            try? restart()
+            throw error
+        }
+    }
+
+    private func restart() throws(AssetStoreError) {
+        hash = SHA256()
+        byteCount = 0
+        try FileCalls.truncate(descriptor, to: 0)
+    }
+
+    private func readAgain(_ size: Int64) throws(AssetStoreError) {
+        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockBytes, alignment: 64)
+        defer { block.deallocate() }
+        while byteCount < size {
+            let count = try FileCalls.read(descriptor, into: block, at: byteCount)
+            guard count > 0 else { return }
+            hash?.update(UnsafeRawBufferPointer(rebasing: block[..<count]))
+            byteCount += Int64(count)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkScheduling
+internal import TidemarkService
+internal import TidemarkSockets
+
+/// A thread that works on files, with the uploads that are open on it. Everything but ``run(_:)`` happens on the thread.
+final class FileWorker: @unchecked Sendable {
+    private struct UploadKey: Hashable {
+        let asset: AssetKey
+        let device: DeviceID
+    }
+
+    let layout: FileLayout
+    let loop: EventLoop
+    private var uploads: [UploadKey: FileUpload] = [:]
+
+    /// Uploads that may be open at once: all of them, and of one database (I-7). More: `busy`, unless one is idle.
+    private static let uploadsMax = 256
+    private static let uploadsOfDatabaseMax = 32
+    private let idleMax: Duration
+    private var isWatchingIdle = false
+
+    /// - Parameter idleMax: after this the file of an upload is closed, so that the device can go on with another server;
+    ///   here it is opened and read again if it goes on.
+    init(layout: FileLayout, loop: EventLoop, idleMax: Duration) {
+        self.layout = layout
+        self.loop = loop
+        self.idleMax = idleMax
+    }
+
+    func run<Value: Sendable>(
+        _ work: @escaping @Sendable (FileWorker) throws(AssetStoreError) -> Value
+    ) async throws(AssetStoreError) -> Value {
+        try await loop.run { [self] in
+            Result { () throws(AssetStoreError) in try work(self) }
+        }.value.get()
+    }
+
+    // MARK: Uploads
+
+    func progress(of asset: AssetKey, by device: DeviceID) throws(AssetStoreError) -> AssetProgress {
+        if isThere(asset) { return AssetProgress(byteCount: asset.content.byteCount, isComplete: true) }
+        let key = UploadKey(asset: asset, device: device)
+        guard uploads[key] != nil || FileCalls.status(of: layout.upload(of: asset, by: device)) != nil else {
+            return AssetProgress(byteCount: 0, isComplete: false)
+        }
+        let upload = try open(key)
+        if upload.isWhole { return try complete(upload, key) }
+        return AssetProgress(byteCount: upload.byteCount, isComplete: false)
+    }
+
+    func append(
+        _ chunk: [UInt8], at offset: Int64, to asset: AssetKey, by device: DeviceID
+    ) throws(AssetStoreError) -> AssetProgress {
+        let key = UploadKey(asset: asset, device: device)
+        if uploads[key] == nil, isThere(asset) {
+            return AssetProgress(byteCount: asset.content.byteCount, isComplete: true)
+        }
+        let upload = try open(key)
+        if offset == upload.byteCount { try upload.append(chunk) }
+        if upload.isWhole { return try complete(upload, key) }
+        return AssetProgress(byteCount: upload.byteCount, isComplete: false)
+    }
+
+    private func isThere(_ asset: AssetKey) -> Bool {
+        FileCalls.status(of: layout.file(of: asset))?.byteCount == asset.content.byteCount
+    }
+
+    private func open(_ key: UploadKey) throws(AssetStoreError) -> FileUpload {
+        if let upload = uploads[key] {
+            upload.lastUsed = loop.now
+            return upload
+        }
+        if isFull(key.asset.database) {
+            closeIdle()
+            if isFull(key.asset.database) { throw AssetStoreError(.busy) }
+        }
+        let path = layout.upload(of: key.asset, by: key.device)
+        try FileCalls.makeDirectory(layout.uploads(of: key.asset.database))
+        let upload = try FileUpload(path: path, content: key.asset.content, now: loop.now)
+        uploads[key] = upload
+        watchIdle()
+        return upload
+    }
+
+    private func isFull(_ database: DatabaseID) -> Bool {
+        uploads.count >= Self.uploadsMax
+            || uploads.keys.count { $0.asset.database == database } >= Self.uploadsOfDatabaseMax
+    }
+
+    /// Puts a whole file into its place. On the disk is first the file, then its name.
+    private func complete(_ upload: FileUpload, _ key: UploadKey) throws(AssetStoreError) -> AssetProgress {
+        try upload.finish()
+        uploads[key] = nil
+        let shelf = layout.shelf(of: key.asset)
+        try FileCalls.makeDirectory(shelf)
+        try FileCalls.rename(upload.path, to: layout.file(of: key.asset))
+        let directory = try FileCalls.openDirectory(shelf)
+        defer { FileCalls.close(directory) }
+        try FileCalls.synchronize(directory)
+        return AssetProgress(byteCount: key.asset.content.byteCount, isComplete: true)
+    }
+
+    /// Closes the files of uploads that are not going on.
+    private func closeIdle() {
+        let now = loop.now
+        uploads = uploads.filter { now - $0.value.lastUsed < idleMax }
+    }
+
+    /// Closes them in time, as long as there are any.
+    private func watchIdle() {
+        guard !isWatchingIdle, let oldest = uploads.values.map(\.lastUsed).min() else { return }
+        isWatchingIdle = true
+        loop.schedule(after: max(.milliseconds(10), oldest + idleMax - loop.now)) { [weak self] in
+            guard let self else { return }
+            isWatchingIdle = false
+            closeIdle()
+            watchIdle()
+        }
+    }
+
+    // MARK: Downloads
+
+    func read(_ asset: AssetKey, at offset: Int64, count: Int) throws(AssetStoreError) -> [UInt8] {
+        let descriptor = try FileCalls.openReading(layout.file(of: asset))
+        defer { FileCalls.close(descriptor) }
+        let count = Int(min(Int64(count), max(0, asset.content.byteCount - offset)))
+        var failure: AssetStoreError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(AssetStoreError) {
+                filled = try FileCalls.read(descriptor, into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        guard bytes.count == count else { throw AssetStoreError(.missing, detail: "a file was cut short") }
+        return bytes
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+
+/// Where the content of assets is kept: files in a directory (TidemarkAssets), memory (TidemarkTestKit), or a service for
+/// objects. What records name is in ``Storage``; this holds bytes and decides nothing.
+///
+/// The promises:
+/// - *Whole or not at all*: what ``read(_:at:count:)`` shows has the hash and size of its key and is durable; an upload that ends in between leaves at most something to go on from.
+/// - *Nobody waits for a disk*: calls suspend; what blocks runs on threads of its own.
+/// - *In order*: calls for one asset and device take place in the order in which they were made.
+package protocol AssetStore: AnyObject, Sendable {
+    /// How far this device's upload of the asset is; complete if the asset is there, by whomever it was uploaded.
+    func progress(of asset: AssetKey, by device: DeviceID) async throws(AssetStoreError) -> AssetProgress
+
+    /// Adds bytes to the device's upload if they begin where it ends; else changes nothing. The chunk that makes it whole
+    /// completes it; for an asset without bytes that is an empty one.
+    ///
+    /// - Returns: how far the upload is now.
+    /// - Throws: `modified` if it is whole and its hash is another: then it begins anew.
+    func append(
+        _ chunk: [UInt8], at offset: Int64, to asset: AssetKey, by device: DeviceID
+    ) async throws(AssetStoreError) -> AssetProgress
+
+    /// So many bytes from there on, fewer only at the end.
+    ///
+    /// - Throws: `missing` if the asset is not there.
+    func read(_ asset: AssetKey, at offset: Int64, count: Int) async throws(AssetStoreError) -> [UInt8]
+
+    /// Removes an asset; one that is not there is no error.
+    func remove(_ asset: AssetKey) async throws(AssetStoreError)
+
+    /// Everything that is there, a batch at a time, in no certain order.
+    func forEachBatch(_ body: @Sendable ([AssetKey]) async -> Bool) async throws(AssetStoreError)
+
+    /// Forgets uploads to which nothing was added for so long.
+    func expireUploads(idleFor idle: Duration) async throws(AssetStoreError)
+}
+
+/// What can go wrong where assets are kept.
+package struct AssetStoreError: Error, CustomStringConvertible {
+    package enum Code: String, Sendable {
+        case missing
+        /// The bytes are not those that were announced.
+        case modified
+        /// No room is left.
+        case full
+        /// Too many uploads at once, or the same one from elsewhere.
+        case busy
+        /// Anything else that the system refuses.
+        case unavailable
+    }
+
+    package let code: Code
+    /// For the log: the call that failed and why.
+    package let detail: String
+
+    package init(_ code: Code, detail: String = "") {
+        self.code = code
+        self.detail = detail
+    }
+
+    package var description: String { detail.isEmpty ? code.rawValue : "\(code.rawValue): \(detail)" }
+}
+
+extension AssetStoreError.Code {
+    /// What a client is told.
+    var reason: FailureReason {
+        switch self {
+        case .missing: .assetMissing
+        case .modified: .assetModified
+        case .full: .assetsFull
+        case .busy: .tooManyRequests
+        case .unavailable: .storeUnavailable
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkScheduling
+internal import TidemarkTelemetry
+
+/// What a collection of assets did.
+package struct AssetCollection: Sendable, Equatable {
+    /// Assets that no record names any more, and their bytes: removed, or to be removed.
+    package var count = 0
+    package var byteCount: Int64 = 0
+    /// Assets that were kept without being known, after a crash or a restore: their grace time begins now.
+    package var foundCount = 0
+
+    package init() {}
+}
+
+extension CloudService {
+    static let assetLog = Log("assets")
+
+    /// Assets that one statement asks for.
+    private static let batch = 200
+
+    /// Removes assets that no record has named for the grace time.
+    ///
+    /// Each is removed under the lock of its row, which every save that names it takes as well, and its file goes before
+    /// its row: whatever fails in between, a save cannot name what is gone without asking for it first.
+    ///
+    /// - Parameters:
+    ///   - grace: long enough for an upload whose save is still to come.
+    ///   - isDryRun: only looks.
+    ///   - findsUnknown: also walks over everything that is kept, for what the database does not know.
+    package func collectAssets(
+        grace: Duration, isDryRun: Bool = false, findsUnknown: Bool = false
+    ) async -> Result<AssetCollection, FailureReason> {
+        guard let store = assets else { return .failure(.assetsUnavailable) }
+        let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
+        let deadline = Timestamp(milliseconds: now.milliseconds - grace.components.seconds * 1_000)
+        var collection = AssetCollection()
+        do throws(StorageError) {
+            if findsUnknown, !isDryRun { collection.foundCount = try await adopt(store, now) }
+            var last: AssetKey?
+            while true {
+                let unused = try await storage.unusedAssets(touchedBefore: deadline, after: last, limit: Self.batch)
+                for asset in unused {
+                    if !isDryRun {
+                        let isForgotten = try await storage.forgetAsset(asset, touchedBefore: deadline) {
+                            (try? await store.remove(asset)) != nil
+                        }
+                        guard isForgotten else { continue }
+                    }
+                    collection.count += 1
+                    collection.byteCount += asset.content.byteCount
+                }
+                last = unused.last
+                if unused.count < Self.batch { break }
+            }
+        } catch {
+            return .failure(error.code.reason)
+        }
+        if !isDryRun { try? await store.expireUploads(idleFor: grace) }
+        if collection.count > 0, !isDryRun {
+            Self.assetLog.info(
+                "assets collected", ["count": "\(collection.count)", "bytes": "\(collection.byteCount)"])
+        }
+        return .success(collection)
+    }
+
+    /// Makes known what is kept and not known, so that it is collected in its time.
+    private func adopt(_ store: any AssetStore, _ now: Timestamp) async throws(StorageError) -> Int {
+        let adoption = AssetAdoption(storage: storage, now: now)
+        do {
+            try await store.forEachBatch { await adoption.take($0) }
+        } catch {
+            throw StorageError(.unavailable, detail: error.description)
+        }
+        return try adoption.count()
+    }
+}

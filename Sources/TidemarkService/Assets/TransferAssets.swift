@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkScheduling
+internal import TidemarkTelemetry
+
+extension CloudService {
+    /// Whether the database has the asset, and if not, how far the device's upload of it is.
+    ///
+    /// An asset that is there is safe from collection for the grace time from now on, so that it can be named by a save.
+    package func prepareUpload(
+        of asset: AssetKey, by device: DeviceID
+    ) async -> Result<AssetProgress, FailureReason> {
+        await withAssets(asset) { store, now async throws(AssetFailure) in
+            let progress = try await Self.asking { () async throws(AssetStoreError) in
+                try await store.progress(of: asset, by: device)
+            }
+            return progress.isComplete ? try await keep(asset, in: store, by: device, now) : progress
+        }
+    }
+
+    /// Takes the next bytes of an upload. With the last of them the asset becomes known, and durable, before this returns.
+    package func upload(
+        _ chunk: [UInt8], at offset: Int64, to asset: AssetKey, by device: DeviceID
+    ) async -> Result<AssetProgress, FailureReason> {
+        guard chunk.count <= limits.assetChunkBytesMax, offset >= 0,
+            offset <= asset.content.byteCount - Int64(chunk.count)
+        else { return .failure(.requestInvalid) }
+        return await withAssets(asset) { store, now async throws(AssetFailure) in
+            let progress = try await Self.asking { () async throws(AssetStoreError) in
+                try await store.append(chunk, at: offset, to: asset, by: device)
+            }
+            return progress.isComplete ? try await keep(asset, in: store, by: device, now) : progress
+        }
+    }
+
+    /// So many bytes of an asset, fewer only at its end.
+    ///
+    /// - Parameter record: a record that the caller may read and that must name the asset; nil for the owner of the
+    ///   database, to whom everything in it belongs (I-5).
+    package func assetBytes(
+        of asset: AssetKey, at offset: Int64, count: Int, namedBy record: (zone: ZoneKey, name: String)?
+    ) async -> Result<[UInt8], FailureReason> {
+        guard count > 0, count <= limits.assetChunkBytesMax, offset >= 0, offset <= asset.content.byteCount
+        else { return .failure(.requestInvalid) }
+        guard let store = assets else { return .failure(.assetsUnavailable) }
+        if let record {
+            // Whatever is wrong, that the asset is not to be had is all that is told.
+            guard case .success(let lookup) = await records(named: [record.name], in: record.zone),
+                case .success(let state)? = lookup.records.first, AssetRules.isNamed(asset.content, by: state)
+            else { return .failure(.assetMissing) }
+        }
+        do {
+            return .success(try await store.read(asset, at: offset, count: count))
+        } catch {
+            return .failure(note(error))
+        }
+    }
+
+    /// Makes known what is kept. Then looks again: a collection that was removing it has ended by now, and from now on none
+    /// will; what it has taken is to be uploaded once more.
+    private func keep(
+        _ asset: AssetKey, in store: any AssetStore, by device: DeviceID, _ now: Timestamp
+    ) async throws(AssetFailure) -> AssetProgress {
+        let kept = await retry.run { () async throws(StorageError) in
+            .success(try await storage.keepAsset(asset, now: now))
+        }
+        if case .failure(let reason) = kept { throw AssetFailure(reason: reason) }
+        return try await Self.asking { () async throws(AssetStoreError) in
+            try await store.progress(of: asset, by: device)
+        }
+    }
+
+    /// Why an asset cannot be had, from either of the two places that know of it.
+    private struct AssetFailure: Error {
+        let reason: FailureReason
+        var storeError: AssetStoreError?
+    }
+
+    private static func asking<Value>(
+        _ call: () async throws(AssetStoreError) -> Value
+    ) async throws(AssetFailure) -> Value {
+        do {
+            return try await call()
+        } catch {
+            throw AssetFailure(reason: error.code.reason, storeError: error)
+        }
+    }
+
+    private func withAssets<Value>(
+        _ asset: AssetKey, _ body: (any AssetStore, Timestamp) async throws(AssetFailure) -> Value
+    ) async -> Result<Value, FailureReason> {
+        guard let store = assets else { return .failure(.assetsUnavailable) }
+        if let reason = AssetRules.refusal(of: asset.content, within: limits) { return .failure(reason) }
+        do {
+            return .success(try await body(store, Timestamp(milliseconds: scheduler.wallClockMilliseconds)))
+        } catch {
+            if let storeError = error.storeError { _ = note(storeError) }
+            return .failure(error.reason)
+        }
+    }
+
+    /// An operator should hear of a disk that is full or broken.
+    private func note(_ error: AssetStoreError) -> FailureReason {
+        switch error.code {
+        case .full, .unavailable: Self.assetLog.error("assets cannot be kept", ["error": error.description])
+        case .missing, .modified, .busy: break
+        }
+        return error.code.reason
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkPostgres
+
+/// The SQL of assets. A save without assets runs none of it.
+enum AssetStatements {
+    /// Those of the list that are known, locked in the order of their keys, so that two groups never wait for each other in
+    /// a circle: `forget` waits, and sees afterwards that they were touched. 1 databases, 2 hashes, 3 byte counts.
+    static let lock = Statement(
+        "lock_assets",
+        """
+        SELECT k.ordinal
+          FROM unnest($1::bigint[], $2::bytea[], $3::bigint[]) WITH ORDINALITY
+               AS k (database_id, sha256, byte_count, ordinal)
+          JOIN asset a ON a.database_id = k.database_id AND a.sha256 = k.sha256 AND a.byte_count = k.byte_count
+         ORDER BY a.database_id, a.sha256
+           FOR NO KEY UPDATE OF a
+        """, [.int8Array, .byteaArray, .int8Array])
+
+    /// 1 databases, 2 zones, 3 record names, 4 hashes.
+    static let addUses = Statement(
+        "add_asset_uses",
+        """
+        INSERT INTO asset_use (database_id, zone_id, record_name, sha256)
+        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[])
+            ON CONFLICT DO NOTHING
+        """, [.int8Array, .int8Array, .textArray, .byteaArray])
+
+    /// As ``addUses``.
+    static let removeUses = Statement(
+        "remove_asset_uses",
+        """
+        DELETE FROM asset_use u
+         USING unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[])
+               AS k (database_id, zone_id, record_name, sha256)
+         WHERE u.database_id = k.database_id AND u.sha256 = k.sha256 AND u.zone_id = k.zone_id
+           AND u.record_name = k.record_name
+        """, [.int8Array, .int8Array, .textArray, .byteaArray])
+
+    /// Those that are named now are locked already (``lock``); those that no longer are may be locked by somebody who names
+    /// them, and are touched by them: waiting for each other, two groups that exchange assets would do so in a circle.
+    /// 1 databases, 2 hashes, 3 times.
+    static let touch = Statement(
+        "touch_assets",
+        """
+        WITH k AS (
+            SELECT a.database_id, a.sha256, k.at
+              FROM unnest($1::bigint[], $2::bytea[], $3::timestamptz[]) AS k (database_id, sha256, at)
+              JOIN asset a ON a.database_id = k.database_id AND a.sha256 = k.sha256
+               FOR NO KEY UPDATE OF a SKIP LOCKED
+        )
+        UPDATE asset SET touched_at = greatest(touched_at, k.at)
+          FROM k
+         WHERE asset.database_id = k.database_id AND asset.sha256 = k.sha256
+        """, [.int8Array, .byteaArray, .timestamptzArray])
+
+    /// 1 database, 2 hash, 3 byte count, 4 now.
+    static let keep = Statement(
+        "keep_asset",
+        """
+        INSERT INTO asset (database_id, sha256, byte_count, created_at, touched_at)
+        VALUES ($1, $2, $3, $4, $4)
+            ON CONFLICT (database_id, sha256) DO UPDATE SET touched_at = excluded.touched_at
+        """, [.int8, .bytea, .int8, .timestamptz])
+
+    /// 1 databases, 2 hashes, 3 byte counts, 4 now.
+    static let adopt = Statement(
+        "adopt_assets",
+        """
+        INSERT INTO asset (database_id, sha256, byte_count, created_at, touched_at)
+        SELECT k.*, $4, $4 FROM unnest($1::bigint[], $2::bytea[], $3::bigint[]) AS k
+            ON CONFLICT DO NOTHING
+        """, [.int8Array, .byteaArray, .int8Array, .timestamptz])
+
+    private static let isUnused = """
+        NOT EXISTS (
+            SELECT FROM asset_use u
+              JOIN zone z ON z.database_id = u.database_id AND z.id = u.zone_id AND z.removal IS NULL
+             WHERE u.database_id = a.database_id AND u.sha256 = a.sha256)
+        """
+
+    /// 1 the time before which they were touched, 2 and 3 the database and hash after which to begin, 4 rows at most.
+    static let unused = Statement(
+        "unused_assets",
+        """
+        SELECT a.database_id, a.sha256, a.byte_count
+          FROM asset a
+         WHERE (a.database_id, a.sha256) > ($2, $3) AND a.touched_at < $1 AND \(isUnused)
+         ORDER BY a.database_id, a.sha256
+         LIMIT $4
+        """, [.timestamptz, .int8, .bytea, .int8])
+
+    /// Before ``isStillUnused``: a statement sees what was committed before it began, and a save may have to end first.
+    /// 1 database, 2 hash.
+    static let lockOne = Statement(
+        "lock_asset", "SELECT byte_count FROM asset WHERE database_id = $1 AND sha256 = $2 FOR UPDATE", [.int8, .bytea])
+
+    /// One row if it is. 1 database, 2 hash, 3 the time before which it was touched.
+    static let isStillUnused = Statement(
+        "is_asset_unused",
+        """
+        SELECT a.byte_count FROM asset a
+         WHERE a.database_id = $1 AND a.sha256 = $2 AND a.touched_at < $3 AND \(isUnused)
+        """, [.int8, .bytea, .timestamptz])
+
+    /// 1 database, 2 hash.
+    static let forget = Statement(
+        "forget_asset", "DELETE FROM asset WHERE database_id = $1 AND sha256 = $2", [.int8, .bytea])
+
+    /// What records of ended zones have left. 1 database, 2 hash.
+    static let forgetUses = Statement(
+        "forget_asset_uses", "DELETE FROM asset_use WHERE database_id = $1 AND sha256 = $2", [.int8, .bytea])
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkPostgres
+
+/// What a group of zones changes in which records name which assets, as lists for PostgreSQL.
+struct AssetUseWrites {
+    private struct Rows {
+        var databases: [Int64] = []
+        var zones: [Int64] = []
+        var names: [String] = []
+        var hashes: [[UInt8]] = []
+
+        mutating func append(_ asset: FieldAsset, of use: AssetUse, in zone: ZoneChanges) {
+            databases.append(zone.database.rawValue)
+            zones.append(zone.zone.rawValue)
+            names.append(use.recordName)
+            hashes.append(asset.sha256)
+        }
+
+        func bound(_ statement: Statement) -> BoundStatement {
+            statement(.int8Array(databases), .int8Array(zones), .textArray(names), .byteaArray(hashes))
+        }
+    }
+
+    private var added = Rows()
+    private var removed = Rows()
+    private var touched: [AssetKey: Timestamp] = [:]
+
+    init(_ changes: [ZoneChanges]) {
+        for zone in changes {
+            for use in zone.assetUses {
+                for asset in use.added { added.append(asset, of: use, in: zone) }
+                for asset in use.removed { removed.append(asset, of: use, in: zone) }
+                for asset in use.added + use.removed {
+                    let key = AssetKey(database: zone.database, content: asset)
+                    touched[key] = max(touched[key] ?? use.at, use.at)
+                }
+            }
+        }
+    }
+
+    /// None where no asset is involved, which is the usual case.
+    var statements: [BoundStatement] {
+        guard !touched.isEmpty else { return [] }
+        var statements: [BoundStatement] = []
+        if !removed.names.isEmpty { statements.append(removed.bound(AssetStatements.removeUses)) }
+        if !added.names.isEmpty { statements.append(added.bound(AssetStatements.addUses)) }
+        let keys = touched.keys.sorted()
+        statements.append(
+            AssetStatements.touch(
+                .int8Array(keys.map(\.database.rawValue)), .byteaArray(keys.map(\.content.sha256)),
+                .timestampArray(milliseconds: keys.map { touched[$0]?.milliseconds })))
+        return statements
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkCrypto
+package import TidemarkDomain
+internal import TidemarkFields
+package import TidemarkService
+
+/// ``AssetStore`` in memory: what several servers share, as they would a directory.
+package final class MemoryAssetStore: AssetStore {
+    private struct UploadKey: Hashable {
+        let asset: AssetKey
+        let device: DeviceID
+    }
+
+    private struct State {
+        var assets: [AssetKey: [UInt8]] = [:]
+        var uploads: [UploadKey: [UInt8]] = [:]
+        var capacity: Int
+    }
+
+    private let state: Mutex<State>
+
+    /// - Parameter capacity: bytes that there is room for.
+    package init(capacity: Int = .max) {
+        state = Mutex(State(capacity: capacity))
+    }
+
+    /// What is there.
+    package var assets: [AssetKey: [UInt8]] { state.withLock { $0.assets } }
+
+    /// Makes room, or takes it away.
+    package func setCapacity(_ capacity: Int) {
+        state.withLock { $0.capacity = capacity }
+    }
+
+    /// As a disk may: without anybody having asked for it.
+    package func lose(_ asset: AssetKey) {
+        state.withLock { $0.assets[asset] = nil }
+    }
+
+    // MARK: AssetStore
+
+    package func progress(
+        of asset: AssetKey, by device: DeviceID
+    ) async throws(AssetStoreError) -> AssetProgress {
+        state.withLock { state in
+            if state.assets[asset] != nil { return AssetProgress(byteCount: asset.content.byteCount, isComplete: true) }
+            let upload = state.uploads[UploadKey(asset: asset, device: device)]
+            return AssetProgress(byteCount: Int64(upload?.count ?? 0), isComplete: false)
+        }
+    }
+
+    package func append(
+        _ chunk: [UInt8], at offset: Int64, to asset: AssetKey, by device: DeviceID
+    ) async throws(AssetStoreError) -> AssetProgress {
+        try state.withLock { state throws(AssetStoreError) in
+            if state.assets[asset] != nil { return AssetProgress(byteCount: asset.content.byteCount, isComplete: true) }
+            let key = UploadKey(asset: asset, device: device)
+            var upload = state.uploads[key] ?? []
+            if offset == Int64(upload.count) {
+                let held =
+                    state.assets.values.reduce(0) { $0 + $1.count } + state.uploads.values.reduce(0) { $0 + $1.count }
+                guard chunk.count <= state.capacity - held else { throw AssetStoreError(.full) }
+                upload += chunk
+            }
+            guard upload.count == Int(asset.content.byteCount) else {
+                state.uploads[key] = upload
+                return AssetProgress(byteCount: Int64(upload.count), isComplete: false)
+            }
+            state.uploads[key] = nil
+            guard SHA256.hash(upload) == asset.content.sha256 else { throw AssetStoreError(.modified) }
+            state.assets[asset] = upload
+            return AssetProgress(byteCount: asset.content.byteCount, isComplete: true)
+        }
+    }
+
+    package func read(
+        _ asset: AssetKey, at offset: Int64, count: Int
+    ) async throws(AssetStoreError) -> [UInt8] {
+        try state.withLock { state throws(AssetStoreError) in
+            guard let bytes = state.assets[asset] else { throw AssetStoreError(.missing) }
+            return Array(bytes.dropFirst(Int(offset)).prefix(count))
+        }
+    }
+
+    package func remove(_ asset: AssetKey) async throws(AssetStoreError) {
+        state.withLock { $0.assets[asset] = nil }
+    }
+
+    package func forEachBatch(_ body: @Sendable ([AssetKey]) async -> Bool) async throws(AssetStoreError) {
+        _ = await body(assets.keys.sorted())
+    }
+
+    package func expireUploads(idleFor idle: Duration) async throws(AssetStoreError) {
+        // Nothing here grows old.
+    }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+import Testing
+import TidemarkAssets
+import TidemarkCrypto
+import TidemarkDomain
+import TidemarkFields
+import TidemarkService
+import TidemarkTestSupport
+
+@Suite struct FileAssetStoreTests {
+    private static let phone = DeviceID(high: 0, low: 1)
+    private static let laptop = DeviceID(high: 0, low: 2)
+
+    private func withStore(
+        idleMax: Duration = .seconds(60), _ body: (FileAssetStore, String) async throws -> Void
+    ) async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let path = "\(directory.path)/made/on/demand"
+        let store = try FileAssetStore(directory: path, idleMax: idleMax)
+        defer { store.stop() }
+        try await body(store, path)
+    }
+
+    private func asset(_ content: [UInt8], database: Int64 = 1) -> AssetKey {
+        AssetKey(
+            database: DatabaseID(database),
+            content: FieldAsset(sha256: SHA256.hash(content), byteCount: Int64(content.count)))
+    }
+
+    /// What the work fails with; nil if it does not.
+    private func code(_ work: () async throws(AssetStoreError) -> Void) async -> AssetStoreError.Code? {
+        do {
+            try await work()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    private func bytes(_ count: Int) -> [UInt8] {
+        var state: UInt64 = 7
+        return (0..<count).map { _ in
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return UInt8(truncatingIfNeeded: state >> 56)
+        }
+    }
+
+    @Test(arguments: [0, 1, 999, 1_000, 1_001, 5_000])
+    func `R-070: what is uploaded in chunks is read as it was`(count: Int) async throws {
+        try await withStore { store, _ async throws in
+            let content = bytes(count)
+            let asset = asset(content)
+            #expect(try await store.progress(of: asset, by: Self.phone) == .init(byteCount: 0, isComplete: false))
+            await #expect(throws: AssetStoreError.self) { try await store.read(asset, at: 0, count: 10) }
+            var progress = AssetProgress(byteCount: 0, isComplete: false)
+            for start in stride(from: 0, through: max(0, count - 1), by: 1_000) {
+                #expect(!progress.isComplete)
+                let chunk = Array(content[start..<min(start + 1_000, count)])
+                progress = try await store.append(chunk, at: Int64(start), to: asset, by: Self.phone)
+            }
+            #expect(progress == .init(byteCount: Int64(count), isComplete: true))
+            #expect(try await store.progress(of: asset, by: Self.laptop) == progress)
+            #expect(try await store.read(asset, at: 0, count: count + 10) == content)
+            if count > 2 { #expect(try await store.read(asset, at: 1, count: 2) == Array(content[1...2])) }
+            #expect(try await store.read(asset, at: Int64(count), count: 5).isEmpty)
+            // Once more is no error, and nobody else's database has it.
+            #expect(try await store.append([], at: 0, to: asset, by: Self.laptop).isComplete)
+            #expect(try await !store.progress(of: self.asset(content, database: 2), by: Self.phone).isComplete)
+            try await store.remove(asset)
+            try await store.remove(asset)
+            await #expect(throws: AssetStoreError.self) { try await store.read(asset, at: 0, count: 10) }
+        }
+    }
+
+    @Test func `an upload goes on where it was, also in another process`() async throws {
+        try await withStore { store, path async throws in
+            let content = bytes(3_000)
+            let asset = asset(content)
+            _ = try await store.append(Array(content[..<1_000]), at: 0, to: asset, by: Self.phone)
+            // From elsewhere than where it is: nothing is added.
+            let there = AssetProgress(byteCount: 1_000, isComplete: false)
+            #expect(try await store.append(Array(content[..<1_000]), at: 0, to: asset, by: Self.phone) == there)
+            #expect(try await store.append(Array(content[2_000...]), at: 2_000, to: asset, by: Self.phone) == there)
+            #expect(try await store.progress(of: asset, by: Self.laptop).byteCount == 0)
+            // Another process may not write to it while this one has it.
+            let other = try FileAssetStore(directory: path)
+            defer { other.stop() }
+            let code = await code { () throws(AssetStoreError) in
+                _ = try await other.progress(of: asset, by: Self.phone)
+            }
+            #expect(code == .busy)
+            #expect(try await store.progress(of: asset, by: Self.phone) == there)
+        }
+        try await withStore { first, path async throws in
+            let content = bytes(3_000)
+            let asset = asset(content)
+            do {
+                let store = try FileAssetStore(directory: path)
+                _ = try await store.append(Array(content[..<1_000]), at: 0, to: asset, by: Self.phone)
+                store.stop()
+            }
+            #expect(try await first.progress(of: asset, by: Self.phone).byteCount == 1_000)
+            #expect(
+                try await first.append(Array(content[1_000...]), at: 1_000, to: asset, by: Self.phone).isComplete)
+            #expect(try await first.read(asset, at: 0, count: 3_000) == content)
+        }
+    }
+
+    @Test func `R-070: bytes that are not those announced are not kept, and the upload begins anew`() async throws {
+        try await withStore { store, _ async throws in
+            let content = bytes(100)
+            let asset = asset(content)
+            let code = await code { () throws(AssetStoreError) in
+                _ = try await store.append(Array(content.reversed()), at: 0, to: asset, by: Self.phone)
+            }
+            #expect(code == .modified)
+            #expect(try await store.progress(of: asset, by: Self.phone).byteCount == 0)
+            #expect(try await store.append(content, at: 0, to: asset, by: Self.phone).isComplete)
+            #expect(try await store.read(asset, at: 0, count: 100) == content)
+        }
+    }
+
+    @Test func `I-7: one database cannot open any number of uploads`() async throws {
+        try await withStore { store, _ async throws in
+            var codes: [AssetStoreError.Code] = []
+            for number in 0..<200 as Range<UInt64> {
+                let asset = asset([UInt8(number), 1])
+                let code = await code { () throws(AssetStoreError) in
+                    _ = try await store.append([UInt8(number)], at: 0, to: asset, by: Self.phone)
+                }
+                if let code { codes.append(code) }
+            }
+            #expect(codes.count >= 200 - 64 && codes.allSatisfy { $0 == .busy })
+            let other = asset([1, 2, 3], database: 2)
+            #expect(try await store.append([1, 2, 3], at: 0, to: other, by: Self.phone).isComplete)
+        }
+    }
+
+    @Test func `what is there is found, and uploads that nobody goes on with are removed`() async throws {
+        try await withStore { store, path async throws in
+            let assets = [asset([1]), asset([2]), asset([1], database: 2)]
+            for (asset, content) in zip(assets, [[1], [2], [1]] as [[UInt8]]) {
+                _ = try await store.append(content, at: 0, to: asset, by: Self.phone)
+            }
+            let partial = asset([7, 7])
+            _ = try await store.append([7], at: 0, to: partial, by: Self.phone)
+            let found = Mutex<[AssetKey]>([])
+            try await store.forEachBatch { batch in
+                found.withLock { $0 += batch }
+                return true
+            }
+            #expect(found.withLock { $0.sorted() } == assets.sorted())
+            try await store.expireUploads(idleFor: .seconds(60))
+            let folder = "\(path)/1/uploads"
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
+            // It is under way.
+            try await store.expireUploads(idleFor: .seconds(-60))
+            #expect(try await store.append([7], at: 1, to: partial, by: Self.phone).isComplete)
+            do {
+                let other = try FileAssetStore(directory: path)
+                _ = try await other.append([8], at: 0, to: asset([8, 8]), by: Self.phone)
+                other.stop()
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
+            try await store.expireUploads(idleFor: .seconds(-60))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        }
+    }
+
+    @Test func `R-070: a device whose upload stands still goes on with another server`() async throws {
+        try await withStore(idleMax: .milliseconds(20)) { store, path async throws in
+            let content = bytes(2_000)
+            let asset = asset(content)
+            _ = try await store.append(Array(content[..<1_000]), at: 0, to: asset, by: Self.phone)
+            let other = try FileAssetStore(directory: path)
+            defer { other.stop() }
+            let deadline = ContinuousClock.now + .seconds(30)
+            var code: AssetStoreError.Code? = .busy
+            while code == .busy, ContinuousClock.now < deadline {
+                code = await self.code { () throws(AssetStoreError) in
+                    _ = try await other.progress(of: asset, by: Self.phone)
+                }
+            }
+            #expect(code == nil)
+            #expect(try await other.append(Array(content[1_000...]), at: 1_000, to: asset, by: Self.phone).isComplete)
+            #expect(try await store.read(asset, at: 0, count: 2_000) == content)
+        }
+    }
+
+    @Test func `a directory that cannot be made is an error that names it`() async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let path = "\(directory.path)/file"
+        #expect(FileManager.default.createFile(atPath: path, contents: Data()))
+        do throws(AssetStoreError) {
+            _ = try FileAssetStore(directory: "\(path)/assets")
+            Issue.record("made")
+        } catch {
+            #expect(error.code == .unavailable && error.description.contains(path))
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkFields
+
+@Suite struct AssetRulesTests {
+    static func asset(_ number: UInt8, byteCount: Int64 = 5) -> FieldAsset {
+        FieldAsset(sha256: Array(repeating: number, count: 32), byteCount: byteCount)
+    }
+
+    private func naming(_ assets: FieldAsset...) throws -> FieldMap {
+        try FieldMap(assets.enumerated().map { Field("a\($0)", .asset($1)) })
+    }
+
+    @Test func `R-070: a save that names what was not uploaded fails alone`() throws {
+        var zone = TestZone()
+        zone.assets = [Self.asset(1)]
+        let result = zone.save(
+            save("a", try naming(Self.asset(1))), save("b", try naming(Self.asset(1), Self.asset(2))), save("c"))
+        #expect(result.reasons == [nil, .assetMissing, nil])
+        #expect(zone.living("b") == nil)
+        // The hash alone is not enough: what was uploaded has a size.
+        #expect(zone.save(save("d", try naming(Self.asset(1, byteCount: 6)))).reasons == [.assetMissing])
+    }
+
+    @Test func `R-151: a missing asset fails an atomic batch`() throws {
+        var zone = TestZone()
+        let result = zone.save(save("a"), save("b", try naming(Self.asset(2))), atomic: true)
+        #expect(result.reasons == [.batchFailed, .assetMissing])
+    }
+
+    @Test func `R-094: a conflict is told before a missing asset`() throws {
+        var zone = TestZone()
+        zone.save(save("a"))
+        #expect(zone.save(save("a", try naming(Self.asset(2)))).reasons == [.recordExists])
+    }
+
+    @Test func `R-072: the assets that a record has are counted by what it had and has`() throws {
+        var zone = TestZone()
+        zone.assets = [Self.asset(1), Self.asset(2), Self.asset(3)]
+        zone.save(save("a", try naming(Self.asset(1), Self.asset(2))), now: 5)
+        #expect(
+            zone.assetUses == [
+                AssetUse(recordName: "a", at: 5, added: [Self.asset(1), Self.asset(2)], removed: [])
+            ])
+        zone.save(
+            save("a", try FieldMap([Field("a0", .asset(Self.asset(3))), Field("x", .int64(1))])), policy: .changedKeys,
+            now: 6)
+        #expect(
+            zone.assetUses == [AssetUse(recordName: "a", at: 6, added: [Self.asset(3)], removed: [Self.asset(1)])])
+        zone.save(save("a", try FieldMap([Field("x", .int64(2))])), policy: .changedKeys, now: 7)
+        #expect(zone.assetUses.isEmpty)
+        zone.delete("a", now: 8)
+        #expect(
+            zone.assetUses == [
+                AssetUse(recordName: "a", at: 8, added: [], removed: [Self.asset(3), Self.asset(2)])
+            ])
+    }
+
+    @Test func `R-072: within a group only the beginning and the end of a record count`() throws {
+        var zone = TestZone()
+        zone.assets = [Self.asset(1), Self.asset(2)]
+        let requests = [
+            zone.request(saves: [save("a", try naming(Self.asset(1)))], policy: .allKeys),
+            zone.request(saves: [save("a", try naming(Self.asset(2)))], policy: .allKeys),
+        ]
+        zone.run(requests, now: 9)
+        let time = try #require(zone.living("a")).modifiedAt
+        #expect(zone.assetUses == [AssetUse(recordName: "a", at: time, added: [Self.asset(2)], removed: [])])
+    }
+
+    @Test func `R-082: the size of an asset is limited`() {
+        var limits = Limits()
+        limits.assetBytesMax = 5
+        #expect(AssetRules.refusal(of: Self.asset(1, byteCount: 5), within: limits) == nil)
+        #expect(AssetRules.refusal(of: Self.asset(1, byteCount: 6), within: limits) == .assetTooLarge)
+    }
+
+    @Test func `I-5: an asset is named by the record as it is`() throws {
+        var zone = TestZone()
+        zone.assets = [Self.asset(1)]
+        zone.save(save("a", try naming(Self.asset(1))))
+        let record = try #require(zone.living("a"))
+        #expect(AssetRules.isNamed(Self.asset(1), by: record))
+        #expect(!AssetRules.isNamed(Self.asset(2), by: record))
+        zone.delete("a")
+        #expect(!AssetRules.isNamed(Self.asset(1), by: try #require(zone.records["a"])))
+    }
+}
