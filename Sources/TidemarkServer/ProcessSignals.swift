@@ -28,6 +28,8 @@ package final class ProcessSignals: Sendable {
         var set = signalSet()
         pthread_sigmask(SIG_BLOCK, &set, nil)
         signal(SIGPIPE, SIG_IGN)
+        // A limit to the size of files is an error of the call that meets it.
+        signal(SIGXFSZ, SIG_IGN)
     }
 
     /// Begins to listen; needs ``block()`` before. Lives as long as the process.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
+internal import TidemarkAssets
 internal import TidemarkScheduling
+internal import TidemarkService
 package import TidemarkSockets
 internal import TidemarkStore
 internal import TidemarkTLS
@@ -22,30 +24,43 @@ package final class Server: Sendable {
     private let parts: [ServerLoop]
     private let transport: TransportServer
     private let tls: TLSContext?
+    private let assets: FileAssetStore?
     private let isStopped = Mutex(false)
     private static let log = Log("server")
 
-    private init(parts: [ServerLoop], transport: TransportServer, tls: TLSContext?) {
+    private init(parts: [ServerLoop], transport: TransportServer, tls: TLSContext?, assets: FileAssetStore?) {
         self.parts = parts
         self.transport = transport
         self.tls = tls
+        self.assets = assets
         addresses = transport.localAddresses
     }
 
     /// Starts its loops, and returns when it serves.
     package static func start(_ configuration: ServerConfiguration) async throws(ServerError) -> Server {
         let tls = try makeTLS(configuration)
-        let parts = try await makeParts(configuration)
+        let assets = try makeAssets(configuration)
+        let parts: [ServerLoop]
+        do {
+            parts = try await makeParts(configuration, assets)
+        } catch {
+            assets?.stop()
+            throw error
+        }
         do {
             try await checkSchema(configuration, on: parts[0].loop)
             let transport = try await listen(parts, configuration, tls)
-            let server = Server(parts: parts, transport: transport, tls: tls)
+            let server = Server(parts: parts, transport: transport, tls: tls, assets: assets)
+            if assets != nil {
+                parts[0].collectAssets(grace: configuration.assetGrace, every: configuration.assetSweepInterval)
+            }
             for address in server.addresses {
                 log.info("serving", ["address": "\(address)", "tls": "\(tls != nil)", "version": version])
             }
             return server
         } catch {
             for part in parts { await part.stop() }
+            assets?.stop()
             throw error
         }
     }
@@ -79,6 +94,7 @@ package final class Server: Sendable {
         }
         await transport.stop(.goingAway, reason: "server stops")
         for part in parts { await part.stop() }
+        assets?.stop()
         Self.log.info("stopped")
     }
 
@@ -101,7 +117,18 @@ package final class Server: Sendable {
         }
     }
 
-    private static func makeParts(_ configuration: ServerConfiguration) async throws(ServerError) -> [ServerLoop] {
+    private static func makeAssets(_ configuration: ServerConfiguration) throws(ServerError) -> FileAssetStore? {
+        guard let directory = configuration.assetDirectory else { return nil }
+        do {
+            return try FileAssetStore(directory: directory)
+        } catch {
+            throw ServerError(.assetDirectoryUnusable, detail: error.description, underlying: error)
+        }
+    }
+
+    private static func makeParts(
+        _ configuration: ServerConfiguration, _ assets: FileAssetStore?
+    ) async throws(ServerError) -> [ServerLoop] {
         var parts: [ServerLoop] = []
         do {
             for number in 0..<max(1, configuration.loopCount) {
@@ -112,7 +139,7 @@ package final class Server: Sendable {
                     throw ServerError(.resourcesExhausted, detail: "\(error)", underlying: error)
                 }
                 do throws(ServerError) {
-                    parts.append(try await ServerLoop.start(on: loop, configuration))
+                    parts.append(try await ServerLoop.start(on: loop, configuration, assets: assets))
                 } catch {
                     loop.stop()
                     throw error

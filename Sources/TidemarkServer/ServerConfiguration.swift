@@ -31,6 +31,13 @@ package struct ServerConfiguration: Sendable {
     package var databaseConnections = 6
     /// Whether a container that a client names is created on its first use (development only).
     package var createsContainers = false
+    /// Where assets are kept; the same for all servers of a database. Nil: they are not.
+    package var assetDirectory: String?
+    /// How long an asset that no record names is kept: an upload's save, and whoever has just fetched the record,
+    /// need it for a while.
+    package var assetGrace: Duration = .seconds(86_400)
+    /// How often it is looked for such assets.
+    package var assetSweepInterval: Duration = .seconds(3_600)
     package var limits = Limits()
     package var writeSettings = WriteSettings()
     package var transport = TransportLimits()

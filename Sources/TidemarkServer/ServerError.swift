@@ -10,6 +10,7 @@ package struct ServerError: Error, CustomStringConvertible {
         case databaseNotMigrated
         case cannotListen
         case resourcesExhausted
+        case assetDirectoryUnusable
     }
 
     package let code: Code
@@ -35,6 +36,8 @@ package struct ServerError: Error, CustomStringConvertible {
             "The database does not have this version's tables: run `tidemark migrate` with the same database URL first."
         case .cannotListen:
             "Cannot listen: \(detail). Is another server running there? Choose another address or port."
+        case .assetDirectoryUnusable:
+            "The asset directory cannot be used: check that it can be written to. \(detail)"
         case .resourcesExhausted:
             "The system has no threads or file descriptors left for the server: raise its limits. \(detail)"
         }

@@ -31,9 +31,11 @@ final class ServerLoop: Sendable {
         health = StoreHealth(storage: storage, scheduler: loop)
     }
 
-    static func start(on loop: EventLoop, _ configuration: ServerConfiguration) async throws(ServerError) -> ServerLoop
-    {
-        let made = await loop.run { Result { () throws(StorageError) in try make(on: loop, configuration) } }.value
+    static func start(
+        on loop: EventLoop, _ configuration: ServerConfiguration, assets: (any AssetStore)?
+    ) async throws(ServerError) -> ServerLoop {
+        let made = await loop.run { Result { () throws(StorageError) in try make(on: loop, configuration, assets) } }
+            .value
         switch made {
         case .success(let part):
             await loop.run { await part.health.start() }.value
@@ -44,18 +46,19 @@ final class ServerLoop: Sendable {
     }
 
     private static func make(
-        on loop: EventLoop, _ configuration: ServerConfiguration
+        on loop: EventLoop, _ configuration: ServerConfiguration, _ assets: (any AssetStore)?
     ) throws(StorageError) -> ServerLoop {
         let storage = try PostgresStorage(
             url: configuration.databaseURL, loop: loop, connections: configuration.databaseConnections)
         let outlet = MovedOutlet()
         let service = CloudService(
-            storage: storage, scheduler: loop, limits: configuration.limits,
+            storage: storage, assets: assets, scheduler: loop, limits: configuration.limits,
             writeSettings: configuration.writeSettings, onMoved: outlet.moved)
         var settings = SessionSettings(serverName: "tidemark/\(Server.version)", credentialHash: Credential.hash)
         settings.createsContainers = configuration.createsContainers
         settings.limits = configuration.limits
         settings.helloTimeout = configuration.helloTimeout
+        settings.keepsAssets = assets != nil
         settings.messageBytesMax = configuration.transport.message.messageBytesMax
         let hub = SessionHub(service: service, scheduler: loop, settings: settings)
         outlet.connect { hub.committed($0) }
@@ -77,6 +80,17 @@ final class ServerLoop: Sendable {
             return .response(.answer(head, found: answer))
         default:
             return .response(.answer(head, found: nil))
+        }
+    }
+
+    /// Collects assets from time to time, for as long as the loop lives.
+    func collectAssets(grace: Duration, every interval: Duration) {
+        _ = loop.schedule(after: interval) { [weak self] in
+            guard let self else { return }
+            loop.run { [self] in
+                _ = await service.collectAssets(grace: grace)
+                collectAssets(grace: grace, every: interval)
+            }
         }
     }
 

@@ -32,6 +32,9 @@ struct RequestRouter: Sendable {
             case .modifySubscriptions(let request): return try await modifySubscriptions(request, context)
             case .fetchSubscriptions(let request): return try await fetchSubscriptions(request, context)
             case .queryRecords(let request): return try await queryRecords(request, context)
+            case .prepareAssetUpload(let request): return try await prepareAssetUpload(request, context)
+            case .uploadAssetChunk(let request): return try await uploadAssetChunk(request, context)
+            case .fetchAssetChunk(let request): return try await fetchAssetChunk(request, context)
             }
         } catch let refusal as Refusal {
             return ServerMessage.failure(context.id, refusal)

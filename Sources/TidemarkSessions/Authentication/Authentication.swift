@@ -56,6 +56,7 @@ struct Authentication: Sendable {
     private func answer(to member: SessionMember) -> WireHelloAnswer {
         WireHelloAnswer(
             userRecordName: member.identity?.userRecordName ?? "", now: now(), limits: settings.limits,
-            messageBytesMax: settings.messageBytesMax, serverName: settings.serverName)
+            messageBytesMax: settings.messageBytesMax, keepsAssets: settings.keepsAssets,
+            serverName: settings.serverName)
     }
 }

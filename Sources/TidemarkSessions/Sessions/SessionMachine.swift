@@ -34,6 +34,7 @@ struct SessionMachine {
     private(set) var phase = Phase.awaitingHello
     private let requestsMax: Int
     private let fetchesMax: Int
+    private let chunksMax: Int
     private let queuedBytesMax: Int
     private let requestBytesMax: Int
 
@@ -41,6 +42,8 @@ struct SessionMachine {
     private var underWay: [UInt64: Int] = [:]
     private var underWayBytes = 0
     private var fetchesRunning: Set<UInt64> = []
+    /// Requests that carry or bring a part of an asset.
+    private var chunksUnderWay: Set<UInt64> = []
     private var waiting: Deque<(id: UInt64, request: Request)> = []
     /// Requests refused for their number since there was room.
     private var refusedCount = 0
@@ -50,6 +53,7 @@ struct SessionMachine {
     init(_ settings: SessionSettings) {
         requestsMax = settings.limits.requestsInFlightMax
         fetchesMax = settings.fetchesRunningMax
+        chunksMax = settings.assetChunksMax
         queuedBytesMax = settings.queuedBytesMax
         requestBytesMax = settings.requestBytesUnderWayMax
     }
@@ -150,12 +154,14 @@ struct SessionMachine {
         guard underWay.count < requestsMax else { return tooMany(message.id) }
         underWay[message.id] = byteCount
         underWayBytes += byteCount
+        if request.isAssetChunk { chunksUnderWay.insert(message.id) }
         waiting.append((message.id, request))
         return startWaiting() + adjustReading()
     }
 
     private mutating func forget(_ id: UInt64) {
         underWayBytes -= underWay.removeValue(forKey: id) ?? 0
+        chunksUnderWay.remove(id)
     }
 
     private mutating func misuse(_ id: UInt64, _ detail: String) -> [Action] {
@@ -188,14 +194,23 @@ struct SessionMachine {
         return actions
     }
 
+    private var isAtLimit: Bool {
+        underWay.count >= requestsMax || underWayBytes >= requestBytesMax || chunksUnderWay.count >= chunksMax
+    }
+
+    private var isAtHalf: Bool {
+        underWay.count <= requestsMax / 2 && underWayBytes <= requestBytesMax / 2
+            && chunksUnderWay.count <= chunksMax / 2
+    }
+
     private mutating func adjustReading() -> [Action] {
         guard phase == .open else { return [] }
-        if !isReadingPaused, isPeerFull || underWay.count >= requestsMax || underWayBytes >= requestBytesMax {
+        if !isReadingPaused, isPeerFull || isAtLimit {
             isReadingPaused = true
             return [.pauseReading]
         }
         // Half, so that a client at the limit does not make it change with every answer.
-        if isReadingPaused, !isPeerFull, underWay.count <= requestsMax / 2, underWayBytes <= requestBytesMax / 2 {
+        if isReadingPaused, !isPeerFull, isAtHalf {
             isReadingPaused = false
             refusedCount = 0
             return [.resumeReading]
@@ -210,8 +225,15 @@ extension WireClientEnvelope.OneOf_Request {
         switch self {
         case .fetchZoneChanges, .fetchRecords, .queryRecords: true
         case .hello, .modifyRecords, .modifyZones, .fetchZones, .fetchDatabaseChanges, .modifySubscriptions,
-            .fetchSubscriptions:
+            .fetchSubscriptions, .prepareAssetUpload, .uploadAssetChunk, .fetchAssetChunk:
             false
+        }
+    }
+
+    fileprivate var isAssetChunk: Bool {
+        switch self {
+        case .uploadAssetChunk, .fetchAssetChunk: true
+        default: false
         }
     }
 }

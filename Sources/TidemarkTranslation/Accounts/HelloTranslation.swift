@@ -57,7 +57,8 @@ package struct Greeting: Sendable, Equatable {
 
 extension WireHelloAnswer {
     package init(
-        userRecordName: String, now: Timestamp, limits: Limits, messageBytesMax: Int, serverName: String
+        userRecordName: String, now: Timestamp, limits: Limits, messageBytesMax: Int, keepsAssets: Bool,
+        serverName: String
     ) {
         self.init()
         self.userRecordName = userRecordName
@@ -68,5 +69,7 @@ extension WireHelloAnswer {
         self.limits.recordBytesMax = UInt32(clamping: limits.recordBytesMax)
         self.limits.requestsInFlightMax = UInt32(clamping: limits.requestsInFlightMax)
         self.limits.messageBytesMax = UInt32(clamping: messageBytesMax)
+        self.limits.assetBytesMax = keepsAssets ? UInt64(clamping: limits.assetBytesMax) : 0
+        self.limits.assetChunkBytesMax = UInt32(clamping: limits.assetChunkBytesMax)
     }
 }

@@ -146,6 +146,12 @@ package nonisolated struct WireServerLimits: Sendable {
   /// Bytes of one WebSocket message.
   package var messageBytesMax: UInt32 = 0
 
+  /// Bytes of one asset; 0: this server keeps none.
+  package var assetBytesMax: UInt64 = 0
+
+  /// Bytes of an asset in one message.
+  package var assetChunkBytesMax: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -265,7 +271,7 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireServerLimits: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerLimits"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}items_max\0\u{3}request_bytes_max\0\u{3}record_bytes_max\0\u{3}requests_in_flight_max\0\u{3}message_bytes_max\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}items_max\0\u{3}request_bytes_max\0\u{3}record_bytes_max\0\u{3}requests_in_flight_max\0\u{3}message_bytes_max\0\u{3}asset_bytes_max\0\u{3}asset_chunk_bytes_max\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -278,6 +284,8 @@ nonisolated extension WireServerLimits: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.recordBytesMax) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.requestsInFlightMax) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.messageBytesMax) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.assetBytesMax) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.assetChunkBytesMax) }()
       default: break
       }
     }
@@ -299,6 +307,12 @@ nonisolated extension WireServerLimits: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.messageBytesMax != 0 {
       try visitor.visitSingularUInt32Field(value: self.messageBytesMax, fieldNumber: 5)
     }
+    if self.assetBytesMax != 0 {
+      try visitor.visitSingularUInt64Field(value: self.assetBytesMax, fieldNumber: 6)
+    }
+    if self.assetChunkBytesMax != 0 {
+      try visitor.visitSingularUInt32Field(value: self.assetChunkBytesMax, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -308,6 +322,8 @@ nonisolated extension WireServerLimits: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.recordBytesMax != rhs.recordBytesMax {return false}
     if lhs.requestsInFlightMax != rhs.requestsInFlightMax {return false}
     if lhs.messageBytesMax != rhs.messageBytesMax {return false}
+    if lhs.assetBytesMax != rhs.assetBytesMax {return false}
+    if lhs.assetChunkBytesMax != rhs.assetChunkBytesMax {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -129,6 +129,30 @@ package nonisolated struct WireClientEnvelope: Sendable {
     set {request = .queryRecords(newValue)}
   }
 
+  package var prepareAssetUpload: WirePrepareAssetUpload {
+    get {
+      if case .prepareAssetUpload(let v)? = request {return v}
+      return WirePrepareAssetUpload()
+    }
+    set {request = .prepareAssetUpload(newValue)}
+  }
+
+  package var uploadAssetChunk: WireUploadAssetChunk {
+    get {
+      if case .uploadAssetChunk(let v)? = request {return v}
+      return WireUploadAssetChunk()
+    }
+    set {request = .uploadAssetChunk(newValue)}
+  }
+
+  package var fetchAssetChunk: WireFetchAssetChunk {
+    get {
+      if case .fetchAssetChunk(let v)? = request {return v}
+      return WireFetchAssetChunk()
+    }
+    set {request = .fetchAssetChunk(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Request: Equatable, Sendable {
@@ -142,6 +166,9 @@ package nonisolated struct WireClientEnvelope: Sendable {
     case modifySubscriptions(WireModifySubscriptions)
     case fetchSubscriptions(WireFetchSubscriptions)
     case queryRecords(WireQueryRecords)
+    case prepareAssetUpload(WirePrepareAssetUpload)
+    case uploadAssetChunk(WireUploadAssetChunk)
+    case fetchAssetChunk(WireFetchAssetChunk)
 
   }
 
@@ -256,6 +283,30 @@ package nonisolated struct WireServerEnvelope: Sendable {
     set {answer = .push(newValue)}
   }
 
+  package var prepareAssetUpload: WireAssetProgress {
+    get {
+      if case .prepareAssetUpload(let v)? = answer {return v}
+      return WireAssetProgress()
+    }
+    set {answer = .prepareAssetUpload(newValue)}
+  }
+
+  package var uploadAssetChunk: WireAssetProgress {
+    get {
+      if case .uploadAssetChunk(let v)? = answer {return v}
+      return WireAssetProgress()
+    }
+    set {answer = .uploadAssetChunk(newValue)}
+  }
+
+  package var fetchAssetChunk: WireAssetChunk {
+    get {
+      if case .fetchAssetChunk(let v)? = answer {return v}
+      return WireAssetChunk()
+    }
+    set {answer = .fetchAssetChunk(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Answer: Equatable, Sendable {
@@ -272,6 +323,9 @@ package nonisolated struct WireServerEnvelope: Sendable {
     case fetchSubscriptions(WireFetchSubscriptionsAnswer)
     case queryRecords(WireQueryRecordsAnswer)
     case push(WirePush)
+    case prepareAssetUpload(WireAssetProgress)
+    case uploadAssetChunk(WireAssetProgress)
+    case fetchAssetChunk(WireAssetChunk)
 
   }
 
@@ -284,7 +338,7 @@ fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
 nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{9}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -423,6 +477,45 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
           self.request = .queryRecords(v)
         }
       }()
+      case 20: try {
+        var v: WirePrepareAssetUpload?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .prepareAssetUpload(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .prepareAssetUpload(v)
+        }
+      }()
+      case 21: try {
+        var v: WireUploadAssetChunk?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .uploadAssetChunk(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .uploadAssetChunk(v)
+        }
+      }()
+      case 22: try {
+        var v: WireFetchAssetChunk?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .fetchAssetChunk(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .fetchAssetChunk(v)
+        }
+      }()
       default: break
       }
     }
@@ -477,6 +570,18 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
       guard case .queryRecords(let v)? = self.request else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
     }()
+    case .prepareAssetUpload?: try {
+      guard case .prepareAssetUpload(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .uploadAssetChunk?: try {
+      guard case .uploadAssetChunk(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
+    case .fetchAssetChunk?: try {
+      guard case .fetchAssetChunk(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -492,7 +597,7 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{2}\u{3}push\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{2}\u{3}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -657,6 +762,45 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
           self.answer = .push(v)
         }
       }()
+      case 20: try {
+        var v: WireAssetProgress?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .prepareAssetUpload(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .prepareAssetUpload(v)
+        }
+      }()
+      case 21: try {
+        var v: WireAssetProgress?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .uploadAssetChunk(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .uploadAssetChunk(v)
+        }
+      }()
+      case 22: try {
+        var v: WireAssetChunk?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .fetchAssetChunk(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .fetchAssetChunk(v)
+        }
+      }()
       default: break
       }
     }
@@ -718,6 +862,18 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
     case .push?: try {
       guard case .push(let v)? = self.answer else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+    }()
+    case .prepareAssetUpload?: try {
+      guard case .prepareAssetUpload(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .uploadAssetChunk?: try {
+      guard case .uploadAssetChunk(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
+    case .fetchAssetChunk?: try {
+      guard case .fetchAssetChunk(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
     }()
     case nil: break
     }

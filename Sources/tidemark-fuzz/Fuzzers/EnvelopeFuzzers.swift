@@ -80,6 +80,15 @@ private enum Envelopes {
             for save in request.saves {
                 _ = try Subscription(save, scope: .private).refusal(within: limits)
             }
+        case .prepareAssetUpload(let request):
+            _ = try AssetKey(
+                sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
+        case .uploadAssetChunk(let request):
+            _ = try AssetKey(
+                sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
+        case .fetchAssetChunk(let request):
+            _ = try AssetKey(
+                sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
         case .fetchSubscriptions: break
         case .queryRecords(let request):
             let search = try RecordsSearch(request, by: viewpoint, limits: limits)
@@ -124,6 +133,13 @@ private enum EnvelopeSeeds {
             $0.modifyZones.stamp = stamp
             $0.modifyZones.saves = [zone("notes")]
             $0.modifyZones.deletes = [zone("lists")]
+        },
+        client {
+            $0.uploadAssetChunk.database = .private
+            $0.uploadAssetChunk.zone = zone("notes")
+            $0.uploadAssetChunk.sha256 = Data(repeating: 1, count: 32)
+            $0.uploadAssetChunk.byteCount = 3
+            $0.uploadAssetChunk.content = Data([1, 2, 3])
         },
         client {
             $0.fetchZones.database = .private

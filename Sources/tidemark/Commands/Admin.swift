@@ -7,6 +7,7 @@ struct Admin: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "See and repair what is stored.",
         subcommands: [
-            AdminAccounts.self, AdminCredentials.self, AdminDevices.self, AdminSchema.self, AdminStoreCommand.self,
+            AdminAccounts.self, AdminAssets.self, AdminCredentials.self, AdminDevices.self, AdminSchema.self,
+            AdminStoreCommand.self,
         ])
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import TidemarkDomain
 internal import TidemarkServer
 internal import TidemarkSockets
 internal import TidemarkTelemetry
@@ -13,7 +14,8 @@ struct Serve: ParsableCommand {
             after running requests have been answered. GET /healthz answers 200 while the database answers.
 
             Each option can be given as an environment variable: TIDEMARK_LISTEN, TIDEMARK_DATABASE_URL, \
-            TIDEMARK_CERTIFICATE, TIDEMARK_PRIVATE_KEY, TIDEMARK_PLAIN, TIDEMARK_LOOPS, TIDEMARK_DATABASE_CONNECTIONS.
+            TIDEMARK_CERTIFICATE, TIDEMARK_PRIVATE_KEY, TIDEMARK_PLAIN, TIDEMARK_LOOPS, TIDEMARK_DATABASE_CONNECTIONS, \
+            TIDEMARK_ASSET_DIRECTORY, TIDEMARK_ASSET_MEGABYTES, TIDEMARK_ASSET_GRACE_HOURS.
             """)
 
     @Option(
@@ -44,6 +46,12 @@ struct Serve: ParsableCommand {
             "Database connections for writing, of each loop.", discussion: "Default: 6.", valueName: "count"))
     var databaseConnections: Int?
 
+    @OptionGroup var assets: AssetOptions
+
+    @Option(
+        help: ArgumentHelp("The largest asset.", discussion: "In megabytes. Default: 1024.", valueName: "megabytes"))
+    var assetMegabytes: Int?
+
     func run() throws {
         let signals = ServingLoop.listenForSignals()
         Log.writeToStandardError(level: .info)
@@ -60,6 +68,11 @@ struct Serve: ParsableCommand {
         configuration.loopCount = try Setting.number(loops, "--loops", "TIDEMARK_LOOPS", default: 1, in: 1...64)
         configuration.databaseConnections = try Setting.number(
             databaseConnections, "--database-connections", "TIDEMARK_DATABASE_CONNECTIONS", default: 6, in: 1...100)
+        configuration.assetDirectory = assets.directory
+        configuration.assetGrace = try assets.grace()
+        let megabytes = try Setting.number(
+            assetMegabytes, "--asset-megabytes", "TIDEMARK_ASSET_MEGABYTES", default: 1_024, in: 1...1_048_576)
+        configuration.limits.assetBytesMax = Int64(megabytes) * 1_048_576
         return configuration
     }
 

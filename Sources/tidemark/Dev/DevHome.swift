@@ -5,6 +5,7 @@ internal import Foundation
 /// The directory in which `tidemark dev` keeps everything.
 ///
 ///     DIRECTORY/postgres           the private PostgreSQL
+///     DIRECTORY/assets             the content of assets
 ///     DIRECTORY/certificates       the development authority, which stays, and the server's certificate
 ///     DIRECTORY/credentials.json   accounts and their tokens, readable by their owner only
 struct DevHome {
@@ -15,6 +16,7 @@ struct DevHome {
     let path: String
 
     var postgres: String { "\(path)/postgres" }
+    var assets: String { "\(path)/assets" }
     var certificates: String { "\(path)/certificates" }
     var credentialsFile: String { "\(path)/credentials.json" }
 

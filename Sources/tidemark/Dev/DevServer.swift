@@ -31,6 +31,7 @@ struct DevServer {
             var configuration = ServerConfiguration(
                 addresses: [address], certificate: certificate, databaseURL: databaseURL)
             configuration.createsContainers = true
+            configuration.assetDirectory = home.assets
             return configuration
         }
         let host = hosts.first ?? loopback

@@ -21,6 +21,13 @@ struct DatabaseOption: ParsableArguments {
     func withAdminStore<Value: Sendable>(
         _ work: @escaping @Sendable (AdminStore) async throws -> Value
     ) throws -> Value {
+        try withStorage { storage, _ in try await work(AdminStore(storage)) }
+    }
+
+    /// The same for what is kept there.
+    func withStorage<Value: Sendable>(
+        _ work: @escaping @Sendable (PostgresStorage, EventLoop) async throws -> Value
+    ) throws -> Value {
         let url = try value()
         return try blocking {
             let loop = try EventLoop(name: "admin")
@@ -32,7 +39,7 @@ struct DatabaseOption: ParsableArguments {
             }
             let storage = try PostgresStorage(url: url, loop: loop, connections: 1)
             do {
-                let value = try await work(AdminStore(storage))
+                let value = try await work(storage, loop)
                 await storage.stop()
                 return value
             } catch {

@@ -21,6 +21,7 @@ struct SessionWorld {
         let hub: SessionHub
         let faults: Faults
         let listener: Int
+        let assets: MemoryAssetStore
     }
 
     static let container = "iCloud.dev.tidemark"
@@ -50,14 +51,15 @@ struct SessionWorld {
         change(&settings)
         let faults = Faults()
         let outlet = MovedOutlet()
+        let assets = MemoryAssetStore()
         let service = CloudService(
-            storage: MemoryStore(database, faults: FaultPlan(at: faults.at)), scheduler: scheduler,
+            storage: MemoryStore(database, faults: FaultPlan(at: faults.at)), assets: assets, scheduler: scheduler,
             limits: settings.limits,
             onMoved: outlet.moved)
         let hub = SessionHub(service: service, scheduler: scheduler, settings: settings)
         outlet.connect { hub.committed($0) }
         let listener = database.listen { hub.heard($0) }
-        return Server(service: service, hub: hub, faults: faults, listener: listener)
+        return Server(service: service, hub: hub, faults: faults, listener: listener, assets: assets)
     }
 
     /// A credential whose text is the account's name.

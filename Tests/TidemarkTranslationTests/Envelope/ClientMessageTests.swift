@@ -30,8 +30,11 @@ import TidemarkWire
             case .fetchDatabaseChanges(let request): _ = DatabaseChangesQuery(request)
             case .modifySubscriptions(let request):
                 for save in request.saves { _ = try Subscription(save, scope: .private) }
-            case .fetchSubscriptions: break
             case .queryRecords(let request): _ = try RecordsSearch(request, by: viewpoint, limits: Examples.limits)
+            case .prepareAssetUpload(let request):
+                _ = try AssetKey(
+                    sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
+            case .uploadAssetChunk, .fetchAssetChunk, .fetchSubscriptions: break
             }
             return true
         } catch {

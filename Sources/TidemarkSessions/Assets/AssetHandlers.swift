@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkService
+internal import TidemarkTranslation
+internal import TidemarkWire
+
+extension RequestRouter {
+    /// How far an upload is.
+    func prepareAssetUpload(
+        _ request: WirePrepareAssetUpload, _ context: RequestContext
+    ) async throws(Refusal) -> [UInt8] {
+        let viewpoint = try privateDatabase(request.database, isWrite: true, context.member)
+        let asset = try AssetKey(
+            sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
+        let progress = try await service.prepareUpload(of: asset, by: viewpoint.device).orRefusal()
+        return ServerMessage.answer(context.id, .prepareAssetUpload(WireAssetProgress(progress)))
+    }
+
+    /// The next bytes of an upload.
+    ///
+    /// NB: nothing may suspend before the store has the chunk: a client sends the next before this one is answered.
+    func uploadAssetChunk(
+        _ request: WireUploadAssetChunk, _ context: RequestContext
+    ) async throws(Refusal) -> [UInt8] {
+        let viewpoint = try privateDatabase(request.database, isWrite: true, context.member)
+        let asset = try AssetKey(
+            sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
+        let progress = try await service.upload(
+            [UInt8](request.content), at: Int64(clamping: request.offset), to: asset, by: viewpoint.device
+        ).orRefusal()
+        return ServerMessage.answer(context.id, .uploadAssetChunk(WireAssetProgress(progress)))
+    }
+
+    /// Some bytes of an asset. The private database is its owner's with all that is in it, so that no record is looked at.
+    func fetchAssetChunk(_ request: WireFetchAssetChunk, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
+        let viewpoint = try privateDatabase(request.database, isWrite: false, context.member)
+        let asset = try AssetKey(
+            sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
+        let bytes = try await service.assetBytes(
+            of: asset, at: Int64(clamping: request.offset), count: Int(request.length), namedBy: nil
+        ).orRefusal()
+        return ServerMessage.answer(context.id, .fetchAssetChunk(WireAssetChunk(bytes)))
+    }
+}

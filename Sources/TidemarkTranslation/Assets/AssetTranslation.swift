@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+package import TidemarkFields
+package import TidemarkWire
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension FieldAsset {
+    /// - Throws: ``Refusal`` with `requestInvalid` for what no asset has.
+    package init(sha256: some Sequence<UInt8>, byteCount: UInt64) throws(Refusal) {
+        let sha256 = Array(sha256)
+        guard sha256.count == FieldAsset.sha256ByteCount, let byteCount = Int64(exactly: byteCount) else {
+            throw Refusal(.requestInvalid, "An asset is named by a SHA-256 of 32 bytes and less than 2^63 bytes.")
+        }
+        self.init(sha256: sha256, byteCount: byteCount)
+    }
+}
+
+extension AssetKey {
+    /// What is uploaded for a zone goes to the database that owns the zone.
+    ///
+    /// - Throws: ``Refusal``: `zoneNotFound` for a zone that is not the caller's, `requestInvalid`.
+    package init(
+        sha256: some Sequence<UInt8>, byteCount: UInt64, for zone: WireZoneID, by viewpoint: Viewpoint
+    ) throws(Refusal) {
+        guard ZoneNames.read(zone, by: viewpoint) != nil else { throw Refusal(.zoneNotFound) }
+        self.init(
+            database: viewpoint.database, content: try FieldAsset(sha256: sha256, byteCount: byteCount))
+    }
+}
+
+extension WireAssetProgress {
+    package init(_ progress: AssetProgress) {
+        self.init()
+        offset = UInt64(clamping: progress.byteCount)
+        isComplete = progress.isComplete
+    }
+}
+
+extension WireAssetChunk {
+    package init(_ content: [UInt8]) {
+        self.init()
+        self.content = Data(content)
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkAssets
+internal import TidemarkDomain
+internal import TidemarkService
+
+struct AdminAssets: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "assets", abstract: "Files that records have.", subcommands: [Collect.self])
+
+    struct Collect: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove assets that no record has any more.",
+            discussion: """
+                Servers do so by themselves every hour. This also finds files that the database does not know, as after a \
+                restore from a backup; their time begins when they are found. May run beside servers.
+                """)
+
+        @Flag(help: "Only tell what would be removed.") var dryRun = false
+        @OptionGroup var assets: AssetOptions
+        @OptionGroup var database: DatabaseOption
+
+        func run() throws {
+            guard let directory = assets.directory else {
+                throw CommandError("Missing --asset-directory: give it, or set \(AssetOptions.directoryVariable).")
+            }
+            let grace = try assets.grace()
+            let dryRun = dryRun
+            let collection = try database.withStorage { storage, loop in
+                let store = try FileAssetStore(directory: directory, threads: 1)
+                defer { store.stop() }
+                let service = CloudService(
+                    storage: storage, assets: store, scheduler: loop, limits: Limits(), onMoved: { _ in })
+                return try await service.collectAssets(grace: grace, isDryRun: dryRun, findsUnknown: true).get()
+            }
+            let verb = dryRun ? "Would remove" : "Removed"
+            print("\(verb) \(collection.count) assets, \(collection.byteCount) bytes.")
+            if collection.foundCount > 0 {
+                print("Found \(collection.foundCount) that the database did not know; their time begins now.")
+            }
+        }
+    }
+}

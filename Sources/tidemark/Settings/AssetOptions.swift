@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+
+/// Where assets are, and how long those are kept that no record names.
+struct AssetOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Where assets are kept; the same for all servers of a database.",
+            discussion: "Or TIDEMARK_ASSET_DIRECTORY. Without it, assets are refused.", valueName: "directory"))
+    var assetDirectory: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long an asset is kept that no record names.",
+            discussion: "Or TIDEMARK_ASSET_GRACE_HOURS. Default: 24.", valueName: "hours"))
+    var assetGraceHours: Int?
+
+    static let directoryVariable = "TIDEMARK_ASSET_DIRECTORY"
+
+    /// Nil if it is not given.
+    var directory: String? { Setting.optional(assetDirectory, Self.directoryVariable) }
+
+    func grace() throws(CommandError) -> Duration {
+        let hours = try Setting.number(
+            assetGraceHours, "--asset-grace-hours", "TIDEMARK_ASSET_GRACE_HOURS", default: 24, in: 0...87_600)
+        return .seconds(hours * 3_600)
+    }
+}
