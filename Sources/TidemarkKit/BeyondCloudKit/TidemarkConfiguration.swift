@@ -15,6 +15,7 @@ internal import Synchronization
 /// | `TIDEMARK_CA` | a PEM file with a further certificate authority to trust |
 /// | `TIDEMARK_CONTAINER` | what `CKContainer.default()` is |
 /// | `TIDEMARK_ENVIRONMENT` | `development` (the default) or `production` |
+/// | `TIDEMARK_ASSETS` | a directory for downloaded assets |
 ///
 /// In code: set ``current`` before the first container is used.
 public struct TidemarkConfiguration: Sendable {
@@ -29,6 +30,9 @@ public struct TidemarkConfiguration: Sendable {
     public var defaultContainerIdentifier: String
     /// Which of a container's two environments.
     public var environment: Environment
+    /// Where assets are downloaded to; nil: below the directory for temporary files. What is a day old in it is
+    /// removed from time to time.
+    public var assetDirectory: URL?
 
     /// Development and production have fully separate data.
     public enum Environment: String, Sendable {
@@ -41,13 +45,15 @@ public struct TidemarkConfiguration: Sendable {
     /// A configuration by hand.
     public init(
         url: URL?, token: String? = nil, certificateAuthorityFile: String? = nil,
-        defaultContainerIdentifier: String = "iCloud.dev.tidemark", environment: Environment = .development
+        defaultContainerIdentifier: String = "iCloud.dev.tidemark", environment: Environment = .development,
+        assetDirectory: URL? = nil
     ) {
         self.url = url
         self.token = token
         self.certificateAuthorityFile = certificateAuthorityFile
         self.defaultContainerIdentifier = defaultContainerIdentifier
         self.environment = environment
+        self.assetDirectory = assetDirectory
     }
 
     /// The configuration that the environment describes.
@@ -57,7 +63,8 @@ public struct TidemarkConfiguration: Sendable {
             url: value("TIDEMARK_URL").flatMap(URL.init(string:)), token: value("TIDEMARK_TOKEN"),
             certificateAuthorityFile: value("TIDEMARK_CA"),
             defaultContainerIdentifier: value("TIDEMARK_CONTAINER") ?? "iCloud.dev.tidemark",
-            environment: value("TIDEMARK_ENVIRONMENT").flatMap(Environment.init(rawValue:)) ?? .development)
+            environment: value("TIDEMARK_ENVIRONMENT").flatMap(Environment.init(rawValue:)) ?? .development,
+            assetDirectory: value("TIDEMARK_ASSETS").map { URL(fileURLWithPath: $0, isDirectory: true) })
     }
 
     private static let stored = Mutex<TidemarkConfiguration?>(nil)

@@ -21,7 +21,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     }
 
     private struct Waiter {
-        let continuation: CheckedContinuation<Result<WireServerEnvelope, ConnectionMachine.RequestFailure>, Never>
+        let answer: PendingAnswer
         var deadline: ScheduledTimer?
     }
 
@@ -32,8 +32,16 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     private let transport: any CloudTransport
     private let scheduler: any Scheduler
     private let state: Mutex<State>
+    /// For the parts of assets.
+    let lane: TransferLane
+    /// Where assets are downloaded to.
+    let staging: AssetStaging
 
-    package init(hello: WireHello, transport: any CloudTransport, scheduler: any Scheduler) {
+    package init(
+        hello: WireHello, transport: any CloudTransport, scheduler: any Scheduler, staging: AssetStaging = .standard
+    ) {
+        self.staging = staging
+        lane = TransferLane { scheduler.now }
         self.transport = transport
         self.scheduler = scheduler
         state = Mutex(State(machine: ConnectionMachine(hello: hello)))
@@ -85,26 +93,56 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         inout ConnectionMachine, ConnectionMachine.Moment
     ) -> (id: UInt64, actions: [ConnectionMachine.Action])
 
-    private func wait(timeout: Duration, _ start: @escaping Start) async throws(CKError) -> WireServerEnvelope {
-        let id = Mutex<UInt64>(0)
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                update { state, now in
-                    let (new, actions) = start(&state.machine, now)
-                    id.withLock { $0 = new }
-                    state.waiters[new] = Waiter(continuation: continuation, deadline: deadline(of: new, timeout))
-                    return actions
-                }
-                // The task may have been cancelled before there was an id to cancel.
-                if Task.isCancelled { cancel(id.withLock { $0 }) }
-            }
-        } onCancel: {
-            cancel(id.withLock { $0 })
+    private func wait(timeout: Duration, _ start: Start) async throws(CKError) -> WireServerEnvelope {
+        try await outcome(of: begin(timeout: timeout, start))
+    }
+
+    private func begin(timeout: Duration, _ start: Start) -> PendingAnswer {
+        let answer = PendingAnswer()
+        update { state, now in
+            let (id, actions) = start(&state.machine, now)
+            answer.id = id
+            state.waiters[id] = Waiter(answer: answer, deadline: deadline(of: id, timeout))
+            return actions
         }
-        switch result {
+        return answer
+    }
+
+    private func outcome(of answer: PendingAnswer) async throws(CKError) -> WireServerEnvelope {
+        let outcome = await withTaskCancellationHandler {
+            await answer.outcome()
+        } onCancel: {
+            cancel(answer.id)
+        }
+        switch outcome {
         case .success(let envelope): return envelope
         case .failure(let failure): throw CKError(failure)
         }
+    }
+
+    // MARK: For transfers
+
+    /// Hands over a request that changes no records before this returns, so that several keep their order.
+    func begin(
+        timeout: Duration, _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
+    ) -> PendingAnswer {
+        begin(timeout: timeout) { $0.request(isChange: false, now: $1, make: make) }
+    }
+
+    /// Waits for what ``begin(timeout:_:)`` asked for. Throws as ``request(isChange:timeout:_:)``.
+    func answer(_ answer: PendingAnswer) async throws(CKError) -> WireServerEnvelope {
+        let envelope = try await outcome(of: answer)
+        if case .failure(let failure) = envelope.answer { throw CKError(failure) }
+        return envelope
+    }
+
+    /// Nobody will ask for the answer.
+    func abandon(_ answer: PendingAnswer) {
+        cancel(answer.id)
+    }
+
+    func pause(for delay: Double) async {
+        try? await scheduler.sleep(for: .milliseconds(Int64(min(max(delay, 0), 60) * 1_000)))
     }
 
     private func deadline(of id: UInt64, _ timeout: Duration) -> ScheduledTimer {
@@ -176,7 +214,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         }
         for (waiter, result) in answers {
             waiter.deadline?.cancel()
-            waiter.continuation.resume(returning: result)
+            waiter.answer.give(result)
         }
         if notifies { scheduler.run { [weak self] in self?.tellObservers() } }
     }

@@ -21,13 +21,14 @@ package final class CloudContext: Sendable {
     private let transport: any CloudTransport
     private let token: String
     private let environment: TidemarkConfiguration.Environment
+    private let staging: AssetStaging
     private let shared = Mutex<CloudConnection?>(nil)
 
     /// With a transport of the caller's own: tests, simulations.
     package init(
         containerIdentifier: String, token: String, transport: any CloudTransport, scheduler: any Scheduler,
         engineScheduler: any Scheduler = GlobalScheduler(),
-        environment: TidemarkConfiguration.Environment = .development
+        environment: TidemarkConfiguration.Environment = .development, staging: AssetStaging = .standard
     ) {
         self.containerIdentifier = containerIdentifier
         self.transport = transport
@@ -35,6 +36,7 @@ package final class CloudContext: Sendable {
         self.engineScheduler = engineScheduler
         self.token = token
         self.environment = environment
+        self.staging = staging
         hasCredential = !token.isEmpty
     }
 
@@ -44,7 +46,8 @@ package final class CloudContext: Sendable {
         self.init(
             containerIdentifier: containerIdentifier, token: configuration.token ?? "",
             transport: SocketTransport(configuration: configuration, loop: loop), scheduler: loop,
-            environment: configuration.environment)
+            environment: configuration.environment,
+            staging: configuration.assetDirectory.map { AssetStaging(directory: $0) } ?? .standard)
     }
 
     private static let contexts = Mutex<[String: CloudContext]>([:])
@@ -81,7 +84,7 @@ package final class CloudContext: Sendable {
         hello.device = Data(device)
         hello.clientName = "TidemarkKit/0.1.0"
         hello.deviceName = ProcessInfo.processInfo.hostName
-        return CloudConnection(hello: hello, transport: transport, scheduler: scheduler)
+        return CloudConnection(hello: hello, transport: transport, scheduler: scheduler, staging: staging)
     }
 }
 

@@ -92,7 +92,8 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, Sendable {
         in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?
     ) async throws(CKError) -> SyncEngineZonePage {
         let withEnds = state.withLock { $0.isReturning || $0.fetchedZones.contains(zoneID) }
-        let page = try await database.zoneChanges(in: zoneID, since: token, withEnds: withEnds)
+        let page = try await database.zoneChanges(
+            in: zoneID, since: token, withEnds: withEnds, missingAssets: .leaveOut)
         state.withLock { _ = $0.fetchedZones.insert(zoneID) }
         return SyncEngineZonePage(
             modifications: page.modifications.compactMap { try? $0.result.get() }.map { .init(record: $0) },

@@ -61,7 +61,7 @@ public class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         let answer = await withCloud { cloud throws(CKError) in
             var ids = recordIDs ?? []
             if fetchesCurrentUser { ids = [CKRecord.ID(recordName: try await cloud.connection.identify())] }
-            return (ids, try await cloud.records(for: ids, desiredKeys: desiredKeys))
+            return (ids, try await cloud.records(for: ids, desiredKeys: desiredKeys, progress: perRecordProgressBlock))
         }
         switch answer {
         case .failure(let error): end([:], .failure(error))

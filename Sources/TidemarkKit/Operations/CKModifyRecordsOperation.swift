@@ -67,9 +67,13 @@ public class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable 
 
     override func perform() async {
         let (records, ids) = (recordsToSave ?? [], recordIDsToDelete ?? [])
+        let byID = Dictionary(records.map { ($0.recordID, $0) }, uniquingKeysWith: { first, _ in first })
+        let progress = perRecordProgressBlock.map { block -> CloudDatabase.Progress in
+            { id, fraction in if let record = byID[id] { block(record, fraction) } }
+        }
         let answer = await withCloud { cloud throws(CKError) in
             try await cloud.modifyRecords(
-                saving: records, deleting: ids, policy: savePolicy, atomically: isAtomic)
+                saving: records, deleting: ids, policy: savePolicy, atomically: isAtomic, progress: progress)
         }
         switch answer {
         case .failure(let error): end([], [], .failure(error))

@@ -60,6 +60,26 @@ final class Program: @unchecked Sendable {
         if process.isRunning { kill(process.processIdentifier, number) }
     }
 
+    /// From now on no file of its may grow beyond so many bytes; nil: any size.
+    func limitFileSize(_ byteCount: Int?) throws {
+        // The program of util-linux: Glibc's Swift module lacks the system call.
+        let limiter = Process()
+        limiter.executableURL = URL(fileURLWithPath: "/usr/bin/prlimit")
+        limiter.arguments = ["--pid", "\(id)", "--fsize=\(byteCount.map(String.init) ?? "unlimited"):"]
+        try limiter.run()
+        limiter.waitUntilExit()
+        guard limiter.terminationStatus == 0 else { throw NeverHappened(description: "prlimit failed") }
+    }
+
+    /// What it has had in memory at most.
+    func peakMemoryBytes() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)
+        guard let peak = status.firstMatch(of: /VmHWM:\s+(\d+) kB/).flatMap({ Int($0.1) }) else {
+            throw NeverHappened(description: "no peak of memory: \(status)")
+        }
+        return peak * 1_024
+    }
+
     /// Waits for its end.
     @discardableResult
     func exit(within limit: Duration = .seconds(30)) async throws -> Int32 {

@@ -18,6 +18,9 @@ struct ServerPair: Sendable {
     /// The same accounts and container, by way of either server.
     let sites: [Site]
 
+    /// Where both keep assets.
+    var assetDirectory: String { "\(directory.path)/assets" }
+
     /// Runs `body` with servers and a database of its own.
     static func with(_ body: (ServerPair) async throws -> Void) async throws {
         let directory = try TestDirectory()
@@ -43,7 +46,7 @@ struct ServerPair: Sendable {
                 "tidemark",
                 [
                     "serve", "--listen", "127.0.0.1:0", "--certificate", certificates.certificateFile, "--private-key",
-                    certificates.privateKeyFile,
+                    certificates.privateKeyFile, "--asset-directory", "\(directory.path)/assets",
                 ], environment: ["TIDEMARK_DATABASE_URL": named], directory: directory.path)
             programs.append(program)
             var port: Int?
@@ -65,6 +68,10 @@ struct ServerPair: Sendable {
 
     /// Runs an administrator's command on the database.
     func admin(_ arguments: String...) async throws -> (status: Int32, output: String) {
+        try await admin(arguments)
+    }
+
+    func admin(_ arguments: [String]) async throws -> (status: Int32, output: String) {
         try await Self.tidemark(["admin"] + arguments, databaseURL, directory)
     }
 

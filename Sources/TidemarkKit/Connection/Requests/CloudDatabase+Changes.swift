@@ -38,7 +38,7 @@ extension CloudDatabase {
     /// - Parameter withEnds: whether, without a token, all records that are gone are told of as well.
     func zoneChanges(
         in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, desiredKeys: [CKRecord.FieldKey]? = nil,
-        limit: Int = 0, withEnds: Bool = false
+        limit: Int = 0, withEnds: Bool = false, missingAssets: MissingAssets = .failRecord
     ) async throws(CKError) -> ZonePage {
         var request = WireFetchZoneChanges()
         request.database = wireScope
@@ -64,6 +64,7 @@ extension CloudDatabase {
                 throw Self.wrongAnswer
             }
         }
+        page.modifications = try await withFiles(page.modifications, missing: missingAssets)
         return page
     }
 }

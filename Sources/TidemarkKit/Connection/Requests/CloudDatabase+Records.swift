@@ -23,15 +23,18 @@ extension CloudDatabase {
     /// - Throws: what makes the whole request fail; items have errors of their own.
     func modifyRecords(
         saving records: [CKRecord], deleting recordIDs: [CKRecord.ID],
-        policy: CKModifyRecordsOperation.RecordSavePolicy, atomically: Bool
+        policy: CKModifyRecordsOperation.RecordSavePolicy, atomically: Bool, progress: Progress? = nil
     ) async throws(CKError) -> RecordResults {
         var results = RecordResults()
         guard !records.isEmpty || !recordIDs.isEmpty else { return results }
         var saves: [Save] = []
-        for record in records {
-            guard let copy = record.copy() as? CKRecord else { continue }
+        let all = policy == .allKeys
+        let pairs = records.compactMap { record in (record.copy() as? CKRecord).map { (record, $0) } }
+        let uploaded = try await uploadAssets(of: pairs.map(\.1), all: all, progress: progress)
+        for (record, copy) in pairs {
             do throws(CKError) {
-                let changes = try copy.changes(all: policy == .allKeys)
+                if let error = uploaded.failures[copy.recordID] { throw error }
+                let changes = try copy.changes(all: all, assets: uploaded.contents[copy.recordID] ?? [:])
                 saves.append(Save(original: record, copy: copy, changes: changes))
             } catch {
                 results.saves[record.recordID] = .failure(error)
@@ -141,7 +144,7 @@ extension CloudDatabase {
 
     /// Records by ID, each once; an answer that the server had to cut is asked for until it is whole.
     func records(
-        for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]?
+        for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]?, progress: Progress? = nil
     ) async throws(CKError) -> [CKRecord.ID: Result<CKRecord, CKError>] {
         var results: [CKRecord.ID: Result<CKRecord, CKError>] = [:]
         var seen: Set<CKRecord.ID> = []
@@ -153,13 +156,15 @@ extension CloudDatabase {
             guard case .fetchRecords(let answer) = try await self.request({ _ in .fetchRecords(request) }).answer,
                 answer.covered > 0, answer.covered <= waiting.count, answer.results.count == answer.covered
             else { throw Self.wrongAnswer }
-            for (id, result) in zip(waiting, answer.results) {
+            typealias Fetched = (id: CKRecord.ID, result: Result<CKRecord, CKError>)
+            let fetched = zip(waiting, answer.results).map { id, result -> Fetched in
                 switch result.result {
-                case .record(let record): results[id] = CKRecord.make(record, in: id.zoneID)
-                case .failure(let failure): results[id] = .failure(CKError(failure))
-                case nil: results[id] = .failure(Self.wrongAnswer)
+                case .record(let record): (id: id, result: CKRecord.make(record, in: id.zoneID))
+                case .failure(let failure): (id: id, result: .failure(CKError(failure)))
+                case nil: (id: id, result: .failure(Self.wrongAnswer))
                 }
             }
+            for (id, result) in try await withFiles(fetched, progress: progress) { results[id] = result }
             waiting = waiting.dropFirst(Int(answer.covered))
         }
         return results

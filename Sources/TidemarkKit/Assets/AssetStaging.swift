@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Synchronization
+internal import TidemarkBytes
+internal import TidemarkFields
+
+/// The directory to which assets are downloaded. An app moves what it wants to keep; what is a day old is removed
+/// from time to time.
+///
+/// Blocks: on ``FileThread`` only.
+package final class AssetStaging: Sendable {
+    /// In the system's directory for temporary files, one a user.
+    package static let standard = AssetStaging(
+        directory: FileManager.default.temporaryDirectory.appendingPathComponent("tidemark-assets-\(getuid())"))
+
+    private static let ageMax: TimeInterval = 86_400
+    private static let cleaningInterval: Duration = .seconds(3_600)
+
+    package let directory: URL
+    private let lastCleaning = Mutex<ContinuousClock.Instant?>(nil)
+
+    package init(directory: URL) {
+        self.directory = directory
+    }
+
+    /// A file for this content; what an earlier download got of it is there already.
+    func open(_ content: FieldAsset) throws(CKError) -> StagedAsset {
+        try makeDirectory()
+        cleanUp()
+        let name = "\(Hex.encode(content.sha256)).\(content.byteCount).part"
+        if let file = try StagedAsset(directory.appendingPathComponent(name), content) { return file }
+        // Somebody else is at it, perhaps another process.
+        let own = directory.appendingPathComponent("\(UUID().uuidString).part")
+        guard let file = try StagedAsset(own, content) else { throw Self.refused(own.path) }
+        return file
+    }
+
+    /// Only the user may look into it.
+    private func makeDirectory() throws(CKError) {
+        let path = directory.path
+        var status = stat()
+        if lstat(path, &status) != 0 {
+            try? FileManager.default.createDirectory(
+                at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            guard lstat(path, &status) == 0 else { throw Self.refused(path) }
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid() else { throw Self.refused(path) }
+    }
+
+    /// Removes what is old, once in a while.
+    private func cleanUp() {
+        let now = ContinuousClock.now
+        let isDue = lastCleaning.withLock { last in
+            if let last, now - last < Self.cleaningInterval { return false }
+            last = now
+            return true
+        }
+        guard isDue, let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else { return }
+        let deadline = Date().timeIntervalSince1970 - Self.ageMax
+        for name in names {
+            let path = directory.appendingPathComponent(name).path
+            var status = stat()
+            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            if Double(Self.modificationSeconds(status)) < deadline { unlink(path) }
+        }
+    }
+
+    private static func modificationSeconds(_ status: stat) -> Int {
+        #if canImport(Darwin)
+            status.st_mtimespec.tv_sec
+        #else
+            status.st_mtim.tv_sec
+        #endif
+    }
+
+    /// Why a file cannot be written here. Unlike what the server says of an asset it names the system's error.
+    static func refused(_ path: String, _ number: Int32 = errno) -> CKError {
+        CKError(
+            .assetNotAvailable,
+            message:
+                "The asset cannot be written to \(path). Is there room, and does the directory belong to the user?",
+            userInfo: [NSUnderlyingErrorKey: NSError(domain: NSPOSIXErrorDomain, code: Int(number))])
+    }
+}

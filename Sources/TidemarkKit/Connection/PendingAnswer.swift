@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkWire
+
+/// The answer to a request that is under way, for the one who will ask for it.
+final class PendingAnswer: Sendable {
+    typealias Outcome = Result<WireServerEnvelope, ConnectionMachine.RequestFailure>
+
+    private struct State {
+        var id: UInt64 = 0
+        var outcome: Outcome?
+        var waiter: CheckedContinuation<Outcome, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    /// Of the request.
+    var id: UInt64 {
+        get { state.withLock { $0.id } }
+        set { state.withLock { $0.id = newValue } }
+    }
+
+    func give(_ outcome: Outcome) {
+        let waiter = state.withLock { state in
+            state.outcome = outcome
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(returning: outcome)
+    }
+
+    /// Waits for it. Only one may.
+    func outcome() async -> Outcome {
+        await withCheckedContinuation { continuation in
+            let outcome = state.withLock { state in
+                if state.outcome == nil { state.waiter = continuation }
+                return state.outcome
+            }
+            if let outcome { continuation.resume(returning: outcome) }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DequeModule
+internal import Foundation
+internal import TidemarkFields
+internal import TidemarkWire
+
+/// Assets as they travel: in parts, a few under way at a time, from where the other side is. A cut is nothing special: what
+/// was under way is sent again over the next connection.
+extension CloudDatabase {
+    /// Told how many bytes are over.
+    typealias Report = @Sendable (Int64) -> Void
+
+    private struct Part {
+        let end: Int64
+        let answer: PendingAnswer
+        let place: TransferLane.Place
+    }
+
+    // MARK: Up
+
+    /// Whether the server has the content, and if not, how far it is.
+    func prepareUpload(
+        of content: FieldAsset, for zoneID: CKRecordZone.ID
+    ) async throws(CKError) -> WireAssetProgress {
+        var request = WirePrepareAssetUpload()
+        request.database = wireScope
+        request.zone = WireZoneID(zoneID)
+        request.sha256 = Data(content.sha256)
+        request.byteCount = UInt64(content.byteCount)
+        guard
+            case .prepareAssetUpload(let progress) =
+                try await self.request({ [request] _ in .prepareAssetUpload(request) }).answer
+        else { throw Self.wrongAnswer }
+        return progress
+    }
+
+    /// Brings a file's content to the server, unless it is there.
+    ///
+    /// - Throws: `assetFileModified` if the file changes meanwhile, `limitExceeded` and `quotaExceeded` if the
+    ///   server will not have it, and why there is no answer.
+    func upload(_ file: AssetFile, for zoneID: CKRecordZone.ID, report: Report) async throws(CKError) {
+        var patience = TransferPatience()
+        var isSecondReading = false
+        while true {
+            do throws(CKError) {
+                if try await uploadOnce(file, zoneID, &patience, report) { return }
+                guard patience.wait(after: nil) != nil else {
+                    throw CKError(.networkFailure, text: "The upload of an asset does not get on.")
+                }
+            } catch {
+                if error.code == .assetFileModified, !isSecondReading {
+                    // What an earlier attempt left on the server may be damaged; the file is judged here.
+                    try await FileThread.run { () throws(CKError) in try file.checkUnchanged() }
+                    isSecondReading = true
+                    continue
+                }
+                guard let wait = patience.wait(after: error) else { throw error }
+                await connection.pause(for: wait)
+            }
+        }
+    }
+
+    /// - Returns: whether the server has all of it; if not, it was elsewhere than it was thought to be.
+    private func uploadOnce(
+        _ file: AssetFile, _ zoneID: CKRecordZone.ID, _ patience: inout TransferPatience, _ report: Report
+    ) async throws(CKError) -> Bool {
+        let total = file.content.byteCount
+        var next: Int64 = 0
+        if total > Int64(TransferPace.chunkBytesMax) {
+            let progress = try await prepareUpload(of: file.content, for: zoneID)
+            if progress.isComplete { return true }
+            next = min(Int64(clamping: progress.offset), total)
+            patience.reached(next)
+        }
+        var parts: Deque<Part> = []
+        do throws(CKError) {
+            var isFirst = true
+            while true {
+                while isFirst || next < total, let place = await place(hasNone: parts.isEmpty) {
+                    isFirst = false
+                    let offset = next
+                    let count = Int(min(Int64(place.chunkBytes), total - offset))
+                    let answer: PendingAnswer
+                    do throws(CKError) {
+                        let bytes = try await FileThread.run { () throws(CKError) in
+                            try file.bytes(at: offset, count: count)
+                        }
+                        answer = begin(.uploadAssetChunk(chunk(of: file.content, bytes, at: offset, zoneID)))
+                    } catch {
+                        connection.lane.leave(place, isAnswered: false)
+                        throw error
+                    }
+                    next += Int64(count)
+                    parts.append(Part(end: next, answer: answer, place: place))
+                }
+                guard let part = parts.popFirst() else { return false }
+                guard case .uploadAssetChunk(let progress) = try await answer(to: part) else { throw Self.wrongAnswer }
+                let reached = Int64(clamping: progress.offset)
+                patience.reached(reached)
+                report(reached)
+                if progress.isComplete {
+                    try await FileThread.run { () throws(CKError) in try file.checkUnchanged() }
+                    abandon(parts)
+                    return true
+                }
+                // After a cut the server may have had what was sent again.
+                guard (part.end...next).contains(reached) else {
+                    abandon(parts)
+                    return false
+                }
+            }
+        } catch {
+            abandon(parts)
+            throw error
+        }
+    }
+
+    private func chunk(
+        of content: FieldAsset, _ bytes: [UInt8], at offset: Int64, _ zoneID: CKRecordZone.ID
+    ) -> WireUploadAssetChunk {
+        var request = WireUploadAssetChunk()
+        request.database = wireScope
+        request.zone = WireZoneID(zoneID)
+        request.sha256 = Data(content.sha256)
+        request.byteCount = UInt64(content.byteCount)
+        request.offset = UInt64(offset)
+        request.content = Data(bytes)
+        return request
+    }
+
+    // MARK: Down
+
+    /// Brings an asset of a record here.
+    ///
+    /// - Returns: the file, which is the caller's.
+    /// - Throws: `assetNotAvailable` if the server does not have it (any more), and why there is no answer.
+    func download(
+        _ content: FieldAsset, of recordID: CKRecord.ID, report: Report
+    ) async throws(CKError) -> URL {
+        let staging = connection.staging
+        let file = try await FileThread.run { () throws(CKError) in try staging.open(content) }
+        for _ in 0..<2 {
+            var patience = TransferPatience()
+            while file.byteCount < content.byteCount {
+                do throws(CKError) {
+                    try await fill(file, content, recordID, &patience, report)
+                } catch {
+                    guard let wait = patience.wait(after: error) else { throw error }
+                    await connection.pause(for: wait)
+                }
+            }
+            if let url = try await FileThread.run({ () throws(CKError) in try file.finish() }) { return url }
+        }
+        throw CKError(.assetNotAvailable, text: "The asset came damaged.")
+    }
+
+    private func fill(
+        _ file: StagedAsset, _ content: FieldAsset, _ recordID: CKRecord.ID, _ patience: inout TransferPatience,
+        _ report: Report
+    ) async throws(CKError) {
+        var next = file.byteCount
+        var parts: Deque<Part> = []
+        do throws(CKError) {
+            while true {
+                while next < content.byteCount, let place = await place(hasNone: parts.isEmpty) {
+                    let count = Int(min(Int64(place.chunkBytes), content.byteCount - next))
+                    let answer = begin(.fetchAssetChunk(fetch(content, recordID, at: next, count: count)))
+                    next += Int64(count)
+                    parts.append(Part(end: next, answer: answer, place: place))
+                }
+                guard let part = parts.popFirst() else { return }
+                guard case .fetchAssetChunk(let chunk) = try await answer(to: part),
+                    file.byteCount + Int64(chunk.content.count) == part.end
+                else { throw Self.wrongAnswer }
+                let bytes = [UInt8](chunk.content)
+                try await FileThread.run { () throws(CKError) in try file.append(bytes) }
+                patience.reached(file.byteCount)
+                report(file.byteCount)
+            }
+        } catch {
+            abandon(parts)
+            throw error
+        }
+    }
+
+    private func fetch(
+        _ content: FieldAsset, _ recordID: CKRecord.ID, at offset: Int64, count: Int
+    ) -> WireFetchAssetChunk {
+        var request = WireFetchAssetChunk()
+        request.database = wireScope
+        request.zone = WireZoneID(recordID.zoneID)
+        request.record = recordID.recordName
+        request.sha256 = Data(content.sha256)
+        request.byteCount = UInt64(content.byteCount)
+        request.offset = UInt64(offset)
+        request.length = UInt32(count)
+        return request
+    }
+
+    // MARK: Parts
+
+    /// A place on the connection: waits only if the transfer has none.
+    private func place(hasNone: Bool) async -> TransferLane.Place? {
+        hasNone ? await connection.lane.enter() : connection.lane.tryEnter()
+    }
+
+    private func begin(_ request: WireClientEnvelope.OneOf_Request) -> PendingAnswer {
+        connection.begin(timeout: timeout) { _ in
+            var envelope = WireClientEnvelope()
+            envelope.request = request
+            return envelope
+        }
+    }
+
+    private func answer(to part: Part) async throws(CKError) -> WireServerEnvelope.OneOf_Answer? {
+        do throws(CKError) {
+            let envelope = try await connection.answer(part.answer)
+            connection.lane.leave(part.place, isAnswered: true)
+            return envelope.answer
+        } catch {
+            connection.lane.leave(part.place, isAnswered: false)
+            throw error
+        }
+    }
+
+    private func abandon(_ parts: Deque<Part>) {
+        for part in parts {
+            connection.abandon(part.answer)
+            connection.lane.leave(part.place, isAnswered: false)
+        }
+    }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkFields
+internal import TidemarkWire
+
+/// The assets of records that are saved and fetched. Each asset's failure is its record's, but for what is
+/// wrong with the connection or the account: that ends the whole call, which can be made again.
+extension CloudDatabase {
+    /// Assets that are under way at a time.
+    private static let transfersMax = 4
+
+    /// How much of a record's assets is over, from 0 to 1. Called one at a time.
+    typealias Progress = @Sendable (CKRecord.ID, Double) -> Void
+
+    // MARK: Saving
+
+    /// What is to be saved with which contents of its assets.
+    struct UploadedAssets {
+        var contents: [CKRecord.ID: FieldObjects.Assets] = [:]
+        var failures: [CKRecord.ID: CKError] = [:]
+    }
+
+    /// Reads the files of all assets that are to be saved (R-070: before any request), then brings to the server what it
+    /// does not have.
+    func uploadAssets(
+        of records: [CKRecord], all: Bool, progress: Progress?
+    ) async throws(CKError) -> UploadedAssets {
+        var uploaded = UploadedAssets()
+        var jobs: [TransferJob<AssetFile>] = []
+        for record in records {
+            let assets = record.sentAssets(all: all)
+            guard !assets.isEmpty else { continue }
+            do throws(CKError) {
+                var contents: FieldObjects.Assets = [:]
+                var files: [FieldAsset: AssetFile] = [:]
+                for asset in assets where contents[ObjectIdentifier(asset)] == nil {
+                    guard let file = try await self.file(of: asset, in: record.recordID.zoneID) else { continue }
+                    contents[ObjectIdentifier(asset)] = file.content
+                    files[file.content] = file
+                }
+                uploaded.contents[record.recordID] = contents
+                jobs += files.values.map { TransferJob(recordID: record.recordID, content: $0.content, item: $0) }
+            } catch {
+                guard error.isAboutAsset else { throw error }
+                uploaded.failures[record.recordID] = error
+            }
+        }
+        let meter = TransferMeter(jobs.map { ($0.recordID, $0.content.byteCount) }, progress)
+        let outcomes = try await run(jobs, meter) { job, report async throws(CKError) in
+            try await upload(job.item, for: job.recordID.zoneID, report: report)
+        }
+        for (job, outcome) in zip(jobs, outcomes) {
+            if case .failure(let error) = outcome { uploaded.failures[job.recordID] = error }
+        }
+        return uploaded
+    }
+
+    /// Nil for one that was fetched and that the server still has.
+    private func file(of asset: CKAsset, in zoneID: CKRecordZone.ID) async throws(CKError) -> AssetFile? {
+        if let content = asset.descriptor {
+            guard asset.fileURL != nil, try await !prepareUpload(of: content, for: zoneID).isComplete else {
+                return nil
+            }
+        }
+        guard let url = asset.fileURL else {
+            throw CKError(.assetNotAvailable, text: "The asset has no file: fetch the record again.")
+        }
+        return try await FileThread.run { () throws(CKError) in try AssetFile(url) }
+    }
+
+    // MARK: Fetching
+
+    /// What becomes of a record one of whose assets cannot be had.
+    enum MissingAssets {
+        /// an error comes instead of the record.
+        case failRecord
+        /// For those who cannot be told of one record's error: the record comes without a file that the server does not
+        /// have. Anything else that goes wrong ends the call, so that no token passes by what can still be had (I-2).
+        case leaveOut
+    }
+
+    /// Downloads the assets of records that were fetched.
+    ///
+    /// - Returns: the results, a failure instead of a record one of whose assets cannot be had.
+    func withFiles(
+        _ results: [(id: CKRecord.ID, result: Result<CKRecord, CKError>)], missing: MissingAssets = .failRecord,
+        progress: Progress? = nil
+    ) async throws(CKError) -> [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] {
+        var jobs: [TransferJob<Int>] = []
+        for (index, result) in results.enumerated() {
+            guard case .success(let record) = result.result else { continue }
+            jobs += record.serverAssets.map { TransferJob(recordID: result.id, content: $0, item: index) }
+        }
+        guard !jobs.isEmpty else { return results }
+        let meter = TransferMeter(jobs.map { ($0.recordID, $0.content.byteCount) }, progress)
+        let outcomes = try await run(jobs, meter) { job, report async throws(CKError) in
+            try await download(job.content, of: job.recordID, report: report)
+        }
+        var results = results
+        var files: [Int: [FieldAsset: URL]] = [:]
+        for (job, outcome) in zip(jobs, outcomes) {
+            switch outcome {
+            case .success(let url): files[job.item, default: [:]][job.content] = url
+            case .failure(let error) where missing == .failRecord: results[job.item].result = .failure(error)
+            case .failure(let error): guard error.isServersLoss else { throw error }
+            }
+        }
+        for (index, files) in files {
+            guard case .success(let record) = results[index].result else { continue }
+            record.place(files)
+        }
+        return results
+    }
+
+    // MARK: Several at a time
+
+    private func run<Item: Sendable, Value: Sendable>(
+        _ jobs: [TransferJob<Item>], _ meter: TransferMeter,
+        _ transfer: @escaping @Sendable (TransferJob<Item>, @escaping Report) async throws(CKError) -> Value
+    ) async throws(CKError) -> [Result<Value, CKError>] {
+        guard !jobs.isEmpty else { return [] }
+        let outcomes = await withTaskGroup(of: (Int, Result<Value, CKError>).self) { group in
+            var outcomes: [Int: Result<Value, CKError>] = [:]
+            var next = 0
+            var isEnding = false
+            while outcomes.count < next || (next < jobs.count && !isEnding) {
+                while next < jobs.count, !isEnding, next - outcomes.count < Self.transfersMax {
+                    let (index, job) = (next, jobs[next])
+                    group.addTask {
+                        do throws(CKError) {
+                            return (index, .success(try await transfer(job) { meter.reached($0, job: index) }))
+                        } catch {
+                            return (index, .failure(error))
+                        }
+                    }
+                    next += 1
+                }
+                guard let (index, outcome) = await group.next() else { break }
+                outcomes[index] = outcome
+                if case .failure(let error) = outcome, !error.isAboutAsset, !isEnding {
+                    isEnding = true
+                    group.cancelAll()
+                }
+            }
+            return outcomes
+        }
+        var results: [Result<Value, CKError>] = []
+        // What ended the others is the reason, not that they were cancelled.
+        let failures = outcomes.values.compactMap { if case .failure(let error) = $0 { error } else { nil } }
+        let wholes = failures.filter { !$0.isAboutAsset }
+        if let whole = wholes.first(where: { $0.code != .operationCancelled }) ?? wholes.first { throw whole }
+        for index in jobs.indices {
+            guard let outcome = outcomes[index] else { throw Self.wrongAnswer }
+            results.append(outcome)
+        }
+        return results
+    }
+}
+
+/// One asset to be moved.
+struct TransferJob<Item: Sendable>: Sendable {
+    let recordID: CKRecord.ID
+    let content: FieldAsset
+    let item: Item
+}
+
+/// Adds up what is over of the assets of each record, and tells it, one call at a time.
+final class TransferMeter: Sendable {
+    private struct State {
+        var reached: [Int64]
+        var totals: [CKRecord.ID: Int64] = [:]
+    }
+
+    private let recordIDs: [CKRecord.ID]
+    private let progress: CloudDatabase.Progress?
+    private let state: Locked<State>
+
+    init(_ jobs: [(recordID: CKRecord.ID, byteCount: Int64)], _ progress: CloudDatabase.Progress?) {
+        recordIDs = jobs.map(\.recordID)
+        self.progress = progress
+        var state = State(reached: jobs.map { _ in 0 })
+        for job in jobs { state.totals[job.recordID, default: 0] += job.byteCount }
+        self.state = Locked(state)
+    }
+
+    func reached(_ byteCount: Int64, job: Int) {
+        guard let progress else { return }
+        let recordID = recordIDs[job]
+        // Under the lock, so that calls do not overtake each other. 1 is told when the record itself is through.
+        state.withLock { state in
+            state.reached[job] = max(state.reached[job], byteCount)
+            let sum = zip(recordIDs, state.reached).reduce(0) { $0 + ($1.0 == recordID ? $1.1 : 0) }
+            let total = state.totals[recordID] ?? 0
+            progress(recordID, total > 0 ? min(Double(sum) / Double(total), 0.999) : 0)
+        }
+    }
+}
+
+extension CKError {
+    /// Whether it says that the server does not have an asset (any more).
+    fileprivate var isServersLoss: Bool {
+        code == .assetNotAvailable && userInfo[NSUnderlyingErrorKey] == nil
+    }
+
+    /// Whether it says something of one asset or record, and nothing of the others.
+    var isAboutAsset: Bool {
+        switch code {
+        case .assetFileNotFound, .assetFileModified, .assetNotAvailable, .limitExceeded, .quotaExceeded,
+            .serverRejectedRequest, .invalidArguments, .internalError, .zoneNotFound, .userDeletedZone,
+            .permissionFailure, .unknownItem:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// How large the parts are in which assets travel, by how long the last ones took: so large that a fast network is used,
+/// and so small that a request behind them does not wait long on a slow one.
+struct TransferPace: Equatable {
+    static let chunkBytesMin = 16_384
+    static let chunkBytesMax = 262_144
+
+    private(set) var chunkBytes = 65_536
+    /// The network's own part in every time.
+    private var shortest: Duration?
+
+    private static let fast: Duration = .milliseconds(60)
+    private static let slow: Duration = .milliseconds(250)
+
+    /// A part, sent while others were under way too, has been answered.
+    mutating func answered(after time: Duration) {
+        let shortest = min(self.shortest ?? time, time)
+        self.shortest = shortest
+        if time - shortest < Self.fast {
+            chunkBytes = min(chunkBytes * 2, Self.chunkBytesMax)
+        } else if time - shortest > Self.slow {
+            chunkBytes = max(chunkBytes / 2, Self.chunkBytesMin)
+        }
+    }
+}
+
+/// The parts of assets that one connection carries at a time, of all transfers together: so many are in memory, and so
+/// many a request of another kind can find before it.
+final class TransferLane: Sendable {
+    /// The right to one part under way. Given back by ``leave(_:isAnswered:)`` in any case.
+    struct Place {
+        let chunkBytes: Int
+        let since: Duration
+    }
+
+    private struct State {
+        var pace = TransferPace()
+        var free = TransferLane.places
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    static let places = 3
+
+    private let now: @Sendable () -> Duration
+    private let state = Mutex(State())
+
+    init(now: @escaping @Sendable () -> Duration) {
+        self.now = now
+    }
+
+    /// A place, at once or not at all. Whoever holds one already asks so: transfers that waited for each other would for
+    /// ever.
+    func tryEnter() -> Place? {
+        let now = now()
+        return state.withLock { state in
+            guard state.free > 0, state.waiters.isEmpty else { return nil }
+            state.free -= 1
+            return Place(chunkBytes: state.pace.chunkBytes, since: now)
+        }
+    }
+
+    /// Waits for a place, in turn.
+    func enter() async -> Place {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.free > 0, state.waiters.isEmpty else {
+                    state.waiters.append(continuation)
+                    return false
+                }
+                state.free -= 1
+                return true
+            }
+            if isFree { continuation.resume() }
+        }
+        return Place(chunkBytes: state.withLock { $0.pace.chunkBytes }, since: now())
+    }
+
+    /// - Parameter isAnswered: whether the time that it took says anything of the network.
+    func leave(_ place: Place, isAnswered: Bool) {
+        let time = now() - place.since
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if isAnswered { state.pace.answered(after: time) }
+            guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
+            state.free += 1
+            return nil
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkTestSupport
+
+@testable import TidemarkKit
+
+/// What becomes of the directory in which a server keeps assets.
+@Suite struct AssetDirectoryTests {
+    private let zoneID = CKRecordZone.ID(zoneName: "Files")
+
+    private func record(_ name: String, _ file: URL) -> CKRecord {
+        let record = CKRecord(recordType: "File", recordID: CKRecord.ID(recordName: name, zoneID: zoneID))
+        record["file"] = CKAsset(fileURL: file)
+        return record
+    }
+
+    @Test func `R-011, R-072: a disk that is full is told, the server goes on, and what no record has is collected`()
+        async throws
+    {
+        try await ServerPair.with { pair in
+            let files = SampleFiles(path: pair.directory.path)
+            let database = pair.sites[0].makeContainer().privateCloudDatabase
+            try await database.save(CKRecordZone(zoneID: zoneID))
+            let (small, large) = (try files.make(100_000), try files.make(1_500_000))
+            // As good as a full disk: no file of the server's may grow beyond a megabyte.
+            try pair.first.limitFileSize(1_000_000)
+            let error = try await failure { try await database.save(self.record("large", large)) }
+            #expect(error.code == .quotaExceeded)
+            try await database.save(record("small", small))
+            try pair.first.limitFileSize(nil)
+            try await database.save(record("large", large))
+
+            // The other server has the same directory.
+            let other = pair.sites[1].makeContainer().privateCloudDatabase
+            let fetched = try await other.record(for: CKRecord.ID(recordName: "large", zoneID: zoneID))
+            let url = try #require((fetched["file"] as? CKAsset)?.fileURL)
+            #expect(try Data(contentsOf: url) == Data(contentsOf: large))
+
+            try await database.deleteRecord(withID: fetched.recordID)
+            let collect = ["assets", "collect", "--asset-directory", pair.assetDirectory, "--asset-grace-hours", "0"]
+            // Grace is counted in whole milliseconds.
+            try await eventually("the asset is unused") {
+                try await pair.admin(collect + ["--dry-run"]).output.contains("Would remove 1 assets, 1500000 bytes")
+            }
+            #expect(try await pair.admin(collect).output.contains("Removed 1 assets, 1500000 bytes"))
+            #expect(try await pair.admin(collect).output.contains("Removed 0 assets"))
+            let small2 = try await other.record(for: CKRecord.ID(recordName: "small", zoneID: zoneID))
+            #expect((small2["file"] as? CKAsset)?.fileURL != nil)
+
+            // After a loss of the directory each record with an asset fails alone.
+            try FileManager.default.removeItem(atPath: pair.assetDirectory)
+            let results = try await other.records(for: [small2.recordID])
+            let lost = try await failure { try results[small2.recordID]?.get() }
+            #expect(lost.code == .assetNotAvailable)
+            // An engine cannot be told so: it hears of the record, without the file.
+            let device = FileDevice(pair.sites[0].makeContainer()) { _ in nil }
+            try await device.engine?.fetchChanges()
+            #expect(device.recordsWithoutFile == ["small"])
+        }
+    }
+
+    @Test func `I-7: however large an asset is, the server holds a little of it`() async throws {
+        try await ServerPair.with { pair in
+            let files = SampleFiles(path: pair.directory.path)
+            let database = pair.sites[0].makeContainer().privateCloudDatabase
+            try await database.save(CKRecordZone(zoneID: zoneID))
+            try await database.save(record("small", try files.make(2_000_000)))
+            _ = try await database.record(for: CKRecord.ID(recordName: "small", zoneID: zoneID))
+            let before = try pair.first.peakMemoryBytes()
+            let file = try files.make(48 * 1_048_576)
+            try await database.save(record("large", file))
+            _ = try await database.record(for: CKRecord.ID(recordName: "large", zoneID: zoneID))
+            let growth = try pair.first.peakMemoryBytes() - before
+            #expect(growth < 16 * 1_048_576, "\(growth) bytes")
+        }
+    }
+
+    @Test func `R-070: an upload that was cut goes on with another server`() async throws {
+        try await ServerPair.with { pair in
+            let files = SampleFiles(path: pair.directory.path)
+            let file = try files.make(3_000_000)
+            try await pair.sites[0].makeContainer().privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
+            // The connection comes to the first server, and after the cut to the second.
+            let transport = CuttingTransport(
+                pair.sites.map { SocketTransport(configuration: $0.configuration(), loop: NetworkThread.shared) },
+                when: { sent, _ in sent > 1_500_000 })
+            let container = CKContainer(
+                context: CloudContext(
+                    containerIdentifier: pair.sites[0].container, token: pair.sites[0].tokens["alice"] ?? "",
+                    transport: transport, scheduler: NetworkThread.shared))
+            try await container.privateCloudDatabase.save(record("cut", file))
+            #expect(transport.connectionCount == 2)
+            #expect(transport.sent < 4_500_000, "\(transport.sent) bytes")
+            let id = CKRecord.ID(recordName: "cut", zoneID: zoneID)
+            let fetched = try await pair.sites[1].makeContainer().privateCloudDatabase.record(for: id)
+            let url = try #require((fetched["file"] as? CKAsset)?.fileURL)
+            #expect(try Data(contentsOf: url) == Data(contentsOf: file))
+        }
+    }
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+import Testing
+import TidemarkTestSupport
+
+@testable import TidemarkKit
+
+/// Files of records, over a real server.
+@Suite struct AssetTests {
+    private let zoneID = CKRecordZone.ID(zoneName: "Files")
+    private static let mebibyte = 1_048_576
+
+    private func id(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name, zoneID: zoneID) }
+
+    private func prepare(_ container: CKContainer) async throws -> CKDatabase {
+        try await container.privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
+        return container.privateCloudDatabase
+    }
+
+    private func withFiles(_ body: (SampleFiles) async throws -> Void) async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        try await body(SampleFiles(path: directory.path))
+    }
+
+    private func record(_ name: String, _ file: URL) -> CKRecord {
+        let record = CKRecord(recordType: "File", recordID: id(name))
+        record["file"] = CKAsset(fileURL: file)
+        return record
+    }
+
+    private func content(_ record: CKRecord, _ key: String = "file") throws -> Data {
+        try Data(contentsOf: #require((record[key] as? CKAsset)?.fileURL))
+    }
+
+    @Test func `R-070, R-074: files of every size come down as they went up`() async throws {
+        let site = try await DevServer.shared()
+        let database = try await prepare(site.makeContainer())
+        let other = site.makeContainer().privateCloudDatabase
+        try await withFiles { files in
+            let sizes = [0, 1, 16_383, 65_536, 262_143, 262_144, 262_145, 5 * Self.mebibyte]
+            var originals: [CKRecord.ID: URL] = [:]
+            for size in sizes { originals[id("s\(size)")] = try files.make(size, seed: UInt64(size)) }
+            let records = originals.map { record($0.key.recordName, $0.value) }
+            let saved = try await database.modifyRecords(saving: records, deleting: [])
+            // the app's record still has the app's file.
+            for (id, original) in originals {
+                #expect((try saved.saveResults[id]?.get()["file"] as? CKAsset)?.fileURL == original)
+            }
+            let fetched = try await other.records(for: Array(originals.keys))
+            for (id, original) in originals {
+                let record = try #require(try fetched[id]?.get())
+                #expect(try content(record) == Data(contentsOf: original), "\(id.recordName)")
+                #expect((record["file"] as? CKAsset)?.fileURL != original)
+            }
+        }
+    }
+
+    @Test func `R-061, R-074: lists of assets; what is not desired is not downloaded; an asset can be replaced`()
+        async throws
+    {
+        let database = try await prepare(DevServer.shared().makeContainer())
+        try await withFiles { files in
+            let (one, two) = (try files.make(10), try files.make(300_000))
+            let record = record("r", one)
+            record["list"] = [CKAsset(fileURL: two), CKAsset(fileURL: one)]
+            try await database.save(record)
+            let fetched = try await database.record(for: id("r"))
+            let list = try #require(fetched["list"] as? [CKAsset])
+            #expect(try list.map { try Data(contentsOf: #require($0.fileURL)).count } == [300_000, 10])
+            let bare = try #require(try await database.records(for: [id("r")], desiredKeys: [])[id("r")]?.get())
+            #expect(bare["file"] == nil && bare["list"] == nil)
+            // What was fetched is saved again without its file, which may be gone by then.
+            for asset in list { try FileManager.default.removeItem(at: #require(asset.fileURL)) }
+            fetched["copy"] = list[0]
+            fetched["file"] = CKAsset(fileURL: two)
+            try await database.save(fetched)
+            let again = try await database.record(for: id("r"))
+            #expect(try content(again).count == 300_000)
+            #expect(try content(again, "copy").count == 300_000)
+        }
+    }
+
+    @Test func `R-070: an upload that is cut goes on where it was`() async throws {
+        let site = try await DevServer.shared()
+        _ = try await prepare(site.makeContainer())
+        try await withFiles { files in
+            let file = try files.make(5 * Self.mebibyte)
+            var transport: CuttingTransport?
+            let container = site.makeContainer { base in
+                let cutting = CuttingTransport(base, when: { sent, _ in sent > 2 * Self.mebibyte })
+                transport = cutting
+                return cutting
+            }
+            try await container.privateCloudDatabase.save(record("cut", file))
+            let cutting = try #require(transport)
+            #expect(cutting.connectionCount == 2)
+            // At most what was under way went twice.
+            #expect(cutting.sent < 6 * Self.mebibyte, "\(cutting.sent) bytes")
+            let record = try await site.makeContainer().privateCloudDatabase.record(for: id("cut"))
+            #expect(try content(record) == Data(contentsOf: file))
+        }
+    }
+
+    @Test func `R-074: a download that is cut goes on where it was`() async throws {
+        let site = try await DevServer.shared()
+        let database = try await prepare(site.makeContainer())
+        try await withFiles { files in
+            let file = try files.make(5 * Self.mebibyte)
+            try await database.save(record("cut", file))
+            var transport: CuttingTransport?
+            let container = site.makeContainer { base in
+                let cutting = CuttingTransport(base, when: { _, received in received > 2 * Self.mebibyte })
+                transport = cutting
+                return cutting
+            }
+            let record = try await container.privateCloudDatabase.record(for: id("cut"))
+            #expect(try content(record) == Data(contentsOf: file))
+            let cutting = try #require(transport)
+            #expect(cutting.connectionCount == 2)
+            #expect(cutting.received < 6 * Self.mebibyte, "\(cutting.received) bytes")
+        }
+    }
+
+    @Test func `R-070: a file that shrinks while it is uploaded fails its record alone`() async throws {
+        let site = try await DevServer.shared()
+        _ = try await prepare(site.makeContainer())
+        try await withFiles { files in
+            let file = try files.make(5 * Self.mebibyte)
+            let small = try files.make(100)
+            let container = site.makeContainer { base in
+                CuttingTransport(
+                    base, when: { sent, _ in sent > Self.mebibyte },
+                    incident: {
+                        truncate(file.path, 1_000)
+                        return false
+                    })
+            }
+            let results = try await container.privateCloudDatabase.modifyRecords(
+                saving: [record("shrinks", file), record("stays", small)], deleting: [], atomically: false)
+            let error = try await failure { try results.saveResults[id("shrinks")]?.get() }
+            #expect(error.code == .assetFileModified)
+            #expect((try results.saveResults[id("stays")]?.get()) != nil)
+        }
+    }
+
+    @Test func `R-070: a file that is not there, or cannot be one, is refused before any request`() async throws {
+        let database = try await prepare(DevServer.shared().makeContainer())
+        try await withFiles { files in
+            let missing = URL(fileURLWithPath: "\(files.path)/missing")
+            let cases = [
+                (missing, CKError.Code.assetFileNotFound), (URL(fileURLWithPath: files.path), .assetNotAvailable),
+            ]
+            for (url, code) in cases {
+                let error = try await failure { try await database.save(self.record("r", url)) }
+                #expect(error.code == code)
+                #expect(error.localizedDescription.contains(url.path))
+            }
+            let batch = try await failure {
+                try await database.modifyRecords(
+                    saving: [self.record("r", missing), CKRecord(recordType: "T", recordID: self.id("t"))], deleting: []
+                )
+            }
+            #expect(batch.code == .partialFailure)
+            #expect((batch.partialErrorsByItemID?[id("t")] as? CKError)?.code == .batchRequestFailed)
+        }
+    }
+
+    @Test func `R-073: the server's record in a conflict has assets without files`() async throws {
+        let site = try await DevServer.shared()
+        let database = try await prepare(site.makeContainer())
+        try await withFiles { files in
+            try await database.save(record("r", try files.make(10)))
+            let mine = record("r", try files.make(20))
+            let error = try await failure { try await database.save(mine) }
+            #expect(error.code == .serverRecordChanged)
+            let asset = try #require(error.serverRecord?["file"] as? CKAsset)
+            #expect(asset.fileURL == nil)
+            // merged into and saved, it keeps the server's asset.
+            let merged = try #require(error.serverRecord)
+            merged["note"] = "merged"
+            try await database.save(merged)
+            #expect(try await content(database.record(for: id("r"))).count == 10)
+        }
+    }
+
+    @Test func `R-400: progress grows to 1, before the record's result`() async throws {
+        let database = try await prepare(DevServer.shared().makeContainer())
+        try await withFiles { files in
+            let file = try files.make(3 * Self.mebibyte)
+            let said = Mutex<[Double]>([])
+            let operation = CKModifyRecordsOperation(recordsToSave: [record("r", file)])
+            operation.perRecordProgressBlock = { _, fraction in said.withLock { $0.append(fraction) } }
+            operation.perRecordSaveBlock = { _, _ in said.withLock { $0.append(2) } }
+            await withCheckedContinuation { continuation in
+                operation.completionBlock = { continuation.resume() }
+                database.add(operation)
+            }
+            let fractions = said.withLock { $0 }
+            #expect(fractions.suffix(2) == [1, 2])
+            #expect(fractions == fractions.sorted())
+            #expect(fractions.dropLast(2).contains { $0 > 0 && $0 < 1 }, "\(fractions)")
+        }
+    }
+
+    @Test func `R-074: queries and zones bring files as well, and only those that are desired`() async throws {
+        let site = try await DevServer.shared()
+        let database = try await prepare(site.makeContainer())
+        try await withFiles { files in
+            try await database.save(record("r", try files.make(300_000)))
+            var transport: CuttingTransport?
+            let other = site.makeContainer { base in
+                let counting = CuttingTransport(base, when: { _, _ in false })
+                transport = counting
+                return counting
+            }.privateCloudDatabase
+            let query = CKQuery(recordType: "File", predicate: NSPredicate(value: true))
+            let bare = try await other.records(matching: query, inZoneWith: zoneID, desiredKeys: ["note"])
+            #expect(try #require(bare.matchResults.first).1.get()["file"] == nil)
+            let changes = try await other.recordZoneChanges(inZoneWith: zoneID, since: nil, desiredKeys: ["note"])
+            #expect(changes.modificationResultsByID.count == 1)
+            #expect(try #require(transport).received < 100_000)
+            let found = try await other.records(matching: query, inZoneWith: zoneID)
+            #expect(try content(#require(found.matchResults.first).1.get()).count == 300_000)
+            let changed = try await other.recordZoneChanges(inZoneWith: zoneID, since: nil)
+            #expect(try content(#require(changed.modificationResultsByID[id("r")]).get().record).count == 300_000)
+        }
+    }
+
+    @Test func `I-2: an engine whose disk is full passes by nothing`() async throws {
+        let site = try await DevServer.shared()
+        let database = try await prepare(site.makeContainer())
+        try await withFiles { files in
+            let file = try files.make(100_000)
+            try await database.save(record("r", file))
+            // Where its directory would be is a file.
+            let staging = "\(files.path)/staging"
+            try Data().write(to: URL(fileURLWithPath: staging))
+            var configuration = site.configuration()
+            configuration.assetDirectory = URL(fileURLWithPath: staging)
+            let container = CKContainer(
+                context: CloudContext(containerIdentifier: site.container, configuration: configuration))
+            let device = FileDevice(container) { _ in nil }
+            let error = try await failure { try await device.engine?.fetchChanges() }
+            #expect(error.code == .assetNotAvailable)
+            try FileManager.default.removeItem(atPath: staging)
+            try await device.engine?.fetchChanges()
+            #expect(device.contents["r"] == (try Data(contentsOf: file)))
+        }
+    }
+
+    @Test func `R-543: engines send and fetch files`() async throws {
+        let site = try await DevServer.shared()
+        let zoneID = zoneID
+        try await withFiles { files in
+            let file = try files.make(700_000)
+            let sender = FileDevice(site.makeContainer()) { id in
+                let record = CKRecord(recordType: "File", recordID: id)
+                record["file"] = CKAsset(fileURL: file)
+                return record
+            }
+            let receiver = FileDevice(site.makeContainer()) { _ in nil }
+            sender.engine?.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
+            sender.engine?.state.add(pendingRecordZoneChanges: [.saveRecord(id("r"))])
+            try await sender.engine?.sendChanges()
+            try await receiver.engine?.fetchChanges()
+            #expect(receiver.contents["r"] == (try Data(contentsOf: file)))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkCrypto
+import TidemarkFields
+import TidemarkTestSupport
+
+@testable import TidemarkKit
+
+@Suite struct AssetFileTests {
+    private func withDirectory(_ body: (URL) throws -> Void) throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        try body(URL(fileURLWithPath: directory.path))
+    }
+
+    private func content(_ bytes: [UInt8]) -> FieldAsset {
+        FieldAsset(sha256: SHA256.hash(bytes), byteCount: Int64(bytes.count))
+    }
+
+    @Test func `R-070: a file is named by its content, and read again in parts`() throws {
+        try withDirectory { directory in
+            let url = directory.appendingPathComponent("f")
+            let bytes = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+            try Data(bytes).write(to: url)
+            let file = try AssetFile(url)
+            #expect(file.content == content(bytes))
+            #expect(try file.bytes(at: 299_999, count: 5) == Array(bytes[299_999..<300_004]))
+            try file.checkUnchanged()
+            truncate(url.path, 100)
+            #expect(throws: CKError.self) { try file.checkUnchanged() }
+            do throws(CKError) {
+                _ = try file.bytes(at: 50, count: 100)
+                Issue.record("read past the end")
+            } catch {
+                #expect(error.code == .assetFileModified)
+            }
+        }
+    }
+
+    @Test func `R-071: a download goes on from what is there, and damage is found`() throws {
+        try withDirectory { directory in
+            let staging = AssetStaging(directory: directory.appendingPathComponent("staging"))
+            let bytes = [UInt8]("hello, tide".utf8)
+            let asset = content(bytes)
+            do {
+                let file = try staging.open(asset)
+                try file.append(Array(bytes[..<5]))
+                // Somebody else who wants the same gets a file of their own.
+                let other = try staging.open(asset)
+                #expect(other.byteCount == 0)
+            }
+            let file = try staging.open(asset)
+            #expect(file.byteCount == 5)
+            try file.append([1, 2, 3, 4, 5, 6])
+            #expect(try file.finish() == nil)
+            #expect(file.byteCount == 0)
+            try file.append(bytes)
+            let url = try #require(try file.finish())
+            #expect(try Array(Data(contentsOf: url)) == bytes)
+            // What is finished is nobody's to write to.
+            #expect(try staging.open(asset).byteCount == 0)
+            let mode = try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+        }
+    }
+
+    @Test func `R-071: what is old in the staging directory is removed when it is next used`() throws {
+        try withDirectory { directory in
+            let old = directory.appendingPathComponent("old")
+            let young = directory.appendingPathComponent("young")
+            for url in [old, young] { try Data([1]).write(to: url) }
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -90_000)], ofItemAtPath: old.path)
+            _ = try AssetStaging(directory: directory).open(content([1]))
+            #expect(!FileManager.default.fileExists(atPath: old.path))
+            #expect(FileManager.default.fileExists(atPath: young.path))
+        }
+    }
+
+    @Test func `R-071: a staging directory that is no directory is refused`() throws {
+        try withDirectory { directory in
+            let file = directory.appendingPathComponent("file")
+            try Data().write(to: file)
+            do throws(CKError) {
+                _ = try AssetStaging(directory: file).open(content([1]))
+                Issue.record("opened")
+            } catch {
+                #expect(error.code == .assetNotAvailable)
+            }
+        }
+    }
+}

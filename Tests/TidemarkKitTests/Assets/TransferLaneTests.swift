@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import TidemarkKit
+
+@Suite struct TransferLaneTests {
+    @Test func `parts grow on a fast network, however far away, and shrink on a slow one`() {
+        var pace = TransferPace()
+        let first = pace.chunkBytes
+        for _ in 0..<10 { pace.answered(after: .milliseconds(150)) }
+        #expect(pace.chunkBytes == TransferPace.chunkBytesMax && pace.chunkBytes > first)
+        for _ in 0..<2 { pace.answered(after: .milliseconds(300)) }
+        #expect(pace.chunkBytes == TransferPace.chunkBytesMax)
+        for _ in 0..<10 { pace.answered(after: .seconds(2)) }
+        #expect(pace.chunkBytes == TransferPace.chunkBytesMin)
+    }
+
+    @Test func `no more parts than places, and whoever waits comes in turn`() async {
+        let lane = TransferLane { .zero }
+        var places: [TransferLane.Place] = []
+        while let place = lane.tryEnter() { places.append(place) }
+        #expect(places.count == TransferLane.places)
+        let order = Locked<[Int]>([])
+        await withTaskGroup { group in
+            for number in 0..<2 {
+                group.addTask {
+                    let place = await lane.enter()
+                    order.withLock { $0.append(number) }
+                    lane.leave(place, isAnswered: true)
+                }
+            }
+            lane.leave(places.removeLast(), isAnswered: true)
+        }
+        #expect(order.withLock { $0.sorted() } == [0, 1])
+        #expect(lane.tryEnter() != nil)
+        #expect(lane.tryEnter() == nil)
+    }
+}

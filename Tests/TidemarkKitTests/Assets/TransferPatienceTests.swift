@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import TidemarkKit
+
+@Suite struct TransferPatienceTests {
+    @Test func `R-070: what gets on is never given up, what does not is`() {
+        var patience = TransferPatience()
+        let cut = CKError(.networkUnavailable)
+        #expect(patience.wait(after: cut) == nil)
+        patience = TransferPatience()
+        for byteCount in 0..<100 as Range<Int64> {
+            patience.reached(byteCount)
+            #expect(patience.wait(after: cut) == 1)
+        }
+        let waits = (0..<4).map { _ in
+            patience.reached(50)
+            return patience.wait(after: cut)
+        }
+        #expect(waits == [2, 4, 8, nil])
+    }
+
+    @Test func `only what passes by is waited for`() {
+        var patience = TransferPatience()
+        patience.reached(1)
+        #expect(patience.wait(after: nil) == 0)
+        #expect(patience.wait(after: CKError(.requestRateLimited, message: "", retryAfter: 30)) == 30)
+        #expect(patience.wait(after: CKError(.assetNotAvailable)) == nil)
+    }
+}
