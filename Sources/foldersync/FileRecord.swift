@@ -9,13 +9,22 @@ import TidemarkCrypto
 /// | key | value |
 /// | --- | --- |
 /// | `path` | relative to the folder, with "/" |
-/// | `content` | the bytes; absent in a tombstone |
+/// | `content` | the bytes of a file that fits into a record |
+/// | `file` | those of a larger one: an asset |
 /// | `isExecutable` | 0 or 1 |
-/// | `isDeleted` | 1 in a tombstone |
+/// | `isDeleted` | 1 in a tombstone, which has neither bytes nor file |
 enum FileRecord {
     static let type = "File"
-    /// What fits into one record beside its path.
+    /// What fits into one record beside its path. Larger files are assets, and never in memory as a whole.
     static let contentBytesMax = 1_000_000
+    /// As much of a large file as is in memory.
+    static let blockBytes = 1_048_576
+
+    /// Where the bytes of a file are.
+    enum Bytes: Sendable {
+        case small(Data)
+        case large(URL)
+    }
 
     /// Record names are printable ASCII of limited length; paths are neither. A hash is, and two devices that create the
     /// same path meet in the same record.
@@ -31,13 +40,29 @@ enum FileRecord {
     static func version(of data: Data, isExecutable: Bool) -> String {
         var hash = SHA256()
         data.withUnsafeBytes { hash.update($0) }
-        return Hex.encode(hash.finish()) + (isExecutable ? "x" : "")
+        return version(hash, isExecutable)
+    }
+
+    /// The same of a large file, read to its end.
+    static func version(of file: FileHandle, isExecutable: Bool) throws -> String {
+        var hash = SHA256()
+        while let block = try file.read(upToCount: blockBytes), !block.isEmpty {
+            block.withUnsafeBytes { hash.update($0) }
+        }
+        return version(hash, isExecutable)
+    }
+
+    private static func version(_ hash: consuming SHA256, _ isExecutable: Bool) -> String {
+        Hex.encode(hash.finish()) + (isExecutable ? "x" : "")
     }
 
     /// The record of a file that is there.
     static func make(from entry: Journal.Entry, file: FileTree.File, in zoneID: CKRecordZone.ID) -> CKRecord {
         let record = empty(from: entry, in: zoneID)
-        record["content"] = file.data
+        switch file.bytes {
+        case .small(let data): record["content"] = data
+        case .large(let url): record["file"] = CKAsset(fileURL: url)
+        }
         record["isExecutable"] = file.isExecutable
         record["isDeleted"] = false
         return record
@@ -46,7 +71,6 @@ enum FileRecord {
     /// The record of a file that was deleted.
     static func makeTombstone(from entry: Journal.Entry, in zoneID: CKRecordZone.ID) -> CKRecord {
         let record = empty(from: entry, in: zoneID)
-        record["content"] = nil as Data?
         record["isDeleted"] = true
         return record
     }
@@ -55,6 +79,9 @@ enum FileRecord {
     private static func empty(from entry: Journal.Entry, in zoneID: CKRecordZone.ID) -> CKRecord {
         let record = entry.record ?? CKRecord(recordType: type, recordID: id(of: entry.path, in: zoneID))
         record["path"] = entry.path.text
+        // Only one of them has a value again. What is nil is removed on the server.
+        record["content"] = nil as Data?
+        record["file"] = nil as CKAsset?
         return record
     }
 
@@ -62,7 +89,7 @@ enum FileRecord {
     struct Content {
         let path: RelativePath
         /// Nil: deleted.
-        let data: Data?
+        let bytes: Bytes?
         let isExecutable: Bool
         /// Nil: deleted.
         let version: String?
@@ -70,26 +97,48 @@ enum FileRecord {
         /// Nil if the record is none that this program could have written: the path leaves the folder, something is
         /// missing, or the name is not the path's.
         init?(_ record: CKRecord) {
-            guard let text = record["path"] as? String else { return nil }
-            let path = RelativePath(text)
-            guard record.recordType == FileRecord.type, path.isSafe,
-                FileRecord.name(of: path) == record.recordID.recordName
-            else { return nil }
+            guard let path = FileRecord.path(of: record) else { return nil }
             self.path = path
             isExecutable = record["isExecutable"] as? Bool ?? false
             if record["isDeleted"] as? Bool == true {
-                (data, version) = (nil, nil)
+                (bytes, version) = (nil, nil)
+                return
+            }
+            if let data = record["content"] as? Data {
+                bytes = .small(data)
+                version = FileRecord.version(of: data, isExecutable: isExecutable)
             } else {
-                guard let content = record["content"] as? Data else { return nil }
-                data = content
-                version = FileRecord.version(of: content, isExecutable: isExecutable)
+                guard let url = (record["file"] as? CKAsset)?.fileURL, let file = try? FileHandle(forReadingFrom: url),
+                    let version = try? FileRecord.version(of: file, isExecutable: isExecutable)
+                else { return nil }
+                bytes = .large(url)
+                self.version = version
             }
         }
 
         /// The record itself is gone.
         init(deleted path: RelativePath) {
             self.path = path
-            (data, version, isExecutable) = (nil, nil, false)
+            (bytes, version, isExecutable) = (nil, nil, false)
         }
+    }
+
+    /// Whether what is in the file has come with the record: that of an asset does not come with an error.
+    static func isComplete(_ record: CKRecord) -> Bool {
+        guard let asset = record["file"] as? CKAsset else { return true }
+        return asset.fileURL != nil
+    }
+
+    /// Removes the file that came with a record, unless it has been taken.
+    static func discardFile(of record: CKRecord) {
+        guard let url = (record["file"] as? CKAsset)?.fileURL else { return }
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    /// Which file a record is about; nil if it is none of this program's.
+    static func path(of record: CKRecord) -> RelativePath? {
+        guard let text = record["path"] as? String else { return nil }
+        let path = RelativePath(text)
+        return record.recordType == type && path.isSafe && name(of: path) == record.recordID.recordName ? path : nil
     }
 }

@@ -23,12 +23,12 @@ extension FileTree {
     /// - Parameter version: of what may go; nil: nothing may.
     func replace(_ content: FileRecord.Content, expecting version: String?, deviceName: String) throws -> [Kept] {
         let path = content.path
-        guard let data = content.data else {
+        guard let bytes = content.bytes else {
             return try takeAway(path, expecting: version, deviceName: deviceName, mayStay: true).map { [$0] } ?? []
         }
         var kept = try makeDirectories(for: path, deviceName: deviceName)
         let new = staged(path, .new)
-        try write(data, isExecutable: content.isExecutable, to: new)
+        try write(bytes, isExecutable: content.isExecutable, to: new)
         while try !place(new, at: absolute(path)) {
             if let other = try takeAway(path, expecting: version, deviceName: deviceName, mayStay: false) {
                 kept.append(other)
@@ -43,11 +43,28 @@ extension FileTree {
         sync()
     }
 
-    private func write(_ data: Data, isExecutable: Bool, to file: String) throws {
+    private func write(_ bytes: FileRecord.Bytes, isExecutable: Bool, to file: String) throws {
         unlink(file)
-        let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isExecutable ? 0o777 : 0o666)
+        let mode: mode_t = isExecutable ? 0o777 : 0o666
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw FolderSyncError.system(errno, file) }
-        try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).write(contentsOf: data)
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        switch bytes {
+        case .small(let data):
+            try handle.write(contentsOf: data)
+        case .large(let url):
+            var status = Glibc.stat()
+            fstat(descriptor, &status)
+            // The file of a fetched asset is ours to take. From another disk it can only be copied.
+            if rename(url.path, file) == 0 {
+                chmod(file, status.st_mode & 0o777)
+                return
+            }
+            let source = try FileHandle(forReadingFrom: url)
+            while let block = try source.read(upToCount: FileRecord.blockBytes), !block.isEmpty {
+                try handle.write(contentsOf: block)
+            }
+        }
     }
 
     private func takeAway(

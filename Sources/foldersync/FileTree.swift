@@ -35,7 +35,7 @@ struct FileTree: Sendable {
     }
 
     struct File: Sendable {
-        let data: Data
+        let bytes: FileRecord.Bytes
         let version: String
         let isExecutable: Bool
         /// Nil if the file has changed so recently that the next change might leave the same time.
@@ -71,17 +71,23 @@ struct FileTree: Sendable {
         // From here on the same file, even if somebody puts another one in its place.
         guard descriptor >= 0, fstat(descriptor, &status) == 0 else { return Self.failure() }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        let max = FileRecord.contentBytesMax
-        guard status.st_size <= max else {
-            return .unusable("\(status.st_size) bytes; files over \(max) are skipped")
-        }
-        guard let data = try? handle.read(upToCount: max + 1) ?? Data() else { return Self.failure() }
-        guard data.count <= max else { return .unusable("grew while it was read; skipped") }
         let isExecutable = status.st_mode & S_IXUSR != 0
+        let bytes: FileRecord.Bytes
+        let version: String?
+        if status.st_size > FileRecord.contentBytesMax {
+            bytes = .large(URL(fileURLWithPath: path))
+            version = try? FileRecord.version(of: handle, isExecutable: isExecutable)
+        } else {
+            guard let data = try? handle.read(upToCount: FileRecord.contentBytesMax + 1) ?? Data() else {
+                return Self.failure()
+            }
+            guard data.count <= FileRecord.contentBytesMax else { return .unusable("grew while it was read; skipped") }
+            bytes = .small(data)
+            version = FileRecord.version(of: data, isExecutable: isExecutable)
+        }
+        guard let version else { return .unusable("cannot be read") }
         return .file(
-            File(
-                data: data, version: FileRecord.version(of: data, isExecutable: isExecutable),
-                isExecutable: isExecutable, stat: Stat(settled: status)))
+            File(bytes: bytes, version: version, isExecutable: isExecutable, stat: Stat(settled: status)))
     }
 
     private static func failure() -> Look {

@@ -13,10 +13,12 @@ extension Syncer {
             case .file(let file) where entry.differs(from: file.version):
                 entry.sending(file)
                 journal[id] = entry
+                underWay[id] = entry.sent.last
                 return FileRecord.make(from: entry, file: file, in: zoneID)
             case .missing where entry.differs(from: nil):
                 // Deleting a record carries no tag and would also delete what another device has just written. A
                 // tombstone that is saved like any other change meets the same check as an edit.
+                underWay[id] = nil
                 return FileRecord.makeTombstone(from: entry, in: zoneID)
             case .unusable(let why):
                 report.problem("\(entry.path): \(why)", once: true)
@@ -30,15 +32,15 @@ extension Syncer {
 
     /// The server has it: this is what the file was when it was synced last.
     func saved(_ record: CKRecord) {
-        guard let content = FileRecord.Content(record) else { return }
-        var entry = journal[content.path] ?? Journal.Entry(path: content.path)
-        let sent = entry.sent.last { $0.version == content.version }
-        entry.remember(record, version: content.version)
+        guard let path = FileRecord.path(of: record) else { return }
+        var entry = journal[path] ?? Journal.Entry(path: path)
         // As it was when it was read: whatever was written since is another version.
+        let sent = underWay.removeValue(forKey: record.recordID)
+        entry.remember(record, version: sent?.version)
         entry.stat = sent?.stat
         entry.answered()
-        journal[content.path] = entry
-        report.detail(content.version == nil ? "deleted there: \(content.path)" : "sent: \(content.path)")
+        journal[path] = entry
+        report.detail(sent == nil ? "deleted there: \(path)" : "sent: \(path)")
     }
 
     func notSaved(_ record: CKRecord, _ error: CKError, syncEngine: CKSyncEngine) {
@@ -46,7 +48,8 @@ extension Syncer {
         switch error.code {
         case .serverRecordChanged:
             guard let server = error.serverRecord else { break }
-            fetched(server, syncEngine: syncEngine)
+            // A large file does not come with an error, but with the next fetch.
+            if FileRecord.isComplete(server) { fetched(server, syncEngine: syncEngine) }
             journal[record.recordID]?.answered()
         case .zoneNotFound:
             syncEngine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
@@ -75,7 +78,9 @@ extension Syncer {
     func fetched(_ record: CKRecord, syncEngine: CKSyncEngine) {
         guard record.recordID.zoneID == zoneID else { return }
         guard let content = FileRecord.Content(record) else {
-            return report.problem("record \(record.recordID.recordName) is no file of ours", once: true)
+            return report.problem(
+                "record \(record.recordID.recordName) is no file of ours, or the server has lost its content",
+                once: true)
         }
         var entry = journal[content.path] ?? Journal.Entry(path: content.path)
         // What this device has saved comes back with the next fetch.

@@ -19,6 +19,8 @@ actor Syncer: CKSyncEngineDelegate {
     private var stop: CheckedContinuation<Void, any Error>?
     /// Set once there is a reason to stop.
     private var ending: Result<Void, any Error>?
+    /// What the engine was given to send; nothing for a tombstone.
+    var underWay: [CKRecord.ID: Journal.Entry.Sent] = [:]
     /// Files were written since the journal was.
     var hasUnflushedFiles = false
 
@@ -172,7 +174,10 @@ actor Syncer: CKSyncEngineDelegate {
         case .fetchedDatabaseChanges(let changes):
             zonesDeleted(changes.deletions, syncEngine: syncEngine)
         case .fetchedRecordZoneChanges(let changes):
-            for modification in changes.modifications { fetched(modification.record, syncEngine: syncEngine) }
+            for modification in changes.modifications {
+                fetched(modification.record, syncEngine: syncEngine)
+                FileRecord.discardFile(of: modification.record)
+            }
             for deletion in changes.deletions { fetchedDeletion(deletion.recordID, syncEngine: syncEngine) }
             report.received(changes.modifications.count + changes.deletions.count)
             persist()

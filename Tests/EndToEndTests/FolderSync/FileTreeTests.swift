@@ -113,10 +113,42 @@ import TidemarkTestSupport
         let kept = try replace("link", "theirs", expecting: nil)
         #expect(text("target") == "target" && text("link") == "theirs")
         #expect(kept.count == 1)
-        try write(String(repeating: "x", count: FileRecord.contentBytesMax + 1), to: "big")
-        guard case .unusable(let why) = tree.look(at: "big") else { return #expect(Bool(false)) }
+        mkfifo(tree.absolute("pipe"), 0o600)
+        guard case .unusable(let why) = tree.look(at: "pipe") else { return #expect(Bool(false)) }
         #expect(why.contains("skipped"))
-        #expect(try tree.files() == ["target", "link", "big"])
+        let aside = try #require(kept.first).newPath
+        #expect(try tree.files() == ["target", "link"] && tree.look(at: aside).version == nil)
+    }
+
+    @Test func `a large file is what a small one would be, and is taken from where it was downloaded to`() throws {
+        defer { done() }
+        let text = String(repeating: "x", count: FileRecord.contentBytesMax + 1)
+        try write(text, to: "big", isExecutable: true)
+        guard case .file(let file) = tree.look(at: "big"), case .large(let url) = file.bytes else {
+            return #expect(Bool(false))
+        }
+        #expect(file.version == version(text, isExecutable: true) && url.path == tree.absolute("big"))
+
+        let download = URL(fileURLWithPath: "\(tree.stateDirectory)/download")
+        try Data(text.utf8).write(to: download)
+        chmod(download.path, 0o600)
+        let path: RelativePath = "a/copy"
+        let record = CKRecord(recordType: FileRecord.type, recordID: FileRecord.id(of: path, in: .init(zoneName: "Z")))
+        record["path"] = path.text
+        record["file"] = CKAsset(fileURL: download)
+        let content = try #require(FileRecord.Content(record))
+        #expect(content.version == version(text))
+        #expect(try tree.replace(content, expecting: nil, deviceName: "test") == [])
+        #expect(tree.look(at: path).version == version(text))
+        #expect(!FileManager.default.fileExists(atPath: download.path))
+        // As any new file of this process is.
+        try write("small", to: "small")
+        let modes = try [path, "small"].map {
+            try FileManager.default.attributesOfItem(atPath: tree.absolute($0))[.posixPermissions] as? Int
+        }
+        #expect(modes[0] == modes[1])
+        // The file has gone since.
+        #expect(FileRecord.Content(record) == nil && FileRecord.isComplete(record))
     }
 
     @Test func `a file that was only just written is read again`() throws {

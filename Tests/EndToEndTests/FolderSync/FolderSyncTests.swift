@@ -195,15 +195,40 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `a file that is too big is reported and left alone`() async throws {
+    @Test func `files that are larger than a record arrive, grow and shrink`() async throws {
         try await withFolders { a, b in
-            try a.write(Data(count: FileRecord.contentBytesMax + 1), to: "big")
-            try a.write("small", to: "small")
-            let said = try await a.once()
-            #expect(said.contains("big: 1000001 bytes"))
-            try await b.once()
-            #expect(Set(try b.files.keys) == ["small"])
-            #expect(try a.files.count == 2)
+            let max = FileRecord.contentBytesMax
+            func data(_ count: Int, _ factor: Int) -> Data {
+                Data((0..<count).map { UInt8(truncatingIfNeeded: ($0 &* factor) >> 4) })
+            }
+            try a.write(data(max + 1, 3), to: "edge")
+            try a.write(data(3_000_000, 5), to: "large")
+            chmod("\(a.path)/large", 0o755)
+            try await a.start()
+            try await b.start()
+            try await equal(a, b, ["edge", "large"])
+            #expect(access("\(b.path)/large", X_OK) == 0)
+            try b.write(data(4_000_000, 7), to: "large")
+            try b.write(data(max, 11), to: "edge")
+            let expected = try b.files
+            try await eventually("a has both") { try a.files == expected }
+            try a.write(data(2_000_000, 13), to: "edge")
+            try a.delete("large")
+            try await equal(a, b, ["edge"])
+        }
+    }
+
+    @Test func `a conflict of large files keeps both, and both everywhere`() async throws {
+        try await withFolders { a, b in
+            let versions = (0..<3).map { Data(repeating: $0, count: 1_500_000) }
+            try a.write(versions[0], to: "large")
+            for folder in [a, b] { try await folder.once() }
+            try a.write(versions[1], to: "large")
+            try b.write(versions[2], to: "large")
+            for folder in [a, b, a] { try await folder.once() }
+            #expect(try a.files == b.files)
+            let contents = try a.files.keys.map { FileManager.default.contents(atPath: "\(a.path)/\($0.text)") }
+            #expect(Set(contents) == Set(versions[1...]))
         }
     }
 

@@ -84,7 +84,7 @@ import TidemarkTestSupport
         defer { directory.remove() }
         var entry = Journal.Entry(path: "a")
         #expect(entry.differs(from: "v1") && !entry.differs(from: nil))
-        let file = FileTree.File(data: Data(), version: "v1", isExecutable: false, stat: nil)
+        let file = FileTree.File(bytes: .small(Data()), version: "v1", isExecutable: false, stat: nil)
         entry.sending(file)
         // Created, sent, not acknowledged, deleted: the server may have it.
         #expect(entry.differs(from: nil))
