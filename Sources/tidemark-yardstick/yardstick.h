@@ -11,6 +11,7 @@
 int serve(int count, char **arguments);
 int generate_load(int count, char **arguments);
 int run_transactions(int count, char **arguments);
+int stream(int count, char **arguments);
 
 // Options: pairs of a name and a value.
 

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkKit
+internal import TidemarkTLS
+
+/// One large asset up and down, by the library, to a server that keeps it: hashed on both sides, and on the disk before it
+/// is acknowledged. Beside what a bare pair of OpenSSL sockets moves, of which nothing is kept; and how much the memory of
+/// both grows meanwhile.
+enum AssetsBenchmark: Benchmark {
+    static let name = "assets"
+    private static let zone = CKRecordZone.ID(zoneName: "assets")
+    private static let mebibyte = 1_048_576
+    /// MiB by which either side may grow, at its peak.
+    private static let growthMax = 16.0
+
+    static func run(_ bench: Bench) throws -> [Row] {
+        let megabytes = bench.isQuick ? 64 : 1_024
+        let server = try TransportProgram.tidemark(bench, core: Bench.serverCore)
+        defer { server.stop() }
+        let file = try LargeFile(path: "\(bench.directory)/asset", megabytes: megabytes)
+        let url = file.url
+        let database = try makeDatabase(bench, server)
+        try blocking { try await prepare(database) }
+        try Cores.pinThisProcess(to: Bench.clientCore)
+        defer { try? Cores.pinThisProcess(to: nil) }
+        var (up, down) = (Comparison(), Comparison())
+        var (serverGrowth, clientGrowth) = (Comparison(), Comparison())
+        for _ in 0..<bench.repetitions {
+            try file.change()
+            let memories = try [server.id, getpid()].map { try PeakMemory(process: $0) }
+            let seconds = try blocking { try await transfer(url, database) }
+            up.values.append(Double(megabytes) / seconds.up)
+            down.values.append(Double(megabytes) / seconds.down)
+            serverGrowth.values.append(try memories[0].growth())
+            clientGrowth.values.append(try memories[1].growth())
+            let bare = try bareSockets(bench, megabytes)
+            up.references.append(bare)
+            down.references.append(bare)
+            serverGrowth.references.append(growthMax)
+            clientGrowth.references.append(growthMax)
+        }
+        return [
+            Row("asset-up", unit: "MiB per second", up, goal: .atLeast(0.5)),
+            Row("asset-down", unit: "MiB per second", down, goal: .atLeast(0.5)),
+            Row("asset-server-memory", unit: "MiB more at the peak", serverGrowth, goal: .atMost(1)),
+            Row("asset-client-memory", unit: "MiB more at the peak", clientGrowth, goal: .atMost(1)),
+        ]
+    }
+
+    private static func makeDatabase(_ bench: Bench, _ server: TransportProgram) throws -> CKDatabase {
+        var configuration = TidemarkConfiguration(
+            url: URL(string: "wss://127.0.0.1:\(server.port)"), token: try bench.database().makeCredential(),
+            defaultContainerIdentifier: BenchDatabase.container)
+        configuration.certificateAuthorityFile = bench.certificates.authorityFile
+        configuration.assetDirectory = URL(fileURLWithPath: "\(bench.directory)/staging")
+        return CKContainer(
+            context: CloudContext(containerIdentifier: BenchDatabase.container, configuration: configuration)
+        ).privateCloudDatabase
+    }
+
+    /// The zone, and a small asset both ways, so that what is needed once is there.
+    private static func prepare(_ database: CKDatabase) async throws {
+        try await database.save(CKRecordZone(zoneID: zone))
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("tidemark-bench-\(UUID().uuidString)")
+        try Data(count: 4 * mebibyte).write(to: url)
+        defer { try? FileManager.default.removeItem(at: url) }
+        _ = try await transfer(url, database)
+    }
+
+    private static func transfer(_ url: URL, _ database: CKDatabase) async throws -> (up: Double, down: Double) {
+        let record = CKRecord(recordType: "File", recordID: CKRecord.ID(recordName: UUID().uuidString, zoneID: zone))
+        record["file"] = CKAsset(fileURL: url)
+        let start = ContinuousClock.now
+        try await database.save(record)
+        let middle = ContinuousClock.now
+        let fetched = try await database.record(for: record.recordID)
+        let end = ContinuousClock.now
+        guard let file = (fetched["file"] as? CKAsset)?.fileURL else { throw BenchError("No file came.") }
+        try FileManager.default.removeItem(at: file)
+        return ((middle - start) / .seconds(1), (end - middle) / .seconds(1))
+    }
+
+    private static func bareSockets(_ bench: Bench, _ megabytes: Int) throws -> Double {
+        try Yardstick.run(
+            bench,
+            [
+                "stream", "--certificate", bench.certificates.certificateFile, "--private-key",
+                bench.certificates.privateKeyFile, "--megabytes", "\(megabytes)", "--receiver-core",
+                "\(Bench.serverCore)", "--sender-core", "\(Bench.clientCore)",
+            ], core: nil
+        ).value("bytes_per_second") / Double(mebibyte)
+    }
+}
+
+/// A file whose content is another each time it is asked for, so that nobody has it yet.
+private final class LargeFile {
+    let url: URL
+    private var version: UInt64 = 0
+
+    init(path: String, megabytes: Int) throws {
+        url = URL(fileURLWithPath: path)
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        let file = try FileHandle(forWritingTo: url)
+        defer { try? file.close() }
+        let block = Data((0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+        for _ in 0..<megabytes { try file.write(contentsOf: block) }
+    }
+
+    func change() throws {
+        version += 1
+        let file = try FileHandle(forWritingTo: url)
+        defer { try? file.close() }
+        try file.write(contentsOf: withUnsafeBytes(of: version) { Data($0) })
+    }
+}
+
+/// How much a process's resident memory has grown at its peak.
+private struct PeakMemory {
+    private let process: Int32
+    private let start: Double
+
+    /// From now on.
+    init(process: Int32) throws {
+        self.process = process
+        // proc(5): 5 sets the peak to what is in use.
+        try Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/\(process)/clear_refs"))
+        start = try Self.mebibytes("VmRSS:", of: process)
+    }
+
+    /// In MiB; at least a little, so that there is something to divide.
+    func growth() throws -> Double {
+        max(0.1, try Self.mebibytes("VmHWM:", of: process) - start)
+    }
+
+    private static func mebibytes(_ name: String, of process: Int32) throws -> Double {
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        for line in status.split(separator: "\n") where line.hasPrefix(name) {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            if words.count > 1, let kibibytes = Double(words[1]) { return kibibytes / 1_024 }
+        }
+        throw BenchError("The system does not tell the memory of process \(process).")
+    }
+}
