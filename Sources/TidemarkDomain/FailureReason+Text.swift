@@ -39,6 +39,13 @@ extension FailureReason {
             "A record cannot be its own ancestor. Choose another parent."
         case .stillParent:
             "The record is the parent of others. Delete or move them first, or in the same request."
+        case .referenceElsewhere:
+            "A reference points to another zone. Refer to records of the same zone, or keep the other's name as a string."
+        case .tooManyReferences:
+            "Too many references with the action deleteSelf to one record. Use the action none, or have the operator raise "
+                + "the limit: tidemark admin containers set-limit."
+        case .cascadeTooLarge:
+            "Deleting the record would delete too many others with it. Delete some of those first."
         default: schemaText
         }
     }
@@ -69,6 +76,8 @@ extension FailureReason {
             "Invalid zone name. Use 1 to 255 printable ASCII characters, the first of them not an underscore."
         case .zoneIsDefault:
             "The default zone cannot be deleted. Delete its records instead."
+        case .zoneScopeFixed:
+            "The zone exists with another encryption scope, which is chosen when a zone is created. Use another zone."
         case .tooManyItems:
             "Your request contains more than the maximum number of items in a single request. Split it in half."
         case .requestTooLarge:
@@ -95,7 +104,9 @@ extension FailureReason {
         case .notAuthenticated:
             "This request needs an account. Sign in with a valid credential."
         case .notPermitted:
-            "Operation not permitted. Ask the owner of the data for access."
+            "WRITE operation not permitted. Only the record's creator, or a role that may write its type, changes it."
+        case .createNotPermitted:
+            "CREATE operation not permitted. No role of this user may create records of this type."
         case .subscriptionUnknown:
             "Subscription not found. It was deleted or never saved."
         case .subscriptionInvalid:

@@ -60,7 +60,7 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case wrongDatabase = 27
     /// needs an account.
     case notAuthenticated = 28
-    /// not permitted.
+    /// "WRITE operation not permitted".
     case notPermitted = 29
     /// no such subscription.
     case subscriptionUnknown = 30
@@ -88,6 +88,16 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case fieldSpaceDiffers = 41
     /// ``Limits/schemaEntriesMax``.
     case schemaFull = 42
+    /// "CREATE operation not permitted".
+    case createNotPermitted = 43
+    /// a reference to a record of another zone.
+    case referenceElsewhere = 44
+    /// too many deleteSelf references to one record.
+    case tooManyReferences = 45
+    /// Limits.cascadeReferencesMax.
+    case cascadeTooLarge = 46
+    /// a zone's encryption scope is chosen when it is created.
+    case zoneScopeFixed = 47
     /// not uploaded to this database, or not readable for who asks.
     case assetMissing = 50
     /// over the size of one asset.

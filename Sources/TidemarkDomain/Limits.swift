@@ -28,6 +28,13 @@ package struct Limits: Sendable, Equatable {
     package var requestMemoryBytesMax = 262_144
     /// Unanswered requests of one device; more are answered with `requestRateLimited`.
     package var requestsInFlightMax = 256
+    /// Bytes of a client's own change token. More: `requestInvalid`.
+    package var clientTokenBytesMax = 4_096
+    /// References with the action deleteSelf to one record, where the container does not say otherwise. More:
+    /// `limitExceeded` for the record that would be one too many.
+    package var referencesMax = 750
+    /// References that one deletion follows, so that a transaction stays bounded. More: `limitExceeded`.
+    package var cascadeReferencesMax = 50_000
 
     /// Bytes of a subscription's notification info; a push that carries it stays small. More:
     /// `invalidArguments`.

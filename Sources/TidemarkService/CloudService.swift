@@ -17,6 +17,7 @@ package final class CloudService: Sendable {
     let zonesWriter: ZonesWriter
     let feedReader: FeedReader
     let retry: StorageRetry
+    let directory = Directory()
     /// Nil: this server keeps no assets.
     let assets: (any AssetStore)?
 

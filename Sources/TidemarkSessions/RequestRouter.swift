@@ -43,7 +43,34 @@ struct RequestRouter: Sendable {
         }
     }
 
-    /// The caller's view of the private database, the only one that is served.
+    /// The caller's view of a database that holds records: the private or the public one.
+    ///
+    /// - Throws: ``Refusal``: `notAuthenticated` where an account is needed, `requestInvalid` for a database
+    ///   that there is not, `wrongDatabase` for the shared one, `containerUnknown`.
+    func recordDatabase(
+        _ scope: WireDatabaseScope, isWrite: Bool, _ member: SessionMember
+    ) async throws(Refusal) -> Viewpoint {
+        guard try DatabaseScope(scope) == .public else {
+            return try privateDatabase(scope, isWrite: isWrite, member)
+        }
+        if member.identity == nil, isWrite { throw Refusal(.notAuthenticated) }
+        return member.viewpoint(of: try await service.publicDatabase(of: member.container).orRefusal())
+    }
+
+    /// The same view, which also knows how the users are named who made and last changed these records.
+    ///
+    /// - Parameter users: not looked for in a private database, where they are all the caller.
+    func naming(
+        _ users: @autoclosure () -> Set<UserID>, for viewpoint: Viewpoint
+    ) async throws(Refusal) -> Viewpoint {
+        guard viewpoint.access.scope != .private else { return viewpoint }
+        var viewpoint = viewpoint
+        let others = users().filter { $0 != viewpoint.user }
+        viewpoint.userNames.merge(try await service.userRecordNames(of: others).orRefusal()) { $1 }
+        return viewpoint
+    }
+
+    /// The caller's view of the private database, where nothing else can be meant: zones, feeds, subscriptions.
     ///
     /// - Throws: ``Refusal``: `notAuthenticated` where an account is needed, `requestInvalid` for a database
     ///   that there is not, `wrongDatabase` for the public and the shared one.

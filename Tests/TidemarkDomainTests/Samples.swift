@@ -50,6 +50,7 @@ struct TestZone {
     var lastRemoval: ZoneRemovalReason?
     var records: [String: RecordState] = [:]
     var memories: [DeviceID: RequestMemory] = [:]
+    var references: Set<HeldReference> = []
     var limits = Limits()
     /// Those that have been uploaded.
     var assets: Set<FieldAsset> = []
@@ -107,23 +108,56 @@ struct TestZone {
 
     func snapshot(for read: ZoneRead) -> ZoneSnapshot {
         guard zone != nil else { return ZoneSnapshot(key: key, lastRemoval: lastRemoval) }
-        var children: [String: [String]] = [:]
-        for record in records.values {
-            if let parent = record.parent, read.parentNames.contains(parent) {
-                children[parent, default: []].append(record.name)
+        var snapshot = ZoneSnapshot(
+            key: key, zone: zone, records: records.filter { read.recordNames.contains($0.key) },
+            memories: memories.filter { read.devices.contains($0.key) })
+        for name in read.newParentNames {
+            var next: String? = name
+            var seen: Set<String> = []
+            while let name = next, seen.insert(name).inserted, let record = records[name] {
+                if snapshot.records[name] == nil {
+                    snapshot.records[name] = record
+                    snapshot.records[name]?.fields = FieldMap()
+                    snapshot.unread.insert(name)
+                }
+                next = record.parent
             }
         }
-        var snapshot = ZoneSnapshot(
-            key: key, zone: zone, records: records.filter { read.recordNames.contains($0.key) }, children: children,
-            memories: memories.filter { read.devices.contains($0.key) })
+        readCascade(read, into: &snapshot)
+        for target in read.referenceTargets {
+            snapshot.referenceCounts[target] = references.filter { $0.target == target }.count
+        }
         snapshot.assets = assets.intersection(read.assets)
         return snapshot
+    }
+
+    private func readCascade(_ read: ZoneRead, into snapshot: inout ZoneSnapshot) {
+        var reached = read.cascadeRoots
+        var next = 0
+        while next < reached.count {
+            let target = reached[next]
+            next += 1
+            for child in records.values where child.parent == target {
+                snapshot.children[target, default: []].append(child.name)
+            }
+            for holder in references.filter({ $0.target == target }).map(\.holder).sorted() {
+                snapshot.holders[target, default: []].append(holder)
+                if snapshot.records[holder] == nil {
+                    snapshot.records[holder] = records[holder]
+                    snapshot.records[holder]?.fields = FieldMap()
+                    snapshot.unread.insert(holder)
+                }
+                if !reached.contains(holder) { reached.append(holder) }
+            }
+        }
     }
 
     mutating func commit(_ changes: ZoneChanges) {
         zone?.changeNumber = changes.changeNumber
         assetUses = changes.assetUses
         for record in changes.records { records[record.name] = record }
+        references = references.filter { !changes.references.dropped.contains($0.holder) }
+        references.formUnion(changes.references.added)
         for (device, memory) in changes.memories {
             memories[device] = RequestMemory(decoding: memory.encoded)
         }

@@ -17,7 +17,9 @@ import TidemarkTestKit
             let database = fixture.key().database
             _ = await service.modify(try fixture.saving(["a", "b", "c"], id: RequestID(device, 1)), in: database)
             _ = await service.modify(try fixture.saving([], deleting: ["b"], id: RequestID(device, 2)), in: database)
-            let lookup = try await service.records(named: ["c", "b", "never", "a", "c"], in: fixture.key()).get()
+            let lookup = try await service.records(
+                named: ["c", "b", "never", "a", "c"], in: fixture.key(), by: .owner(UserID(1))
+            ).get()
             #expect(
                 lookup.records.map { result in result.map(\.name) } == [
                     .success("c"), .failure(.recordUnknown), .failure(.recordUnknown), .success("a"), .success("c"),
@@ -32,7 +34,10 @@ import TidemarkTestKit
         fixture.database.endZone(fixture.key("purged"), reason: .purged)
         let service = fixture.server()
         try fixture.scheduler.simulate {
-            guard case .failure(let told) = await service.records(named: ["a"], in: fixture.key(zone)) else {
+            guard
+                case .failure(let told) = await service.records(
+                    named: ["a"], in: fixture.key(zone), by: .owner(UserID(1)))
+            else {
                 Issue.record("there is no such zone")
                 return
             }
@@ -49,7 +54,7 @@ import TidemarkTestKit
             let names = ["a", "b", "c", "d"]
             let request = try fixture.saving(names, text: String(repeating: "x", count: 100), id: RequestID(device, 1))
             _ = await service.modify(request, in: fixture.key().database)
-            let lookup = try await service.records(named: names, in: fixture.key()).get()
+            let lookup = try await service.records(named: names, in: fixture.key(), by: .owner(UserID(1))).get()
             #expect(lookup.records.count == 2)
             let page = try await service.zoneChanges(of: fixture, token: []).get()
             #expect(page.entries.count == 2 && page.moreComing)

@@ -10,8 +10,9 @@ import struct Foundation.Data
 /// Values that the tests of this target share.
 enum Examples {
     static let viewpoint = Viewpoint(
-        user: UserID(7), userRecordName: "_0123456789abcdef0123456789abcdef", database: DatabaseID(3), device: device,
+        user: user, userRecordName: "_0123456789abcdef0123456789abcdef", database: DatabaseID(3), device: device,
         store: StoreIncarnation(0xFEED))
+    static let user = UserID(7)
     static let device = DeviceID(high: 1, low: 2)
     static let limits = Limits()
 
@@ -27,8 +28,8 @@ enum Examples {
         RecordState(
             name: name, type: "Note", fields: isDeleted ? FieldMap() : fields(name), changeNumber: number,
             isDeleted: isDeleted, parent: parent, createdAt: Timestamp(milliseconds: 1_700_000_000_000),
-            createdBy: viewpoint.user, createdByDevice: device, modifiedAt: Timestamp(milliseconds: 1_700_000_000_001),
-            modifiedBy: viewpoint.user, batchEnd: number)
+            createdBy: user, createdByDevice: device, modifiedAt: Timestamp(milliseconds: 1_700_000_000_001),
+            modifiedBy: user, batchEnd: number)
     }
 
     static func stamp(_ counter: UInt64 = 5) -> WireRequestStamp {

@@ -27,11 +27,17 @@ package struct AssetUse: Sendable, Equatable {
     package let at: Timestamp
     package let added: [FieldAsset]
     package let removed: [FieldAsset]
+    /// Whether a cascade took the record along, whose fields nobody read: first of all, whatever it named it no
+    /// longer does.
+    package let removesUnread: Bool
 
-    package init(recordName: String, at: Timestamp, added: [FieldAsset], removed: [FieldAsset]) {
+    package init(
+        recordName: String, at: Timestamp, added: [FieldAsset], removed: [FieldAsset], removesUnread: Bool = false
+    ) {
         self.recordName = recordName
         self.at = at
         self.added = added
         self.removed = removed
+        self.removesUnread = removesUnread
     }
 }

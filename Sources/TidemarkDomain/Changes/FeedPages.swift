@@ -48,6 +48,8 @@ package struct ZonePageRead: Sendable {
     package var records: [RecordState]
     /// Whether there are records past the last one in ``records``.
     package var hasMore: Bool
+    /// The last mark that the asking device gave; empty: none.
+    package var clientToken: [UInt8] = []
 
     package init(zone: ZoneState?, lastRemoval: ZoneRemovalReason?, records: [RecordState], hasMore: Bool) {
         self.zone = zone

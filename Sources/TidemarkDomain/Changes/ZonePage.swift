@@ -12,6 +12,8 @@ package struct ZonePage: Sendable, Equatable {
     package let token: ChangeToken
     /// Whether there is more already.
     package let moreComing: Bool
+    /// The last mark that the asking device gave with a change of the zone; empty: none.
+    package var clientToken: [UInt8] = []
 
     /// Cuts what was read to a page, or says why there is none.
     ///
@@ -36,7 +38,7 @@ package struct ZonePage: Sendable, Equatable {
             ZonePage(
                 entries: read.records[..<end].filter(query.wants), zone: zone.id,
                 token: .zone(zone.key, store: store, position: query.next(number, in: zone, isLast: isLast)),
-                moreComing: !isLast))
+                moreComing: !isLast, clientToken: read.clientToken))
     }
 }
 

@@ -11,6 +11,21 @@ package struct RecordsOutcome: Sendable, Equatable {
     }
 }
 
+extension RecordsOutcome {
+    /// Who made and last changed the records that it tells of.
+    package var users: Set<UserID> {
+        var users: Set<UserID> = []
+        for save in saves {
+            switch save {
+            case .saved(let metadata): users.formUnion([metadata.createdBy, metadata.modifiedBy])
+            case .failed(let failure):
+                if let record = failure.serverRecord { users.formUnion([record.createdBy, record.modifiedBy]) }
+            }
+        }
+        return users
+    }
+}
+
 package enum SaveOutcome: Sendable, Equatable {
     /// The record's metadata after the save.
     case saved(RecordMetadata)

@@ -19,16 +19,20 @@ enum PlannedDelete: Sendable {
 struct RecordsPlan {
     private(set) var saves: [PlannedSave]
     private(set) var deletes: [PlannedDelete]
+    /// Tombstones of what goes with the records that are deleted. A record that the same request saves is among
+    /// them if it refers to one of those afterwards: it is saved, then deleted.
+    private(set) var cascade: [RecordState] = []
 
     init(_ request: RecordsRequest, on table: ZoneTable, limits: Limits, now: Timestamp) {
         let rules = SaveRules(request: request, table: table, limits: limits, now: now)
         saves = request.saves.map(rules.plan)
         deletes = request.deletes.map { name in
             guard RecordName.isValid(name, limits: limits) else { return .refuse(.recordNameInvalid) }
-            return rules.tombstone(of: name).map(PlannedDelete.write) ?? .skip
+            return rules.planDelete(of: name)
         }
+        if table.references.isCounted { refuseTooManyReferences(table, limits: limits) }
         if request.saves.contains(where: { $0.parent.setsParent }) { refuseBadParents(request, table) }
-        refuseParentsInUse(table)
+        if !request.deletes.isEmpty { planCascade(table, rules) }
     }
 
     var isRefusedInPart: Bool {
@@ -45,14 +49,14 @@ struct RecordsPlan {
             if case .refuse = deletes[index] { continue }
             deletes[index] = .refuse(.batchFailed)
         }
+        cascade = []
     }
 
     // MARK
 
     private mutating func refuseBadParents(_ request: RecordsRequest, _ table: ZoneTable) {
-        let named = Set(request.saves.map(\.name) + request.saves.compactMap(\.parent.newParent) + request.deletes)
         while true {
-            let graph = ParentGraph(saves: saves.compactMap(\.record), named: named, table: table)
+            let graph = ParentGraph(saves: saves.compactMap(\.record), table: table)
             let cyclic = graph.namesOnCycles
             let refused = saves.indices.compactMap { index -> (Int, FailureReason)? in
                 guard request.saves[index].parent.setsParent, let record = saves[index].record else { return nil }
@@ -64,53 +68,75 @@ struct RecordsPlan {
         }
     }
 
-    // MARK
+    // MARK: R-079
 
-    private mutating func refuseParentsInUse(_ table: ZoneTable) {
-        let saved = saves.compactMap(\.record)
-        let savedNames = Set(saved.map(\.name))
-        let savedParents = Set(saved.compactMap(\.parent))
-        while true {
-            var deleted: Set<String> = []
-            for case .write(let tombstone) in deletes { deleted.insert(tombstone.name) }
-            let refused = deletes.indices.filter { index in
-                guard case .write(let tombstone) = deletes[index] else { return false }
-                let name = tombstone.name
-                return savedParents.contains(name)
-                    || table.children(of: name).contains { !deleted.contains($0) && !savedNames.contains($0) }
+    private mutating func refuseTooManyReferences(_ table: ZoneTable, limits: Limits) {
+        let referencesMax = table.references.referencesMax ?? limits.referencesMax
+        var added: [String: Int] = [:]
+        for index in saves.indices {
+            guard case .write(let record) = saves[index] else { continue }
+            let before = table.living(record.name)?.livingTargets ?? []
+            let new = record.livingTargets.subtracting(before)
+            if new.contains(where: { table.references.count(of: $0) + added[$0, default: 0] >= referencesMax }) {
+                saves[index] = .refuse(ItemFailure(.tooManyReferences))
+            } else {
+                for target in new { added[target, default: 0] += 1 }
+                for target in before.subtracting(record.livingTargets) { added[target, default: 0] -= 1 }
             }
-            if refused.isEmpty { return }
-            for index in refused { deletes[index] = .refuse(.stillParent) }
+        }
+    }
+
+    // MARK
+
+    /// Finds what the deletes take along, and refuses those that would leave a child without its parent.
+    private mutating func planCascade(_ table: ZoneTable, _ rules: SaveRules) {
+        if table.references.isCut { refuseUnknownCascades(table) }
+        let graph = CascadeGraph(saves: saves.compactMap(\.record), table: table)
+        while true {
+            var roots: [Int: String] = [:]
+            for index in deletes.indices {
+                if case .write(let tombstone) = deletes[index] { roots[index] = tombstone.name }
+            }
+            let reach = graph.reach(from: roots.values.sorted())
+            let blocked = graph.leadingToOrphans(reach)
+            if blocked.isEmpty {
+                let named = Set(roots.values)
+                cascade = reach.names.filter { !named.contains($0) }
+                    .compactMap { graph.record($0).map(rules.tombstone(of:)) }
+                return
+            }
+            for (index, name) in roots where blocked.contains(name) { deletes[index] = .refuse(.stillParent) }
+        }
+    }
+
+    private mutating func refuseUnknownCascades(_ table: ZoneTable) {
+        for index in deletes.indices {
+            guard case .write(let tombstone) = deletes[index] else { continue }
+            if !table.references.holders(of: tombstone.name).isEmpty { deletes[index] = .refuse(.cascadeTooLarge) }
         }
     }
 }
 
 extension ParentChange {
-    var setsParent: Bool { newParent != nil }
-
-    fileprivate var newParent: String? { if case .set(let parent) = self { parent } else { nil } }
+    var setsParent: Bool { if case .set = self { true } else { false } }
 }
 
-/// Who would be whose parent if the saves took place, as far as the request names records: what others of its group have
-/// read besides must not decide.
+/// Who would be whose parent if the saves took place. All ancestors of new parents have been read, so that it does not
+/// matter what others of the group have read besides.
 ///
 /// Deletes are left out: a record that is somebody's parent is not deleted.
 private struct ParentGraph {
     let saved: [String: RecordState]
-    let named: Set<String>
     let table: ZoneTable
 
-    init(saves: [RecordState], named: Set<String>, table: ZoneTable) {
+    init(saves: [RecordState], table: ZoneTable) {
         saved = Dictionary(saves.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        self.named = named
         self.table = table
     }
 
     func contains(_ name: String) -> Bool { record(name) != nil }
 
-    private func record(_ name: String) -> RecordState? {
-        saved[name] ?? (named.contains(name) ? table.living(name) : nil)
-    }
+    private func record(_ name: String) -> RecordState? { saved[name] ?? table.living(name) }
 
     /// Follows the parents of each saved record, each record once.
     var namesOnCycles: Set<String> {

@@ -14,10 +14,14 @@ package struct RecordsRequest: Sendable {
     /// Whether one failing item fails all of them.
     package let isAtomic: Bool
     package let user: UserID
+    /// What the user may do in this database.
+    package let access: RecordAccess
+    /// The client's own mark, given back with the zone's changes; empty: none.
+    package let clientToken: [UInt8]
 
     package init(
         id: RequestID, zoneName: String, saves: [RecordSave], deletes: [String], policy: SavePolicy, isAtomic: Bool,
-        user: UserID
+        user: UserID, access: RecordAccess? = nil, clientToken: [UInt8] = []
     ) {
         self.id = id
         self.zoneName = zoneName
@@ -26,6 +30,16 @@ package struct RecordsRequest: Sendable {
         self.policy = policy
         self.isAtomic = isAtomic
         self.user = user
+        self.access = access ?? .owner(user)
+        self.clientToken = clientToken
+    }
+
+    /// Whose memory the outcome goes to. All users of a public database share its zone, so there it is the
+    /// device with the user mixed in: two accounts may use the same device's bits.
+    package var memoryDevice: DeviceID {
+        guard access.scope != .private else { return id.device }
+        let mark = UInt64(bitPattern: user.rawValue) &* 0x9E37_79B9_7F4A_7C15
+        return DeviceID(high: id.device.high ^ mark, low: id.device.low)
     }
 }
 

@@ -5,7 +5,8 @@ internal import TidemarkFields
 // The order in which failures win, for a request that saves and deletes records. The first that applies is the answer.
 //
 // For the request as a whole, from the request alone (`RecordsRequest.refusal(within:)`):
-//  1. requestInvalid    a stamp that no device can have made: counter 0, or one that it no longer waits for
+//  1. requestInvalid    a stamp that no device can have made: counter 0, or one that it no longer waits for; a client's
+//                       token that is too long
 //  2. tooManyItems      R-155
 //  3. requestTooLarge   R-155
 //  4. itemRepeated      R-116
@@ -19,16 +20,22 @@ internal import TidemarkFields
 // 10. fieldsInvalid     … R-062, or what else was found wrong when the fields were read
 // 11. typeUnknown, fieldUnknown, fieldTypeDiffers, fieldSpaceDiffers, schemaFull  , of the first
 //     key that does not fit the schema
-// 12. recordTypeChanged R-108: whatever the policy and the tag
-// 13. recordExists, recordChanged, recordMissing , R-095 (never two of them)
-// 14. recordTooLarge    R-082, of the record as it would be
-//     assetMissing      R-070, of the assets that the save itself names
-// 15. parentMissing     R-080, on the end state of the request
-// 16. parentCycle       R-081, on the end state of the request
+// 12. notPermitted     : the record exists, and is not this user's to change
+// 13. recordTypeChanged R-108: whatever the policy and the tag
+// 14. recordExists, recordChanged, recordMissing , R-095 (never two of them)
+// 15. createNotPermitted R-008: the record would be new
+// 16. recordTooLarge    R-082, of the record as it would be
+//     referenceElsewhere R-076
+// 17. assetMissing      R-070, of the assets that the save itself names
+// 18. tooManyReferences R-079, saves in order
+// 19. parentMissing     R-080, on the end state of the request
+// 20. parentCycle       R-081, on the end state of the request
 // For one delete: 7 and 8, then
-// 17. stillParent       R-136, on the end state of the request
+// 21. notPermitted      R-139
+// 22. cascadeTooLarge   Limits.cascadeReferencesMax
+// 23. stillParent       R-136, of the record or one that goes with it, on the end state of the request
 // Last, for every item of an atomic request that has no failure of its own:
-// 18. batchFailed       R-151
+// 24. batchFailed       R-151
 
 extension RecordsRequest {
     /// What is wrong with the request whatever is stored, nil if nothing is. Ask before anything is read: names that
@@ -39,7 +46,9 @@ extension RecordsRequest {
 
     /// The same for the parts of one client request, a part a zone: its limits count over all of them.
     package static func refusal(of parts: [RecordsRequest], within limits: Limits) -> FailureReason? {
-        if parts.contains(where: { !$0.id.isPlausible }) { return .requestInvalid }
+        if parts.contains(where: { !$0.id.isPlausible || $0.clientToken.count > limits.clientTokenBytesMax }) {
+            return .requestInvalid
+        }
         if parts.reduce(0, { $0 + $1.saves.count + $1.deletes.count }) > limits.itemsMax { return .tooManyItems }
         let bytes = parts.reduce(0) { $0 + $1.saves.reduce(0) { $0 + $1.fields.byteCount } }
         if bytes > limits.requestBytesMax { return .requestTooLarge }
@@ -54,19 +63,28 @@ extension RecordsRequest {
         Set(saves.map(\.name) + deletes).count < saves.count + deletes.count
     }
 
-    /// What must be read to decide the request: the records that it names, and the new parents (R-080; their own
-    /// parents are in their rows, which is as far as R-081 looks). Names that cannot exist are left out.
+    /// What must be read to decide the request: the records that it names, the new parents with their ancestors
+    /// and what deletions reach. Names that cannot exist are left out.
     package func read(in database: DatabaseID) -> ZoneRead {
         var names = deletes
+        var parents: Set<String> = []
+        var holders: [String] = []
+        var targets: Set<String> = []
         for save in saves {
             names.append(save.name)
-            if case .set(let parent) = save.parent { names.append(parent) }
+            if case .set(let parent) = save.parent { parents.insert(parent) }
+            let held = save.fields.deleteSelfTargets
+            if !held.isEmpty { holders.append(save.name) }
+            targets.formUnion(held)
         }
         return ZoneRead(
             key: ZoneKey(database: database, name: zoneName),
-            recordNames: Set(names).filter { RecordName.isValid($0) }.sorted(),
+            recordNames: parents.union(names).filter { RecordName.isValid($0) }.sorted(),
             parentNames: Set(deletes).filter { RecordName.isValid($0) }.sorted(),
-            devices: [id.device], assets: Set(saves.flatMap(\.assets)).inOrder)
+            newParentNames: parents.filter { RecordName.isValid($0) }.sorted(),
+            holderNames: Set(holders).filter { RecordName.isValid($0) }.sorted(),
+            referenceTargets: targets.filter { RecordName.isValid($0) }.sorted(),
+            devices: [memoryDevice], assets: Set(saves.flatMap(\.assets)).inOrder)
     }
 }
 
@@ -88,6 +106,9 @@ extension ZoneRead {
             key: first.key,
             recordNames: Set(reads.flatMap(\.recordNames)).sorted(),
             parentNames: Set(reads.flatMap(\.parentNames)).sorted(),
+            newParentNames: Set(reads.flatMap(\.newParentNames)).sorted(),
+            holderNames: Set(reads.flatMap(\.holderNames)).sorted(),
+            referenceTargets: Set(reads.flatMap(\.referenceTargets)).sorted(),
             devices: Set(reads.flatMap(\.devices)).sorted(), assets: Set(reads.flatMap(\.assets)).inOrder)
     }
 }

@@ -30,11 +30,15 @@ struct SaveRules {
         if let reason = save.refusal(within: limits) { return .refuse(ItemFailure(reason)) }
         if let refusal = save.schemaRefusal { return .refuse(ItemFailure(refusal)) }
         let current = table.living(save.name)
+        if let current, !permissions(on: current).contains(.write) { return .refuse(ItemFailure(.notPermitted)) }
         if let current, current.type != save.type { return .refuse(ItemFailure(.recordTypeChanged)) }
         switch request.policy.verdict(tag: save.tag, current: current.map(table.tag(of:))) {
         case .refuse(let reason):
             return .refuse(ItemFailure(reason, serverRecord: current, serverZone: current.map { _ in table.zone }))
         case .create:
+            guard permissions(onNew: save.type).contains(.create) else {
+                return .refuse(ItemFailure(.createNotPermitted))
+            }
             return limiting(create(save, over: table[save.name]), save)
         case .update:
             guard let current else { preconditionFailure("an update without a record") }
@@ -65,13 +69,29 @@ struct SaveRules {
     private func limiting(_ plan: PlannedSave, _ save: RecordSave) -> PlannedSave {
         guard case .write(let record) = plan else { return plan }
         if record.fields.byteCount > limits.recordBytesMax { return .refuse(ItemFailure(.recordTooLarge)) }
+        if record.fields.refersElsewhere { return .refuse(ItemFailure(.referenceElsewhere)) }
         if !save.assets.allSatisfy(table.uploadedAssets.contains) { return .refuse(ItemFailure(.assetMissing)) }
         return plan
     }
 
-    /// The tombstone that the record leaves; nil if there is no living record, which is a success too.
-    func tombstone(of name: String) -> RecordState? {
-        guard let current = table.living(name) else { return nil }
+    /// where there is no living record there is nothing to do, which is a success too.
+    func planDelete(of name: String) -> PlannedDelete {
+        if let current = table.living(name), !permissions(on: current).contains(.write) {
+            return .refuse(.notPermitted)
+        }
+        return table.living(name).map { .write(tombstone(of: $0)) } ?? .skip
+    }
+
+    private func permissions(on record: RecordState) -> Permissions {
+        request.access.effectivePermission(onType: record.type, createdBy: record.createdBy)
+    }
+
+    private func permissions(onNew type: String) -> Permissions {
+        request.access.effectivePermission(onType: type, createdBy: nil)
+    }
+
+    /// The tombstone that a record leaves.
+    func tombstone(of current: RecordState) -> RecordState {
         var record = current
         record.fields = .init()
         record.parent = nil

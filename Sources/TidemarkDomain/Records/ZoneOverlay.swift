@@ -12,6 +12,7 @@ package struct ZoneOverlay: Sendable {
     private var table: ZoneTable?
     private var memories: [DeviceID: RequestMemory]
     private var decidedFor: Set<DeviceID> = []
+    private var clientTokens: [DeviceID: [UInt8]] = [:]
     /// The devices whose requests changed records: the zone is pushed to all others. Empty: no push is due.
     package private(set) var movedBy: Set<DeviceID> = []
 
@@ -20,11 +21,7 @@ package struct ZoneOverlay: Sendable {
         missing = .missingZone(snapshot.lastRemoval)
         self.limits = limits
         memories = snapshot.memories
-        table = snapshot.zone.map {
-            ZoneTable(
-                zone: $0, store: store, records: snapshot.records, children: snapshot.children,
-                uploadedAssets: snapshot.assets)
-        }
+        table = ZoneTable(snapshot, store: store)
     }
 
     /// Decides one request and remembers its outcome; a request that is remembered gets that outcome again.
@@ -35,7 +32,8 @@ package struct ZoneOverlay: Sendable {
     package mutating func apply(_ request: RecordsRequest, now: Timestamp) -> Result<RecordsOutcome, FailureReason> {
         precondition(request.zoneName == key.name)
         if let reason = request.refusal(within: limits) { return .failure(reason) }
-        let memory = memories[request.id.device] ?? RequestMemory()
+        let device = request.memoryDevice
+        let memory = memories[device] ?? RequestMemory()
         switch memory.recall(request.id, now: now, limits: limits) {
         case .remembered(let bytes): return remembered(bytes, of: request)
         case .tooOld: return .failure(.requestTooOld)
@@ -47,8 +45,9 @@ package struct ZoneOverlay: Sendable {
         let changeNumber = table.changeNumber
         let outcome = Self.decide(request, on: &table, limits: limits, now: now)
         if table.changeNumber > changeNumber { movedBy.insert(request.id.device) }
-        memories[request.id.device] = memory.remembering(outcome.encoded, of: request.id, limits: limits)
-        decidedFor.insert(request.id.device)
+        memories[device] = memory.remembering(outcome.encoded, of: request.id, limits: limits)
+        decidedFor.insert(device)
+        if !request.clientToken.isEmpty { clientTokens[request.id.device] = request.clientToken }
         return .success(outcome)
     }
 
@@ -57,7 +56,8 @@ package struct ZoneOverlay: Sendable {
         guard let table, !decidedFor.isEmpty else { return nil }
         return ZoneChanges(
             database: key.database, zone: table.zone, changeNumber: table.changeNumber, records: table.changedRecords,
-            memories: memories.filter { decidedFor.contains($0.key) }, assetUses: table.assetUses)
+            memories: memories.filter { decidedFor.contains($0.key) }, references: table.references.written,
+            clientTokens: clientTokens, assetUses: table.assetUses)
     }
 
     private static func decide(
@@ -106,11 +106,13 @@ extension RecordsRequest {
 }
 
 extension RecordsPlan {
-    /// Writes what was not refused, saves before deletes, and tells the outcome of each item.
+    /// Writes what was not refused, saves before deletes and what these take along, and tells the outcome of each item.
     func carryOut(on table: inout ZoneTable, asBatch: Bool) -> RecordsOutcome {
         var versions: [RecordState] = []
         for case .write(let record) in saves { versions.append(record) }
         for case .write(let tombstone) in deletes { versions.append(tombstone) }
+        // not in the outcome, but in the feed.
+        versions += cascade
         var written = table.write(versions, asBatch: asBatch)[...]
         let zone = table.zone
         return RecordsOutcome(

@@ -5,13 +5,17 @@ internal import TidemarkFields
 extension ZoneSnapshot {
     /// Records by name for a fetch: for each name, in order, the living record, or why there is none.
     ///
-    /// - Parameter bytesMax: names are left out at the end once the fields before them are this many bytes, so that an
-    ///   answer stays bounded; at least one is answered. The client asks for the rest.
-    package func lookUp(_ names: [String], bytesMax: Int) -> [Result<RecordState, FailureReason>] {
+    /// - Parameters:
+    ///   - access: of the one who asks. What they may not read is not there (I-5).
+    ///   - bytesMax: names are left out at the end once the fields before them are this many bytes, so that an answer
+    ///     stays bounded; at least one is answered. The client asks for the rest.
+    package func lookUp(
+        _ names: [String], by access: RecordAccess, bytesMax: Int
+    ) -> [Result<RecordState, FailureReason>] {
         var byteCount = 0
         var results: [Result<RecordState, FailureReason>] = []
         for name in names {
-            let result = lookUp(name)
+            let result = lookUp(name, by: access)
             if case .success(let record) = result { byteCount += record.fields.byteCount }
             if byteCount > bytesMax, !results.isEmpty { return results }
             results.append(result)
@@ -19,10 +23,12 @@ extension ZoneSnapshot {
         return results
     }
 
-    private func lookUp(_ name: String) -> Result<RecordState, FailureReason> {
+    private func lookUp(_ name: String, by access: RecordAccess) -> Result<RecordState, FailureReason> {
         if let refusal { return .failure(refusal) }
         guard RecordName.isValid(name) else { return .failure(.recordNameInvalid) }
-        guard let record = records[name], !record.isDeleted else { return .failure(.recordUnknown) }
+        guard let record = records[name], !record.isDeleted,
+            access.effectivePermission(onType: record.type, createdBy: record.createdBy).contains(.read)
+        else { return .failure(.recordUnknown) }
         return .success(record)
     }
 }

@@ -9,19 +9,36 @@ package struct ZoneRead: Sendable {
     package let recordNames: [String]
     /// Records whose living children matter: those that are deleted; sorted, each once.
     package let parentNames: [String]
+    /// New parents: their own ancestors must be known as well; sorted, each once.
+    package let newParentNames: [String]
+    /// Records that are saved with deleteSelf references: what they hold matters once something is deleted; sorted.
+    package let holderNames: [String]
+    /// Records to which deleteSelf references are saved: how many there are already matters; sorted, each once.
+    package let referenceTargets: [String]
     /// Devices whose remembered requests matter; sorted, each once.
     package let devices: [DeviceID]
     /// Assets that saves name; by hash, each once.
     package let assets: [FieldAsset]
 
     package init(
-        key: ZoneKey, recordNames: [String], parentNames: [String], devices: [DeviceID], assets: [FieldAsset] = []
+        key: ZoneKey, recordNames: [String], parentNames: [String], newParentNames: [String] = [],
+        holderNames: [String] = [], referenceTargets: [String] = [], devices: [DeviceID],
+        assets: [FieldAsset] = []
     ) {
         self.key = key
         self.recordNames = recordNames
         self.parentNames = parentNames
+        self.newParentNames = newParentNames
+        self.holderNames = holderNames
+        self.referenceTargets = referenceTargets
         self.devices = devices
         self.assets = assets
+    }
+
+    /// Where cascades may begin: all that refers to these, and all that refers to that, must be known, and the
+    /// living children of all of them. Empty unless something is deleted, so that saving costs no question.
+    package var cascadeRoots: [String] {
+        parentNames.isEmpty ? [] : Set(parentNames + holderNames).sorted()
     }
 }
 
@@ -32,10 +49,22 @@ package struct ZoneSnapshot: Sendable {
     package var zone: ZoneState?
     /// If there is no living incarnation: why the last one ended (nil: there never was one, or it is forgotten).
     package var lastRemoval: ZoneRemovalReason?
-    /// By name, tombstones included; a name that was never used has no entry.
+    /// By name, tombstones included; a name that was never used has no entry. Records that are here only because a
+    /// cascade reaches them, or as ancestors, come without their fields.
     package var records: [String: RecordState]
-    /// Names of living records by the parent they name, for the ``ZoneRead/parentNames``.
+    /// Names of those that come without their fields.
+    package var unread: Set<String> = []
+    /// Names of living records by the parent they name, for all that a cascade may reach.
     package var children: [String: [String]]
+    /// Names of living records by the record to which they hold a deleteSelf reference, for all that a cascade may reach
+    /// from the ``ZoneRead/cascadeRoots``.
+    package var holders: [String: [String]] = [:]
+    /// Whether there were more references than may be followed (`Limits.cascadeReferencesMax`).
+    package var isCascadeCut = false
+    /// How many records hold a deleteSelf reference to each of the ``ZoneRead/referenceTargets``.
+    package var referenceCounts: [String: Int] = [:]
+    /// The container's own limit for them; nil: `Limits.referencesMax`.
+    package var referencesMax: Int?
     package var memories: [DeviceID: RequestMemory]
     /// Which schema holds for the zone's records; nil where that was not asked for.
     package var schema: SchemaStamp?
@@ -67,18 +96,25 @@ package struct ZoneChanges: Sendable {
     package let records: [RecordState]
     /// Rows of request memory to insert or replace.
     package let memories: [DeviceID: RequestMemory]
+    /// Which deleteSelf references are held now.
+    package let references: ReferenceChanges
+    /// The clients' own marks to insert or replace.
+    package let clientTokens: [DeviceID: [UInt8]]
     /// What changed in which assets the records name; empty unless assets are involved.
     package let assetUses: [AssetUse]
 
     package init(
         database: DatabaseID, zone: ZoneID, changeNumber: ChangeNumber, records: [RecordState],
-        memories: [DeviceID: RequestMemory], assetUses: [AssetUse] = []
+        memories: [DeviceID: RequestMemory], references: ReferenceChanges = ReferenceChanges(),
+        clientTokens: [DeviceID: [UInt8]] = [:], assetUses: [AssetUse] = []
     ) {
         self.database = database
         self.zone = zone
         self.changeNumber = changeNumber
         self.records = records
         self.memories = memories
+        self.references = references
+        self.clientTokens = clientTokens
         self.assetUses = assetUses
     }
 }

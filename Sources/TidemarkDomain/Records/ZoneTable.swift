@@ -17,17 +17,21 @@ struct ZoneTable: Sendable {
     let uploadedAssets: Set<FieldAsset>
     /// What changed records named before, if they named any.
     private var assetsBefore: [String: [FieldAsset]] = [:]
+    /// Records that were read without their fields.
+    private let unread: Set<String>
+    private(set) var references: ReferenceTable
 
-    init(
-        zone: ZoneState, store: StoreIncarnation, records: [String: RecordState], children: [String: [String]],
-        uploadedAssets: Set<FieldAsset> = []
-    ) {
+    /// Nil if the zone does not live.
+    init?(_ snapshot: ZoneSnapshot, store: StoreIncarnation) {
+        guard let zone = snapshot.zone else { return nil }
         self.zone = zone.id
         self.store = store
         changeNumber = zone.changeNumber
-        self.records = records
-        self.uploadedAssets = uploadedAssets
-        self.children = children.mapValues(Set.init)
+        records = snapshot.records
+        children = snapshot.children.mapValues(Set.init)
+        references = ReferenceTable(snapshot)
+        uploadedAssets = snapshot.assets
+        unread = snapshot.unread
     }
 
     /// The record of that name, or its tombstone.
@@ -56,10 +60,11 @@ struct ZoneTable: Sendable {
             guard let record = records[name] else { return nil }
             let before = assetsBefore[name] ?? []
             let now = record.fields.assets
-            guard before != now else { return nil }
+            let wasUnread = unread.contains(name)
+            guard before != now || wasUnread else { return nil }
             return AssetUse(
                 recordName: name, at: record.modifiedAt, added: now.filter { !before.contains($0) },
-                removed: before.filter { !now.contains($0) })
+                removed: before.filter { !now.contains($0) }, removesUnread: wasUnread)
         }
     }
 
@@ -85,6 +90,7 @@ struct ZoneTable: Sendable {
         if !changedNames.contains(record.name), let before = records[record.name]?.fields.assets, !before.isEmpty {
             assetsBefore[record.name] = before
         }
+        references.replace(records[record.name], with: record)
         records[record.name] = record
         changedNames.insert(record.name)
     }

@@ -10,11 +10,15 @@ extension ZonesOutcome {
         for item in saves + deletes {
             switch item {
             case .done: writer.write(0)
+            case .donePerZone: writer.write(Self.donePerZone)
             case .failed(let reason): writer.write(Int(reason.rawValue))
             }
         }
         return writer.bytes
     }
+
+    /// No failure's number: those have 16 bits with a sign.
+    private static let donePerZone: UInt64 = 0x8000
 
     /// Nil for bytes that ``encoded`` does not give.
     package init?(decoding bytes: [UInt8]) {
@@ -27,6 +31,8 @@ extension ZonesOutcome {
             guard let code = reader.readNumber() else { return nil }
             if code == 0 {
                 items.append(.done)
+            } else if code == Self.donePerZone {
+                items.append(.donePerZone)
             } else {
                 guard let reason = FailureReason(code: code) else { return nil }
                 items.append(.failed(reason))

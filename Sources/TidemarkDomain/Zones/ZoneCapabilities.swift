@@ -10,11 +10,14 @@ package struct ZoneCapabilities: OptionSet, Sendable {
     package static let sharing = ZoneCapabilities(rawValue: 4)
     package static let zoneWideSharing = ZoneCapabilities(rawValue: 8)
 
-    ///
-    package static func of(zoneNamed name: String, in scope: DatabaseScope) -> ZoneCapabilities {
+    /// A zone that is encrypted as a whole is shared only as a whole.
+    package static func of(
+        zoneNamed name: String, in scope: DatabaseScope, encryptedBy encryption: ZoneEncryptionScope = .perRecord
+    ) -> ZoneCapabilities {
         if name == ZoneName.default { return [] }
         return switch scope {
         case .public: []
+        case .private where encryption == .perZone: [.fetchChanges, .atomic, .zoneWideSharing]
         case .private: [.fetchChanges, .atomic, .sharing, .zoneWideSharing]
         case .shared: [.fetchChanges, .atomic]
         }

@@ -5,6 +5,7 @@ package struct ZoneState: Sendable, Equatable {
     package let id: ZoneID
     package let key: ZoneKey
     package let createdAt: Timestamp
+    package var encryptionScope = ZoneEncryptionScope.perRecord
     /// The number of the newest change in the zone; 0 in a new one.
     package var changeNumber: ChangeNumber
     /// Tokens below it are expired: tombstones up to here may be gone.
@@ -23,6 +24,12 @@ package struct ZoneState: Sendable, Equatable {
         self.oldestTokenNumber = oldestTokenNumber
         self.removal = removal
     }
+}
+
+/// Whether records are encrypted one by one or with their zone. Raw values are stored.
+package enum ZoneEncryptionScope: Int16, Sendable {
+    case perRecord = 0
+    case perZone = 1
 }
 
 /// Why a zone is gone. Raw values are stored.

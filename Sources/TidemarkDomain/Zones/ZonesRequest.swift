@@ -5,11 +5,16 @@ package struct ZonesRequest: Sendable {
     package let id: RequestID
     package let saves: [String]
     package let deletes: [String]
+    /// For those of the saves that say it: what the zone is to have, or has if it exists.
+    package let encryptionScopes: [String: ZoneEncryptionScope]
 
-    package init(id: RequestID, saves: [String], deletes: [String]) {
+    package init(
+        id: RequestID, saves: [String], deletes: [String], encryptionScopes: [String: ZoneEncryptionScope] = [:]
+    ) {
         self.id = id
         self.saves = saves
         self.deletes = deletes
+        self.encryptionScopes = encryptionScopes
     }
 }
 
@@ -26,6 +31,8 @@ package struct ZonesOutcome: Sendable, Equatable {
 
 package enum ZoneItemOutcome: Sendable, Equatable {
     case done
+    /// As ``done``; the zone that was saved is encrypted as a whole.
+    case donePerZone
     case failed(FailureReason)
 }
 
@@ -47,16 +54,20 @@ package struct ZonesSnapshot: Sendable {
 /// What is written: new zones by name, ends of living ones, and the device's memory.
 package struct ZonesChanges: Sendable {
     package var created: [String]
+    /// Those of them that are encrypted as a whole.
+    package var createdPerZone: Set<String>
     package var removed: [ZoneID]
     package var removalReason: ZoneRemovalReason
     package var device: DeviceID
     package var memory: RequestMemory
 
     package init(
-        created: [String], removed: [ZoneID], removalReason: ZoneRemovalReason = .deleted, device: DeviceID,
+        created: [String], createdPerZone: Set<String> = [], removed: [ZoneID],
+        removalReason: ZoneRemovalReason = .deleted, device: DeviceID,
         memory: RequestMemory
     ) {
         self.created = created
+        self.createdPerZone = createdPerZone
         self.removed = removed
         self.removalReason = removalReason
         self.device = device

@@ -9,7 +9,8 @@
 // For one zone, the others unaffected:
 //  5. zoneIsDefault    R-032, deletes only; to create it is to find it there
 //  6. zoneNameInvalid  R-020
-//  7. tooManyZones     zones that the same request deletes still count
+//  7. zoneScopeFixed   R-035: the zone exists, and is encrypted in another way
+//  8. tooManyZones     zones that the same request deletes still count
 
 extension ZonesRequest {
     /// What is wrong with the request whatever is stored, nil if nothing is. Ask before anything is read.
@@ -42,7 +43,8 @@ extension ZonesRequest {
         let (outcome, created) = decideItems(on: snapshot, limits: limits)
         let removed = deletes.filter { $0 != ZoneName.default }.compactMap { snapshot.zones[$0]?.id }
         let changes = ZonesChanges(
-            created: created, removed: removed.sorted(), device: id.device,
+            created: created, createdPerZone: Set(created.filter { encryptionScopes[$0] == .perZone }),
+            removed: removed.sorted(), device: id.device,
             memory: memory.remembering(outcome.encoded, of: id, limits: limits))
         return (.success(outcome), changes)
     }
@@ -52,10 +54,11 @@ extension ZonesRequest {
         let saved = saves.map { name -> ZoneItemOutcome in
             guard ZoneName.isValid(name, limits: limits) else { return .failed(.zoneNameInvalid) }
             // a zone that exists stays as it is. R-022: the default zone always does.
-            if name == ZoneName.default || snapshot.zones[name] != nil { return .done }
+            if let zone = snapshot.zones[name] { return resave(zone) }
+            if name == ZoneName.default { return encryptionScopes[name] == .perZone ? .failed(.zoneScopeFixed) : .done }
             guard snapshot.zoneCount + created.count < limits.zonesMax else { return .failed(.tooManyZones) }
             created.append(name)
-            return .done
+            return encryptionScopes[name] == .perZone ? .donePerZone : .done
         }
         let deleted = deletes.map { name -> ZoneItemOutcome in
             if name == ZoneName.default { return .failed(.zoneIsDefault) }
@@ -63,6 +66,13 @@ extension ZonesRequest {
             return ZoneName.isValid(name, limits: limits) ? .done : .failed(.zoneNameInvalid)
         }
         return (ZonesOutcome(saves: saved, deletes: deleted), created)
+    }
+
+    private func resave(_ zone: ZoneState) -> ZoneItemOutcome {
+        if let scope = encryptionScopes[zone.key.name], scope != zone.encryptionScope {
+            return .failed(.zoneScopeFixed)
+        }
+        return zone.encryptionScope == .perZone ? .donePerZone : .done
     }
 
     private func remembered(_ bytes: [UInt8]) -> Result<ZonesOutcome, FailureReason> {

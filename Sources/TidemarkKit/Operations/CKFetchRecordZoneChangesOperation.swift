@@ -116,8 +116,8 @@ public class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked 
                 tell(page, of: zoneID)
                 token = page.token
                 if page.moreComing, fetchAllChanges { continue }
-                recordZoneFetchResultBlock?(zoneID, .success((page.token, nil, page.moreComing)))
-                zoneCompletion?(zoneID, page.token, nil, page.moreComing, nil)
+                recordZoneFetchResultBlock?(zoneID, .success((page.token, page.clientToken, page.moreComing)))
+                zoneCompletion?(zoneID, page.token, page.clientToken, page.moreComing, nil)
                 return nil
             }
         }
@@ -129,6 +129,6 @@ public class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked 
             if case .success(let record) = result { recordChanged?(record) }
         }
         for deletion in page.deletions { recordWithIDWasDeletedBlock?(deletion.recordID, deletion.recordType) }
-        recordZoneChangeTokensUpdatedBlock?(zoneID, page.token, nil)
+        recordZoneChangeTokensUpdatedBlock?(zoneID, page.token, page.clientToken)
     }
 }

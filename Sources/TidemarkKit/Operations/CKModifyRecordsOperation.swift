@@ -73,7 +73,8 @@ public class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable 
         }
         let answer = await withCloud { cloud throws(CKError) in
             try await cloud.modifyRecords(
-                saving: records, deleting: ids, policy: savePolicy, atomically: isAtomic, progress: progress)
+                saving: records, deleting: ids, policy: savePolicy, atomically: isAtomic,
+                clientToken: clientChangeTokenData ?? Data(), progress: progress)
         }
         switch answer {
         case .failure(let error): end([], [], .failure(error))

@@ -24,7 +24,13 @@ public class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     /// The zone-wide share, on fetched zones that have one.
     public let share: CKRecord.Reference?
 
-    private let scope: Mutex<EncryptionScope>
+    private struct Encryption {
+        var scope: EncryptionScope
+        /// Whether the app set it, be it to what it was.
+        var isChosen = false
+    }
+
+    private let encryption: Mutex<Encryption>
 
     /// A new zone of the current user; it exists once it is saved.
     public convenience init(zoneName: String) {
@@ -44,7 +50,7 @@ public class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         self.zoneID = zoneID
         self.capabilities = capabilities
         self.share = share
-        scope = Mutex(encryptionScope)
+        encryption = Mutex(Encryption(scope: encryptionScope))
         super.init()
     }
 
@@ -53,10 +59,16 @@ public class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         CKRecordZone(zoneID: .default)
     }
 
-    /// To be chosen before the zone is first saved.
+    /// To be chosen before the zone is first saved: saving it with another one than it has fails with
+    /// `serverRejectedRequest`. A zone for which none was chosen stays as it is.
     public var encryptionScope: EncryptionScope {
-        get { scope.withLock { $0 } }
-        set { scope.withLock { $0 = newValue } }
+        get { encryption.withLock { $0.scope } }
+        set { encryption.withLock { $0 = Encryption(scope: newValue, isChosen: true) } }
+    }
+
+    /// Nil if nothing was chosen, and nothing is known but that which every zone has from the beginning.
+    package var chosenEncryptionScope: EncryptionScope? {
+        encryption.withLock { $0.isChosen || $0.scope != .perRecord ? $0.scope : nil }
     }
 
     // MARK: NSSecureCoding, NSCopying
@@ -72,7 +84,7 @@ public class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
             rawValue: UInt(truncatingIfNeeded: coder.optionalInt64(forKey: "Capabilities") ?? 0))
         share = coder.optionalObject(of: CKRecord.Reference.self, forKey: "Share")
         let code = coder.optionalInt64(forKey: "EncryptionScope").flatMap { Int(exactly: $0) }
-        scope = Mutex(code.flatMap(EncryptionScope.init(rawValue:)) ?? .perRecord)
+        encryption = Mutex(Encryption(scope: code.flatMap(EncryptionScope.init(rawValue:)) ?? .perRecord))
         super.init()
     }
 
@@ -86,7 +98,10 @@ public class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
 
     /// An independent zone with the same ID.
     public func copy(with zone: NSZone? = nil) -> Any {
-        CKRecordZone(zoneID: zoneID, capabilities: capabilities, share: share, encryptionScope: encryptionScope)
+        let copy = CKRecordZone(
+            zoneID: zoneID, capabilities: capabilities, share: share, encryptionScope: encryptionScope)
+        if let chosenEncryptionScope { copy.encryptionScope = chosenEncryptionScope }
+        return copy
     }
 
     // MARK: NSObject

@@ -5,6 +5,19 @@ internal import TidemarkFields
 internal import TidemarkScheduling
 internal import TidemarkTelemetry
 
+/// A record by whose right an asset is fetched: whoever may read it may read what it names.
+package struct AssetHolder: Sendable {
+    package let zone: ZoneKey
+    package let name: String
+    package let access: RecordAccess
+
+    package init(zone: ZoneKey, name: String, access: RecordAccess) {
+        self.zone = zone
+        self.name = name
+        self.access = access
+    }
+}
+
 extension CloudService {
     /// Whether the database has the asset, and if not, how far the device's upload of it is.
     ///
@@ -38,16 +51,16 @@ extension CloudService {
     /// So many bytes of an asset, fewer only at its end.
     ///
     /// - Parameter record: a record that the caller may read and that must name the asset; nil for the owner of the
-    ///   database, to whom everything in it belongs (I-5).
+    ///   private database, to whom everything in it belongs (I-5).
     package func assetBytes(
-        of asset: AssetKey, at offset: Int64, count: Int, namedBy record: (zone: ZoneKey, name: String)?
+        of asset: AssetKey, at offset: Int64, count: Int, namedBy record: AssetHolder?
     ) async -> Result<[UInt8], FailureReason> {
         guard count > 0, count <= limits.assetChunkBytesMax, offset >= 0, offset <= asset.content.byteCount
         else { return .failure(.requestInvalid) }
         guard let store = assets else { return .failure(.assetsUnavailable) }
         if let record {
             // Whatever is wrong, that the asset is not to be had is all that is told.
-            guard case .success(let lookup) = await records(named: [record.name], in: record.zone),
+            guard case .success(let lookup) = await records(named: [record.name], in: record.zone, by: record.access),
                 case .success(let state)? = lookup.records.first, AssetRules.isNamed(asset.content, by: state)
             else { return .failure(.assetMissing) }
         }

@@ -13,12 +13,21 @@ package struct RecordsLookup: Sendable {
         self.zone = zone
         self.records = records
     }
+
+    /// Who made and last changed them.
+    package var users: Set<UserID> {
+        var users: Set<UserID> = []
+        for case .success(let record) in records { users.formUnion([record.createdBy, record.modifiedBy]) }
+        return users
+    }
 }
 
 extension CloudService {
     /// Fetches records by name: `recordUnknown` for each that is not there or was deleted, `zoneNotFound` and its
-    /// kin for a missing zone, `tooManyItems` over the limit of R-155.
-    package func records(named names: [String], in key: ZoneKey) async -> Result<RecordsLookup, FailureReason> {
+    /// kin for a missing zone, `tooManyItems` over the limit of R-155. What `access` may not read is not there (I-5).
+    package func records(
+        named names: [String], in key: ZoneKey, by access: RecordAccess
+    ) async -> Result<RecordsLookup, FailureReason> {
         guard names.count <= limits.itemsMax else { return .failure(.tooManyItems) }
         guard ZoneName.isValid(key.name, limits: limits) else { return .failure(.zoneNameInvalid) }
         let stored = Set(names).filter { RecordName.isValid($0, limits: limits) }.sorted()
@@ -26,7 +35,7 @@ extension CloudService {
             let snapshot = try await storage.records(named: stored, in: key)
             guard let zone = snapshot.zone else { return .failure(snapshot.refusal ?? .zoneNotFound) }
             return .success(
-                RecordsLookup(zone: zone, records: snapshot.lookUp(names, bytesMax: limits.answerBytesMax)))
+                RecordsLookup(zone: zone, records: snapshot.lookUp(names, by: access, bytesMax: limits.answerBytesMax)))
         }
     }
 }

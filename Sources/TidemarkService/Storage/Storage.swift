@@ -31,6 +31,14 @@ package protocol Storage: AnyObject, Sendable {
         now: Timestamp
     ) async throws(StorageError) -> Identity?
 
+    /// The public database of a container; it and its default zone are made on their first use.
+    ///
+    /// - Returns: nil if there is no such container.
+    func publicDatabase(of container: ContainerKey, now: Timestamp) async throws(StorageError) -> PublicDatabase?
+
+    /// The record names of users, of those that there are.
+    func userRecordNames(of users: [UserID]) async throws(StorageError) -> [UserID: String]
+
     /// Notes that a device of the account was here (for operators; at most once a session).
     func noteDevice(_ device: DeviceID, of account: AccountID, name: String, now: Timestamp) async throws(StorageError)
 

@@ -11,7 +11,7 @@ extension RequestRouter {
     func prepareAssetUpload(
         _ request: WirePrepareAssetUpload, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try privateDatabase(request.database, isWrite: true, context.member)
+        let viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
         let asset = try AssetKey(
             sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
         let progress = try await service.prepareUpload(of: asset, by: viewpoint.device).orRefusal()
@@ -20,11 +20,12 @@ extension RequestRouter {
 
     /// The next bytes of an upload.
     ///
-    /// NB: nothing may suspend before the store has the chunk: a client sends the next before this one is answered.
+    /// NB: nothing may suspend before the store has the chunk: a client sends the next before this one is answered. That
+    /// there is a public database is remembered since the upload was prepared.
     func uploadAssetChunk(
         _ request: WireUploadAssetChunk, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try privateDatabase(request.database, isWrite: true, context.member)
+        let viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
         let asset = try AssetKey(
             sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
         let progress = try await service.upload(
@@ -33,13 +34,19 @@ extension RequestRouter {
         return ServerMessage.answer(context.id, .uploadAssetChunk(WireAssetProgress(progress)))
     }
 
-    /// Some bytes of an asset. The private database is its owner's with all that is in it, so that no record is looked at.
+    /// Some bytes of an asset. The private database is its owner's with all that is in it, so that no record is looked at;
+    /// in the public one the record must name the asset, and be one that the caller may read.
     func fetchAssetChunk(_ request: WireFetchAssetChunk, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try privateDatabase(request.database, isWrite: false, context.member)
+        let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
         let asset = try AssetKey(
             sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
+        var holder: AssetHolder?
+        if viewpoint.access.scope != .private {
+            let zone = ZoneKey(database: viewpoint.database, name: request.zone.name)
+            holder = AssetHolder(zone: zone, name: request.record, access: viewpoint.access)
+        }
         let bytes = try await service.assetBytes(
-            of: asset, at: Int64(clamping: request.offset), count: Int(request.length), namedBy: nil
+            of: asset, at: Int64(clamping: request.offset), count: Int(request.length), namedBy: holder
         ).orRefusal()
         return ServerMessage.answer(context.id, .fetchAssetChunk(WireAssetChunk(bytes)))
     }

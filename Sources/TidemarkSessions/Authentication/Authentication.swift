@@ -30,7 +30,7 @@ struct Authentication: Sendable {
         }
         guard let credential = greeting.credential else {
             let nobody = SessionMember(
-                device: greeting.device, identity: nil, store: store)
+                device: greeting.device, identity: nil, container: greeting.key, store: store)
             return .welcome(nobody, answer(to: nobody))
         }
         return await identify(greeting, hash: settings.credentialHash(credential), store: store)
@@ -43,7 +43,7 @@ struct Authentication: Sendable {
         switch answer {
         case .success(let identity?):
             let member = SessionMember(
-                device: greeting.device, identity: identity, store: store)
+                device: greeting.device, identity: identity, container: greeting.key, store: store)
             return .welcome(member, self.answer(to: member))
         case .success(nil):
             return .refused(

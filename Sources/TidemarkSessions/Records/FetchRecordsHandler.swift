@@ -8,7 +8,7 @@ internal import TidemarkWire
 extension RequestRouter {
     /// Records by name, in the order of the request, up to the bound of an answer.
     func fetchRecords(_ request: WireFetchRecords, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try privateDatabase(request.database, isWrite: false, context.member)
+        let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
         let query = try RecordsQuery(request, by: viewpoint, limits: limits)
         var answer = RecordsFetchAnswer(viewpoint: viewpoint, selection: query.selection, limits: limits)
         for part in query.zones where !part.names.isEmpty {
@@ -17,8 +17,9 @@ extension RequestRouter {
                 continue
             }
             let key = ZoneKey(database: viewpoint.database, name: zoneName)
-            switch await service.records(named: part.names, in: key) {
+            switch await service.records(named: part.names, in: key, by: viewpoint.access) {
             case .success(let lookup):
+                answer.viewpoint = try await naming(lookup.users, for: viewpoint)
                 for record in lookup.records { answer.append(record, in: lookup.zone.id) }
                 // The service cut its answer: what follows must be asked for again.
                 if lookup.records.count < part.names.count { return answer.message(context.id) }

@@ -8,13 +8,16 @@ internal import TidemarkWire
 extension RequestRouter {
     /// Saves and deletes records: each zone's part has its own outcome (R-150 … R-157).
     func modifyRecords(_ request: WireModifyRecords, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try privateDatabase(request.database, isWrite: true, context.member)
+        let viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
         let parts = try RecordsPart.parts(of: request, by: viewpoint, limits: limits)
         let requests = parts.compactMap { part -> RecordsRequest? in
             if case .request(let request) = part { request } else { nil }
         }
-        var outcomes = await service.modifyRecords(in: viewpoint.database, requests)[...]
-        var answer = RecordsAnswer(viewpoint: viewpoint, limits: limits)
+        let decided = await service.modifyRecords(in: viewpoint.database, requests)
+        var outcomes = decided[...]
+        let namingViewpoint = try await naming(
+            decided.reduce(into: []) { $0.formUnion((try? $1.get())?.users ?? []) }, for: viewpoint)
+        var answer = RecordsAnswer(viewpoint: namingViewpoint, limits: limits)
         for part in parts {
             switch part {
             case .refused(let reason, let saveCount, let deleteCount):

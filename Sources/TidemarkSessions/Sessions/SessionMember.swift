@@ -8,6 +8,8 @@ struct SessionMember: Sendable {
     let device: DeviceID
     /// Nil: nobody, who may only read the public database.
     let identity: Identity?
+    /// What the session is about.
+    let container: ContainerKey
     let store: StoreIncarnation
 
     /// The caller's view of their private database.
@@ -17,6 +19,14 @@ struct SessionMember: Sendable {
         return Viewpoint(
             user: identity.user, userRecordName: identity.userRecordName, database: identity.privateDatabase,
             device: device, store: store)
+    }
+
+    /// The caller's view of the container's public database, be it nobody's.
+    func viewpoint(of publicDatabase: PublicDatabase) -> Viewpoint {
+        Viewpoint(
+            access: RecordAccess(scope: .public, user: identity?.user),
+            userRecordName: identity?.userRecordName ?? "", database: publicDatabase.database, device: device,
+            store: store)
     }
 
     func isExpired(_ now: Timestamp) -> Bool {

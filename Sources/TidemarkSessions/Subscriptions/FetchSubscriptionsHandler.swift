@@ -11,8 +11,9 @@ extension RequestRouter {
         _ request: WireFetchSubscriptions, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
         let viewpoint = try privateDatabase(request.database, isWrite: false, context.member)
+        guard let user = viewpoint.user else { throw Refusal(.notAuthenticated) }
         guard request.ids.count <= limits.itemsMax else { throw Refusal(.tooManyItems) }
-        let all = try await service.subscriptions(in: .private, of: viewpoint.user).orRefusal()
+        let all = try await service.subscriptions(in: .private, of: user).orRefusal()
         let results: [Result<Subscription, FailureReason>]
         if request.ids.isEmpty {
             results = all.map { .success($0) }

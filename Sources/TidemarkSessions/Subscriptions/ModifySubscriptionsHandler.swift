@@ -11,11 +11,12 @@ extension RequestRouter {
         _ request: WireModifySubscriptions, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
         let viewpoint = try privateDatabase(request.database, isWrite: true, context.member)
+        guard let user = viewpoint.user else { throw Refusal(.notAuthenticated) }
         let wishes = request.saves.map { save in
             Result { () throws(Refusal) in try Subscription(save, scope: .private) }
         }
         let outcome = try await service.modifySubscriptions(
-            saves: wishes.compactMap { try? $0.get() }, deletes: request.deletes, scope: .private, of: viewpoint.user
+            saves: wishes.compactMap { try? $0.get() }, deletes: request.deletes, scope: .private, of: user
         ).orRefusal()
         // What is in force is told to this server before the client is answered: from its answer on it misses nothing.
         await pushes.subscriptionsChanged(of: viewpoint.database, by: context.session)

@@ -8,19 +8,19 @@ internal import TidemarkWire
 extension RequestRouter {
     /// Zones by name, or all of them, the default zone among them.
     func fetchZones(_ request: WireFetchZones, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try privateDatabase(request.database, isWrite: false, context.member)
+        let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
         let names = try ZoneNames.read(request.zones, by: viewpoint, limits: limits)
-        let results: [Result<String, FailureReason>]
+        let results: [Result<ZoneState, FailureReason>]
         if names.isEmpty {
-            results = try await service.zones(in: viewpoint.database).orRefusal().map { .success($0.key.name) }
+            results = try await service.zones(in: viewpoint.database).orRefusal().map { .success($0) }
         } else {
             var found = try await service.zones(named: names.compactMap(\.self), in: viewpoint.database).orRefusal()[
                 ...]
             results = names.map { name in
                 guard name != nil, let zone = found.popFirst() else { return .failure(.zoneNotFound) }
-                return zone.map(\.key.name)
+                return zone
             }
         }
-        return ServerMessage.answer(context.id, .fetchZones(WireFetchZonesAnswer(results)))
+        return ServerMessage.answer(context.id, .fetchZones(WireFetchZonesAnswer(results, in: viewpoint.access.scope)))
     }
 }

@@ -56,6 +56,32 @@ enum AccountStatements {
             ON CONFLICT DO NOTHING
         """, [.text, .int2, .int8, .timestamptz])
 
+    /// 1 container, 2 environment. No row: no such container. The database is null before its first use.
+    static let publicDatabase = Statement(
+        "public_database",
+        """
+        SELECT k.id, d.id
+          FROM container k LEFT JOIN database d ON d.container_id = k.id AND d.scope = 1
+         WHERE k.identifier = $1 AND k.environment = $2
+        """, [.text, .int2])
+
+    /// 1 container.
+    static let createPublicDatabase = Statement(
+        "create_public_database",
+        "INSERT INTO database (container_id, scope) VALUES ($1, 1) ON CONFLICT DO NOTHING", [.int8])
+
+    /// As for private databases (R-022). 1 container, 2 now.
+    static let createPublicZone = Statement(
+        "create_public_zone",
+        """
+        INSERT INTO zone (database_id, name, created_at)
+        SELECT id, '_defaultZone', $2 FROM database WHERE container_id = $1 AND scope = 1
+            ON CONFLICT DO NOTHING
+        """, [.int8, .timestamptz])
+
+    static let userRecordNames = Statement(
+        "user_record_names", "SELECT id, record_name FROM container_user WHERE id = ANY ($1)", [.int8Array])
+
     /// 1 account, 2 device, 3 name, 4 now.
     static let noteDevice = Statement(
         "note_device",

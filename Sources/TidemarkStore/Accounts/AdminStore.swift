@@ -109,7 +109,7 @@ package struct AdminStore: Sendable {
         _ = try await storage.write([AccountStatements.renewIncarnation()])
     }
 
-    private func all<Value>(
+    func all<Value>(
         _ rows: PostgresRows, _ body: (PostgresRow) throws(PostgresError) -> Value
     ) throws(StorageError) -> [Value] {
         try decode { () throws(PostgresError) in
@@ -119,7 +119,7 @@ package struct AdminStore: Sendable {
         }
     }
 
-    private func first<Value>(
+    func first<Value>(
         _ rows: PostgresRows, _ body: (PostgresRow) throws(PostgresError) -> Value
     ) throws(StorageError) -> Value? {
         try all(rows, body).first

@@ -67,6 +67,43 @@ extension PostgresStorage {
         ])
     }
 
+    package func publicDatabase(
+        of container: ContainerKey, now: Timestamp
+    ) async throws(StorageError) -> PublicDatabase? {
+        let question = AccountStatements.publicDatabase(
+            .text(container.identifier), .int2(container.environment.rawValue))
+        guard let found = try await findPublicDatabase(question) else { return nil }
+        if let database = found.database { return PublicDatabase(container: found.container, database: database) }
+        _ = try await write([
+            AccountStatements.createPublicDatabase(.int8(found.container.rawValue)),
+            AccountStatements.createPublicZone(
+                .int8(found.container.rawValue), .timestamp(milliseconds: now.milliseconds)),
+        ])
+        guard let made = try await findPublicDatabase(question), let database = made.database else { return nil }
+        return PublicDatabase(container: made.container, database: database)
+    }
+
+    private func findPublicDatabase(
+        _ question: BoundStatement
+    ) async throws(StorageError) -> (container: ContainerID, database: DatabaseID?)? {
+        let rows = try await read(question)
+        return try decode { () throws(PostgresError) in
+            for row in rows {
+                return (ContainerID(try row.int64(0)), try row.isNull(1) ? nil : DatabaseID(try row.int64(1)))
+            }
+            return nil
+        }
+    }
+
+    package func userRecordNames(of users: [UserID]) async throws(StorageError) -> [UserID: String] {
+        let rows = try await read(AccountStatements.userRecordNames(.int8Array(users.map(\.rawValue))))
+        return try decode { () throws(PostgresError) in
+            var names: [UserID: String] = [:]
+            for row in rows { names[UserID(try row.int64(0))] = try row.string(1) }
+            return names
+        }
+    }
+
     package func noteDevice(
         _ device: DeviceID, of account: AccountID, name: String, now: Timestamp
     ) async throws(StorageError) {

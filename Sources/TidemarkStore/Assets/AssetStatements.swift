@@ -37,6 +37,32 @@ enum AssetStatements {
            AND u.record_name = k.record_name
         """, [.int8Array, .int8Array, .textArray, .byteaArray])
 
+    /// All that these named; touches it as ``touch`` does. 1 databases, 2 zones, 3 record names, 4 times.
+    static let removeUnreadUses = Statement(
+        "remove_unread_asset_uses",
+        """
+        WITH gone AS (
+            DELETE FROM asset_use u
+             USING (SELECT h.ctid, k.at
+                      FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::timestamptz[])
+                           AS k (database_id, zone_id, record_name, at)
+                     CROSS JOIN LATERAL (
+                           SELECT ctid FROM asset_use
+                            WHERE database_id = k.database_id AND zone_id = k.zone_id
+                              AND record_name BETWEEN k.record_name AND k.record_name
+                            ORDER BY record_name OFFSET 0) AS h) AS d
+             WHERE u.ctid = d.ctid
+            RETURNING u.database_id, u.sha256, d.at),
+        k AS (
+            SELECT a.database_id, a.sha256, g.at
+              FROM (SELECT database_id, sha256, max(at) AS at FROM gone GROUP BY database_id, sha256) AS g
+              JOIN asset a ON a.database_id = g.database_id AND a.sha256 = g.sha256
+               FOR NO KEY UPDATE OF a SKIP LOCKED)
+        UPDATE asset SET touched_at = greatest(touched_at, k.at)
+          FROM k
+         WHERE asset.database_id = k.database_id AND asset.sha256 = k.sha256
+        """, [.int8Array, .int8Array, .textArray, .timestamptzArray])
+
     /// Those that are named now are locked already (``lock``); those that no longer are may be locked by somebody who names
     /// them, and are touched by them: waiting for each other, two groups that exchange assets would do so in a circle.
     /// 1 databases, 2 hashes, 3 times.

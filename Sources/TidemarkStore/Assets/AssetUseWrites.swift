@@ -27,10 +27,18 @@ struct AssetUseWrites {
     private var added = Rows()
     private var removed = Rows()
     private var touched: [AssetKey: Timestamp] = [:]
+    /// Records that were deleted unread, and when.
+    private var unread: (databases: [Int64], zones: [Int64], names: [String], times: [Int64?]) = ([], [], [], [])
 
     init(_ changes: [ZoneChanges]) {
         for zone in changes {
             for use in zone.assetUses {
+                if use.removesUnread {
+                    unread.databases.append(zone.database.rawValue)
+                    unread.zones.append(zone.zone.rawValue)
+                    unread.names.append(use.recordName)
+                    unread.times.append(use.at.milliseconds)
+                }
                 for asset in use.added { added.append(asset, of: use, in: zone) }
                 for asset in use.removed { removed.append(asset, of: use, in: zone) }
                 for asset in use.added + use.removed {
@@ -43,8 +51,14 @@ struct AssetUseWrites {
 
     /// None where no asset is involved, which is the usual case.
     var statements: [BoundStatement] {
-        guard !touched.isEmpty else { return [] }
         var statements: [BoundStatement] = []
+        if !unread.names.isEmpty {
+            statements.append(
+                AssetStatements.removeUnreadUses(
+                    .int8Array(unread.databases), .int8Array(unread.zones), .textArray(unread.names),
+                    .timestampArray(milliseconds: unread.times)))
+        }
+        guard !touched.isEmpty else { return statements }
         if !removed.names.isEmpty { statements.append(removed.bound(AssetStatements.removeUses)) }
         if !added.names.isEmpty { statements.append(added.bound(AssetStatements.addUses)) }
         let keys = touched.keys.sorted()

@@ -5,25 +5,29 @@ internal import TidemarkPostgres
 /// The SQL of the two change feeds. Each page is one statement, so that expiry check, entries and token come from one
 /// snapshot.
 enum ChangeStatements {
-    /// 1 database, 2 zone name, 3 change number of the token, 4 records at most, 5 bytes at most.
-    static let zonePage = zonePage("zone_page", filter: "", parameters: [.int8, .text, .int8, .int8, .int8])
+    /// 1 database, 2 zone name, 3 change number of the token, 4 records at most, 5 bytes at most, 6 the device that asks.
+    static let zonePage = zonePage("zone_page", filter: "")
 
-    /// The same from the beginning: living records, and tombstones of those that the device 6 created (R-211).
+    /// The same from the beginning: living records, and tombstones of those that the device created (R-211).
     static let firstZonePage = zonePage(
-        "first_zone_page", filter: "AND (NOT c.is_deleted OR c.created_by_device = $6)",
-        parameters: [.int8, .text, .int8, .int8, .int8, .uuid])
+        "first_zone_page", filter: "AND (NOT c.is_deleted OR c.created_by_device = $6)")
 
-    /// The first row is the zone itself (its name column is null, and its last one is the store's incarnation); the records follow, oldest change first. A record is in
-    /// if those before it are within the bytes, so that there is always one.
-    private static func zonePage(_ name: String, filter: String, parameters: [PostgresType]) -> Statement {
+    /// The first row is the zone itself: its name column is null, `fields` is the device's own mark (R-222), `is_deleted`
+    /// whether it is encrypted as a whole (R-035), and the last one the store's incarnation. The records follow, oldest
+    /// change first. A record is in if those before it are within the bytes, so that there is always one.
+    private static func zonePage(_ name: String, filter: String) -> Statement {
         Statement(
             name,
             """
             WITH z AS MATERIALIZED (
-                SELECT id, change_number, oldest_token_number, created_at FROM zone
+                SELECT id, change_number, oldest_token_number, created_at, encryption_scope FROM zone
                  WHERE database_id = $1 AND name BETWEEN $2 AND $2 AND removal IS NULL ORDER BY name LIMIT 1)
-            SELECT NULL AS name, NULL AS type, NULL::bytea AS fields, z.change_number, NULL::boolean AS is_deleted,
-                   NULL AS parent, z.created_at, z.id AS created_by, NULL::uuid AS created_by_device,
+            SELECT NULL AS name, NULL AS type,
+                   (SELECT t.token FROM client_token t
+                     WHERE t.database_id = $1 AND t.zone_id = z.id AND t.device_id BETWEEN $6 AND $6
+                     ORDER BY t.device_id LIMIT 1) AS fields,
+                   z.change_number, z.encryption_scope = 1 AS is_deleted, NULL AS parent, z.created_at,
+                   z.id AS created_by, NULL::uuid AS created_by_device,
                    NULL::timestamptz AS modified_at, z.oldest_token_number AS modified_by,
                    (SELECT incarnation FROM store) AS batch_end
               FROM z
@@ -38,7 +42,7 @@ enum ChangeStatements {
                               ORDER BY c.change_number LIMIT $4) AS c) AS r
               WHERE r.bytes_before < $5
               ORDER BY r.change_number)
-            """, parameters)
+            """, [.int8, .text, .int8, .int8, .int8, .uuid])
     }
 
     /// Zones of a viewer that the feed has not seen in their present state.

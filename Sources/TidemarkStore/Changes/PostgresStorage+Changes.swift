@@ -16,12 +16,13 @@ extension PostgresStorage {
 
     /// One record more than is asked for, which tells whether there are more.
     private func zonePageStatement(_ query: ZonePageQuery) -> BoundStatement {
-        let common: [PostgresValue] = [
+        let parameters: [PostgresValue] = [
             .int8(query.key.database.rawValue), .text(query.key.name), .int8(query.after?.number ?? 0),
-            .int8(Int64(query.recordsMax) + 1), .int8(Int64(query.bytesMax)),
+            .int8(Int64(query.recordsMax) + 1), .int8(Int64(query.bytesMax)), .uuid(query.device.bytes),
         ]
-        if query.after != nil || query.tellsEnds { return ChangeStatements.zonePage.bind(common) }
-        return ChangeStatements.firstZonePage.bind(common + [.uuid(query.device.bytes)])
+        let isFirst = query.after == nil && !query.tellsEnds
+        let statement = isFirst ? ChangeStatements.firstZonePage : ChangeStatements.zonePage
+        return statement.bind(parameters)
     }
 
     /// - Returns: the page, and if there is such a zone, the store's incarnation.
@@ -34,6 +35,7 @@ extension PostgresStorage {
         for row in rows {
             if try row.isNull(0) {
                 page.zone = try PageZoneRow.decode(row, key: query.key)
+                if try !row.isNull(2) { page.clientToken = try row.bytes(2) }
                 store = StoreIncarnation(UInt64(bitPattern: try row.int64(11)))
             } else {
                 page.records.append(try RecordRow.decode(row, from: 0))

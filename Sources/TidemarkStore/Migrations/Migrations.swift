@@ -56,5 +56,21 @@ package enum Migrations {
             "0009_create_assets", "a8f486149322059d0ad23b6f6d58e34aeb105f55c6db6e3db6c035c7d6ce2e24",
             PackageResources._009_create_assets_sql
         ),
+        (
+            "0010_create_references", "02078ace01878529aeeca03bed4d210865359b176011d2525360690b4d3fa212",
+            PackageResources._010_create_references_sql
+        ),
+        (
+            "0011_add_encryption_scope", "e6a9535fc8c93305c2593e55d39a4839b9bee66942e19bbbe728bc427e8012d5",
+            PackageResources._011_add_encryption_scope_sql
+        ),
+        (
+            "0012_index_tombstones", "9b0a7bbd88c13948b840dce7c28ffcee7cf22692fa7fd5e3d2117a8c411aeed7",
+            PackageResources._012_index_tombstones_sql
+        ),
+        (
+            "0013_create_client_tokens", "122b353cb981216ca0b2a2f11cfbc3f278cd7ff36adb04c961ebcf52dab747d5",
+            PackageResources._013_create_client_tokens_sql
+        ),
     ]
 }

@@ -51,6 +51,9 @@ struct ZoneWrites {
             statements.append(zones)
         }
         statements += AssetUseWrites(changes).statements
+        if changes.contains(where: { !$0.references.dropped.isEmpty }) { statements.append(droppedReferences) }
+        if changes.contains(where: { !$0.references.added.isEmpty }) { statements.append(addedReferences) }
+        if changes.contains(where: { !$0.clientTokens.isEmpty }) { statements.append(clientTokens) }
         if changes.contains(where: { !$0.memories.isEmpty }) { statements.append(memories) }
         statements.append(.commit)
         return statements
@@ -69,6 +72,27 @@ struct ZoneWrites {
         return RecordStatements.moveZones(
             .int8Array(moved.map(\.database.rawValue)), .int8Array(moved.map(\.zone.rawValue)),
             .int8Array(moved.map(\.changeNumber)))
+    }
+
+    private var clientTokens: BoundStatement {
+        let rows = changes.flatMap { zone in zone.clientTokens.sorted { $0.key < $1.key }.map { (zone, $0) } }
+        return RecordStatements.writeClientTokens(
+            .int8Array(rows.map(\.0.database.rawValue)), .int8Array(rows.map(\.0.zone.rawValue)),
+            .uuidArray(rows.map(\.1.key.bytes)), .byteaArray(rows.map(\.1.value)))
+    }
+
+    private var droppedReferences: BoundStatement {
+        let rows = changes.flatMap { zone in zone.references.dropped.map { (zone, $0) } }
+        return RecordStatements.dropReferences(
+            .int8Array(rows.map(\.0.database.rawValue)), .int8Array(rows.map(\.0.zone.rawValue)),
+            .textArray(rows.map(\.1)))
+    }
+
+    private var addedReferences: BoundStatement {
+        let rows = changes.flatMap { zone in zone.references.added.map { (zone, $0) } }
+        return RecordStatements.addReferences(
+            .int8Array(rows.map(\.0.database.rawValue)), .int8Array(rows.map(\.0.zone.rawValue)),
+            .textArray(rows.map(\.1.target)), .textArray(rows.map(\.1.holder)))
     }
 
     private var memories: BoundStatement {

@@ -26,9 +26,11 @@ enum RecordRow {
 /// A zone in the columns of a page: the row before the records.
 enum PageZoneRow {
     static func decode(_ row: PostgresRow, key: ZoneKey) throws(PostgresError) -> ZoneState {
-        ZoneState(
+        var zone = ZoneState(
             id: ZoneID(try row.int64(7)), key: key, createdAt: Timestamp(milliseconds: try row.milliseconds(6)),
             changeNumber: try row.int64(3), oldestTokenNumber: try row.int64(10))
+        zone.encryptionScope = try row.bool(4) ? .perZone : .perRecord
+        return zone
     }
 }
 

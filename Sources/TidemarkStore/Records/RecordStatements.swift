@@ -14,7 +14,7 @@ enum RecordStatements {
     static let lockZones = Statement(
         "lock_zones",
         """
-        SELECT z.database_id, z.name, z.id, z.change_number, z.oldest_token_number, z.created_at
+        SELECT z.database_id, z.name, z.id, z.change_number, z.oldest_token_number, z.created_at, z.encryption_scope
           FROM (SELECT k.database_id, n.id
                   FROM unnest($1::bigint[], $2::text[]) AS k (database_id, zone_name)
                  CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS n
@@ -48,9 +48,9 @@ enum RecordStatements {
         "look_up_records",
         """
         WITH z AS MATERIALIZED (
-            SELECT id, change_number, oldest_token_number, created_at FROM zone
+            SELECT id, change_number, oldest_token_number, created_at, encryption_scope FROM zone
              WHERE database_id = $1 AND name BETWEEN $2 AND $2 AND removal IS NULL ORDER BY name LIMIT 1)
-        SELECT NULL AS name, NULL AS type, NULL::bytea AS fields, z.change_number, NULL::boolean AS is_deleted,
+        SELECT NULL AS name, NULL AS type, NULL::bytea AS fields, z.change_number, z.encryption_scope = 1 AS is_deleted,
                NULL AS parent, z.created_at, z.id AS created_by, NULL::uuid AS created_by_device,
                NULL::timestamptz AS modified_at, z.oldest_token_number AS modified_by, NULL::bigint AS batch_end
           FROM z
@@ -77,6 +77,109 @@ enum RecordStatements {
                   AND parent BETWEEN k.parent_name AND k.parent_name AND parent IS NOT NULL AND NOT is_deleted
                 ORDER BY parent OFFSET 0) AS r
         """, [.int8Array, .textArray, .textArray])
+
+    /// Records (without fields) from some upwards, parent by parent, as far as R-081 looks: each once, so that a cycle ends.
+    /// 1 databases, 2 zone names, 3 names of records, 4 rows at most.
+    static let readAncestors = Statement(
+        "read_ancestors",
+        """
+        WITH RECURSIVE line (database_id, zone_id, name) AS (
+            SELECT k.database_id, z.id, k.name COLLATE "C"
+              FROM unnest($1::bigint[], $2::text[], $3::text[]) AS k (database_id, zone_name, name)
+             CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
+             UNION
+            SELECT l.database_id, l.zone_id, r.parent
+              FROM line l
+             CROSS JOIN LATERAL (
+                   SELECT parent, is_deleted FROM record
+                    WHERE database_id = l.database_id AND zone_id = l.zone_id AND name BETWEEN l.name AND l.name
+                    ORDER BY name LIMIT 1) AS r
+             WHERE r.parent IS NOT NULL AND NOT r.is_deleted)
+        SELECT l.zone_id, r.name, r.type, ''::bytea AS fields, r.change_number, r.is_deleted, r.parent, r.created_at,
+               r.created_by, r.created_by_device, r.modified_at, r.modified_by, r.batch_end
+          FROM line l
+         CROSS JOIN LATERAL (
+               SELECT * FROM record
+                WHERE database_id = l.database_id AND zone_id = l.zone_id AND name BETWEEN l.name AND l.name
+                ORDER BY name LIMIT 1) AS r
+         LIMIT $4
+        """, [.int8Array, .textArray, .textArray, .int8])
+
+    /// Who holds a deleteSelf reference to `t.name`, to be joined `LATERAL`.
+    private static let holders = """
+        SELECT holder FROM record_reference
+         WHERE database_id = t.database_id AND zone_id = t.zone_id AND target BETWEEN t.name AND t.name
+         ORDER BY target, holder OFFSET 0
+        """
+
+    /// What a cascade may reach (R-133): every deleteSelf reference from the roots on, with its holder's record (without
+    /// fields) and the holder's living children. Cycles end, because UNION takes each record once. 1 databases, 2 zone
+    /// names, 3 names of roots, 4 rows at most.
+    static let readCascade = Statement(
+        "read_cascade",
+        """
+        WITH RECURSIVE reached (database_id, zone_id, name) AS (
+            SELECT k.database_id, z.id, k.root COLLATE "C"
+              FROM unnest($1::bigint[], $2::text[], $3::text[]) AS k (database_id, zone_name, root)
+             CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
+             UNION
+            SELECT t.database_id, t.zone_id, f.holder FROM reached t CROSS JOIN LATERAL (\(holders)) AS f)
+        SELECT t.zone_id, t.name,
+               ARRAY(SELECT name FROM record
+                      WHERE database_id = t.database_id AND zone_id = t.zone_id
+                        AND parent BETWEEN f.holder AND f.holder AND parent IS NOT NULL AND NOT is_deleted
+                      ORDER BY parent OFFSET 0),
+               r.name, r.type, ''::bytea AS fields, r.change_number, r.is_deleted, r.parent, r.created_at, r.created_by,
+               r.created_by_device, r.modified_at, r.modified_by, r.batch_end
+          FROM reached t
+         CROSS JOIN LATERAL (\(holders)) AS f
+         CROSS JOIN LATERAL (
+               SELECT * FROM record
+                WHERE database_id = t.database_id AND zone_id = t.zone_id AND name BETWEEN f.holder AND f.holder
+                ORDER BY name LIMIT 1) AS r
+         LIMIT $4
+        """, [.int8Array, .textArray, .textArray, .int8])
+
+    /// How many records refer to each with deleteSelf, and how many may (R-079). 1 databases, 2 zone names, 3 targets.
+    static let countReferences = Statement(
+        "count_references",
+        """
+        SELECT k.ordinal, n.count,
+               (SELECT references_max FROM container
+                 WHERE id = (SELECT container_id FROM database WHERE id = k.database_id))
+          FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY
+               AS k (database_id, zone_name, target, ordinal)
+         CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
+         CROSS JOIN LATERAL (
+               SELECT count(*) AS count
+                 FROM (SELECT target FROM record_reference
+                        WHERE database_id = k.database_id AND zone_id = z.id AND target BETWEEN k.target AND k.target
+                        ORDER BY target, holder OFFSET 0) AS f) AS n
+        """, [.int8Array, .textArray, .textArray])
+
+    /// All that these held. 1 databases, 2 zones, 3 holders.
+    static let dropReferences = Statement(
+        "drop_references",
+        """
+        DELETE FROM record_reference f
+         USING (SELECT h.*
+                  FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS k (database_id, zone_id, holder)
+                 CROSS JOIN LATERAL (
+                       SELECT ctid FROM record_reference
+                        WHERE database_id = k.database_id AND zone_id = k.zone_id
+                          AND holder BETWEEN k.holder AND k.holder
+                        ORDER BY holder OFFSET 0) AS h) AS d
+         WHERE f.ctid = d.ctid
+        """, [.int8Array, .int8Array, .textArray])
+
+    /// 1 databases, 2 zones, 3 targets, 4 holders.
+    static let addReferences = Statement(
+        "add_references",
+        """
+        INSERT INTO record_reference (database_id, zone_id, target, holder)
+        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[])
+            ON CONFLICT DO NOTHING
+        """, [.int8Array, .int8Array, .textArray, .textArray])
 
     /// Remembered requests. 1 databases, 2 zone names, 3 devices.
     static let readMemories = Statement(
@@ -134,6 +237,15 @@ enum RecordStatements {
           FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS k (database_id, id, change_number)
          WHERE zone.database_id = k.database_id AND zone.id = k.id
         """, [.int8Array, .int8Array, .int8Array])
+
+    /// 1 databases, 2 zones, 3 devices, 4 marks.
+    static let writeClientTokens = Statement(
+        "write_client_tokens",
+        """
+        INSERT INTO client_token (database_id, zone_id, device_id, token)
+        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::bytea[])
+            ON CONFLICT (database_id, zone_id, device_id) DO UPDATE SET token = excluded.token
+        """, [.int8Array, .int8Array, .uuidArray, .byteaArray])
 
     /// 1 databases, 2 zones, 3 devices, 4 memories.
     static let writeMemories = Statement(

@@ -11,7 +11,9 @@ struct ZoneReads {
     private let containers: [DatabaseID: ContainerID]
     private let strangers: [Int64]
     private var records = KeyList<String>()
-    private var parents = KeyList<String>()
+    private var newParents = KeyList<String>()
+    private var roots = KeyList<String>()
+    private var targets = KeyList<String>()
     private var devices = KeyList<DeviceID>()
     private var assets = KeyList<FieldAsset>()
 
@@ -33,17 +35,36 @@ struct ZoneReads {
         strangers = Set(reads.map(\.key.database)).filter { containers[$0] == nil }.map(\.rawValue).sorted()
         for (index, read) in reads.enumerated() {
             records.add(read.recordNames, zone: index)
-            parents.add(read.parentNames, zone: index)
+            newParents.add(read.newParentNames, zone: index)
+            roots.add(read.cascadeRoots, zone: index)
+            targets.add(read.referenceTargets, zone: index)
             devices.add(read.devices, zone: index)
             assets.add(read.assets, zone: index)
         }
     }
 
+    /// Ancestors of a group's new parents. A line that is longer closes without anybody noticing, which harms no one.
+    private static let ancestorsMax: Int64 = 50_000
+    private static let cascadeReferencesMax = Limits().cascadeReferencesMax
+
     /// One round trip: locks first, then reads. What nobody asks for is not sent.
     var statements: [BoundStatement] {
         var statements: [BoundStatement] = [.begin, lock, AccountStatements.store()]
         if !records.keys.isEmpty { statements.append(named(RecordStatements.readRecords, records)) }
-        if !parents.keys.isEmpty { statements.append(named(RecordStatements.readChildren, parents)) }
+        if !newParents.keys.isEmpty {
+            statements.append(
+                RecordStatements.readAncestors(
+                    .int8Array(databases(newParents)), .textArray(zoneNames(newParents)), .textArray(newParents.keys),
+                    .int8(Self.ancestorsMax)))
+        }
+        if !roots.keys.isEmpty {
+            statements.append(named(RecordStatements.readChildren, roots))
+            statements.append(
+                RecordStatements.readCascade(
+                    .int8Array(databases(roots)), .textArray(zoneNames(roots)), .textArray(roots.keys),
+                    .int8(Int64(Self.cascadeReferencesMax) + 1)))
+        }
+        if !targets.keys.isEmpty { statements.append(named(RecordStatements.countReferences, targets)) }
         if !devices.keys.isEmpty {
             statements.append(
                 RecordStatements.readMemories(
@@ -108,11 +129,30 @@ struct ZoneReads {
                 snapshots[records.zone[Int(try row.int64(0)) - 1]].records[record.name] = record
             }
         }
-        if !parents.keys.isEmpty {
+        if !newParents.keys.isEmpty {
+            next += 1
+            let zones = Self.indexes(of: snapshots)
+            for row in rows[next] {
+                guard let index = zones[ZoneID(try row.int64(0))] else { continue }
+                let record = try RecordRow.decode(row, from: 1)
+                Self.add(record, to: &snapshots[index])
+            }
+        }
+        if !roots.keys.isEmpty {
+            for row in rows[next + 1] {
+                let ordinal = Int(try row.int64(0)) - 1
+                snapshots[roots.zone[ordinal]].children[roots.keys[ordinal], default: []].append(try row.string(1))
+            }
+            try decodeCascade(rows[next + 2], Self.indexes(of: snapshots), into: &snapshots)
+            next += 2
+        }
+        if !targets.keys.isEmpty {
             next += 1
             for row in rows[next] {
                 let ordinal = Int(try row.int64(0)) - 1
-                snapshots[parents.zone[ordinal]].children[parents.keys[ordinal], default: []].append(try row.string(1))
+                let index = targets.zone[ordinal]
+                snapshots[index].referenceCounts[targets.keys[ordinal]] = Int(try row.int64(1))
+                if try !row.isNull(2) { snapshots[index].referencesMax = Int(try row.int32(2)) }
             }
         }
         if !devices.keys.isEmpty {
@@ -133,5 +173,37 @@ struct ZoneReads {
             }
         }
         return snapshots
+    }
+
+    /// A record that comes without its fields, if it has not been read with them.
+    private static func add(_ record: RecordState, to snapshot: inout ZoneSnapshot) {
+        guard snapshot.records[record.name] == nil else { return }
+        snapshot.records[record.name] = record
+        snapshot.unread.insert(record.name)
+    }
+
+    private static func indexes(of snapshots: [ZoneSnapshot]) -> [ZoneID: Int] {
+        Dictionary(
+            snapshots.enumerated().compactMap { index, snapshot in snapshot.zone.map { ($0.id, index) } },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// - Throws: `unexpectedResult` where the references of several zones together are more than may be followed: what
+    ///   asked for them is tried again in parts, until the one zone that has so many is alone.
+    private func decodeCascade(
+        _ rows: PostgresRows, _ zones: [ZoneID: Int], into snapshots: inout [ZoneSnapshot]
+    ) throws(PostgresError) {
+        let isCut = rows.count > Self.cascadeReferencesMax
+        if isCut, reads.count > 1 { throw PostgresError(.unexpectedResult, detail: "cascade") }
+        for row in rows {
+            guard let index = zones[ZoneID(try row.int64(0))] else { continue }
+            let holder = try RecordRow.decode(row, from: 3)
+            snapshots[index].isCascadeCut = isCut
+            snapshots[index].holders[try row.string(1), default: []].append(holder.name)
+            // Those that the request names have been read with their fields.
+            Self.add(holder, to: &snapshots[index])
+            let children = try row.stringArray(2).compactMap(\.self)
+            if !children.isEmpty { snapshots[index].children[holder.name] = children }
+        }
     }
 }

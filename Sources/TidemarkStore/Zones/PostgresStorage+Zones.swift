@@ -40,17 +40,23 @@ extension PostgresStorage {
         }
     }
 
-    /// Clears what zones that are gone have left (R-030: deleting is visible at once, the work is done afterwards), and
-    /// memories that nobody may ask for any more.
+    /// Clears what zones that are gone have left (R-030: deleting is visible at once, the work is done afterwards).
     ///
     /// - Returns: whether there may be more to clear.
-    package func clearEndedZones(memoriesBefore: Timestamp, recordsMax: Int = 1_000) async throws(StorageError) -> Bool
-    {
+    package func clearEndedZones(recordsMax: Int = 1_000) async throws(StorageError) -> Bool {
         let rows = try await write([
             ZoneStatements.clearRecords(.int8(Int64(recordsMax))),
-            ZoneStatements.clearMemories(.timestamp(milliseconds: memoriesBefore.milliseconds)),
+            ZoneStatements.clearReferences(.int8(Int64(recordsMax))),
+            ZoneStatements.clearClientTokens(),
         ])
-        return rows[0].affectedCount == recordsMax
+        return rows[0].affectedCount == recordsMax || rows[1].affectedCount == recordsMax
+    }
+}
+
+extension PostgresStorage {
+    /// Clears memories that nobody may ask for any more. Looks at all of them: an index by age would make every save dearer.
+    package func clearMemories(before: Timestamp) async throws(StorageError) {
+        _ = try await write([ZoneStatements.clearMemories(.timestamp(milliseconds: before.milliseconds))])
     }
 }
 
@@ -90,7 +96,9 @@ final class PostgresZonesTransaction: ZonesTransaction {
         }
         if !changes.created.isEmpty {
             statements.append(
-                ZoneStatements.create(.int8(database.rawValue), .textArray(changes.created), now))
+                ZoneStatements.create(
+                    .int8(database.rawValue), .textArray(changes.created),
+                    .boolArray(changes.created.map(changes.createdPerZone.contains)), now))
         }
         statements.append(
             RecordStatements.writeMemories(

@@ -3,15 +3,18 @@
 internal import TidemarkDomain
 internal import TidemarkPostgres
 
-/// Where the columns of a living zone stand in a row: name, id, change number, oldest token, creation.
+/// Where the columns of a living zone stand in a row: name, id, change number, oldest token, creation,
+/// encryption scope.
 enum ZoneRow {
     static func decode(_ row: PostgresRow, from first: Int, in database: DatabaseID) throws(PostgresError) -> ZoneState
     {
-        ZoneState(
+        var zone = ZoneState(
             id: ZoneID(try row.int64(first + 1)),
             key: ZoneKey(database: database, name: try row.string(first)),
             createdAt: Timestamp(milliseconds: try row.milliseconds(first + 4)),
             changeNumber: try row.int64(first + 2),
             oldestTokenNumber: try row.int64(first + 3))
+        zone.encryptionScope = ZoneEncryptionScope(rawValue: try row.int16(first + 5)) ?? .perRecord
+        return zone
     }
 }

@@ -20,7 +20,7 @@ enum ZoneStatements {
          ORDER BY id LIMIT 1 FOR UPDATE
         """
 
-    static let columns = "z.name, z.id, z.change_number, z.oldest_token_number, z.created_at"
+    static let columns = "z.name, z.id, z.change_number, z.oldest_token_number, z.created_at, z.encryption_scope"
 
     /// 1 database, 2 names.
     static let lockNamed = Statement(
@@ -42,13 +42,31 @@ enum ZoneStatements {
         "read_database_memory",
         "SELECT memory FROM request_memory WHERE database_id = $1 AND zone_id = 0 AND device_id = $2", [.int8, .uuid])
 
-    /// 1 database, 2 names, 3 now.
+    /// 1 database, 2 names, 3 whether each is encrypted as a whole, 4 now.
     static let create = Statement(
         "create_zones",
         """
-        INSERT INTO zone (database_id, name, created_at)
-        SELECT $1, k.name, $3 FROM unnest($2::text[]) WITH ORDINALITY AS k (name, ordinal) ORDER BY k.ordinal
-        """, [.int8, .textArray, .timestamptz])
+        INSERT INTO zone (database_id, name, encryption_scope, created_at)
+        SELECT $1, k.name, k.is_per_zone::integer, $4
+          FROM unnest($2::text[], $3::boolean[]) WITH ORDINALITY AS k (name, is_per_zone, ordinal) ORDER BY k.ordinal
+        """, [.int8, .textArray, .boolArray, .timestamptz])
+
+    /// Ends a zone by name, as an operator does; never the default zone, which always exists (R-022). 1 database, 2 name,
+    /// 3 reason.
+    static let endNamed = Statement(
+        "end_named_zone",
+        """
+        UPDATE zone SET removal = $3, removed_at = now()
+         WHERE database_id = $1 AND name = $2 AND removal IS NULL AND name <> '_defaultZone' RETURNING id
+        """, [.int8, .text, .int2])
+
+    /// Every incarnation that is still known, by name and age. 1 database.
+    static let history = Statement(
+        "zone_history",
+        """
+        SELECT name, created_at, change_number, removal, removed_at FROM zone
+         WHERE database_id = $1 ORDER BY name, id
+        """, [.int8])
 
     /// 1 database, 2 ids, 3 reason, 4 now.
     static let end = Statement(
@@ -60,16 +78,39 @@ enum ZoneStatements {
         "all_zones",
         "SELECT \(columns) FROM zone z WHERE z.database_id = $1 AND z.removal IS NULL ORDER BY z.id", [.int8])
 
-    /// Records and memories of ended zones, a bounded number at a time. 1 rows at most.
+    /// Records of ended zones, a bounded number at a time. 1 rows at most.
     static let clearRecords = Statement(
         "clear_ended_zones",
         """
-        DELETE FROM record r USING (
-            SELECT r.database_id, r.zone_id, r.name
-              FROM zone z JOIN record r ON r.database_id = z.database_id AND r.zone_id = z.id
-             WHERE z.removal IS NOT NULL LIMIT $1) AS k
-         WHERE r.database_id = k.database_id AND r.zone_id = k.zone_id AND r.name = k.name
+        DELETE FROM record WHERE ctid = ANY (ARRAY(
+            SELECT r.ctid
+              FROM (SELECT database_id, id FROM zone WHERE removal IS NOT NULL ORDER BY database_id, name, id OFFSET 0) AS z
+             CROSS JOIN LATERAL (
+                   SELECT ctid FROM record WHERE database_id = z.database_id AND zone_id = z.id
+                    ORDER BY name LIMIT $1) AS r
+             LIMIT $1))
         """, [.int8])
+
+    /// References of ended zones, a bounded number at a time. 1 rows at most.
+    static let clearReferences = Statement(
+        "clear_ended_references",
+        """
+        DELETE FROM record_reference WHERE ctid = ANY (ARRAY(
+            SELECT f.ctid
+              FROM (SELECT database_id, id FROM zone WHERE removal IS NOT NULL ORDER BY database_id, name, id OFFSET 0) AS z
+             CROSS JOIN LATERAL (
+                   SELECT ctid FROM record_reference WHERE database_id = z.database_id AND zone_id = z.id
+                    ORDER BY holder LIMIT $1) AS f
+             LIMIT $1))
+        """, [.int8])
+
+    /// Clients' marks of ended zones (R-222): one a device, so few.
+    static let clearClientTokens = Statement(
+        "clear_ended_client_tokens",
+        """
+        DELETE FROM client_token t USING zone z
+         WHERE z.removal IS NOT NULL AND t.database_id = z.database_id AND t.zone_id = z.id
+        """, [])
 
     /// Memories that nobody may ask for any more. 1 the time before which they are void.
     static let clearMemories = Statement(

@@ -67,6 +67,11 @@ package final class MemoryDatabase: Sendable {
         }
     }
 
+    /// How many deleteSelf references may point to one record, in all containers.
+    package func setReferencesMax(_ referencesMax: Int) {
+        withState { $0.tables.referencesMax = referencesMax }
+    }
+
     // MARK: For judges
 
     /// Is told of everything from now on at the moment when it is committed, in that order. Must not call back.

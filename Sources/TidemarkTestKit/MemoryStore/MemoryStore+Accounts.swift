@@ -21,6 +21,25 @@ extension MemoryStore {
         return try result.get()
     }
 
+    package func publicDatabase(
+        of container: ContainerKey, now: Timestamp
+    ) async throws(StorageError) -> PublicDatabase? {
+        try await call { tables in
+            let key = MemoryTables.ContainerKey(name: container.identifier, environment: container.environment)
+            guard let id = tables.containers[key] else { return nil }
+            return PublicDatabase(container: id, database: tables.publicDatabase(of: id, now: now))
+        }
+    }
+
+    package func userRecordNames(of users: [UserID]) async throws(StorageError) -> [UserID: String] {
+        try await call { tables in
+            let found = users.compactMap { user in
+                tables.userKeys[user].flatMap { tables.users[$0] }.map { (user, $0.recordName) }
+            }
+            return Dictionary(found) { first, _ in first }
+        }
+    }
+
     package func noteDevice(
         _ device: DeviceID, of account: AccountID, name: String, now: Timestamp
     ) async throws(StorageError) {
@@ -98,6 +117,16 @@ extension MemoryTables {
         schemas[container] = ContainerSchema(
             container: container, version: 1, isFrozen: key.environment == .production, schema: Schema())
         return container
+    }
+
+    /// The container's public database, made on its first use with its default zone.
+    mutating func publicDatabase(of container: ContainerID, now: Timestamp) -> DatabaseID {
+        if let database = publicDatabases[container] { return database }
+        let database = DatabaseID(newID())
+        publicDatabases[container] = database
+        databases[database, default: Database()].container = container
+        createZone(ZoneKey(database: database, name: ZoneName.default), now: now)
+        return database
     }
 
     private mutating func newUser(_ key: UserKey, now: Timestamp) -> User {

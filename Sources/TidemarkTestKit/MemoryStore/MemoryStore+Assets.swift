@@ -57,6 +57,12 @@ extension MemoryTables {
 
     mutating func write(_ use: AssetUse, in changes: ZoneChanges) {
         let user = AssetUser(zone: changes.zone, recordName: use.recordName)
+        if use.removesUnread {
+            for (asset, users) in assetUses where users.contains(user) {
+                assetUses[asset]?.remove(user)
+                if let touched = assets[asset] { assets[asset] = max(touched, use.at) }
+            }
+        }
         for content in use.added {
             let asset = AssetKey(database: changes.database, content: content)
             if assets[asset] == nil { complaints.append("an asset that was not uploaded is named") }

@@ -55,6 +55,9 @@ struct MemoryTables {
     var accounts: [String: AccountID] = [:]
     var credentials: [[UInt8]: Credential] = [:]
     var containers: [ContainerKey: ContainerID] = [:]
+    /// Of all containers; nil: as many as the server allows.
+    var referencesMax: Int?
+    var publicDatabases: [ContainerID: DatabaseID] = [:]
     var users: [UserKey: User] = [:]
     var userKeys: [UserID: UserKey] = [:]
     var databases: [DatabaseID: Database] = [:]
@@ -88,10 +91,11 @@ struct MemoryTables {
         (databases[database]?.zones ?? []).compactMap { zones[$0]?.state }.filter { $0.removal == nil }
     }
 
-    mutating func createZone(_ key: ZoneKey, now: Timestamp) {
+    mutating func createZone(_ key: ZoneKey, now: Timestamp, scope: ZoneEncryptionScope = .perRecord) {
         guard livingZone(key) == nil else { return complaints.append("a name has one living incarnation") }
         let id = ZoneID(newID())
-        let state = ZoneState(id: id, key: key, createdAt: now)
+        var state = ZoneState(id: id, key: key, createdAt: now)
+        state.encryptionScope = scope
         zones[id] = MemoryZone(state: state)
         databases[key.database, default: Database()].zones.append(id)
         observe(.zoneCreated(state))
@@ -109,6 +113,7 @@ struct MemoryTables {
         snapshot.schema = schemaStamp(of: read.key.database)
         snapshot.assets = Set(
             read.assets.filter { assets[AssetKey(database: read.key.database, content: $0)] != nil })
+        snapshot.referencesMax = referencesMax
         return snapshot
     }
 
@@ -156,7 +161,10 @@ struct MemoryTables {
 
     mutating func write(_ changes: ZonesChanges, in database: DatabaseID, now: Timestamp) {
         for id in changes.removed { endZone(id, reason: changes.removalReason) }
-        for name in changes.created { createZone(ZoneKey(database: database, name: name), now: now) }
+        for name in changes.created {
+            let scope: ZoneEncryptionScope = changes.createdPerZone.contains(name) ? .perZone : .perRecord
+            createZone(ZoneKey(database: database, name: name), now: now, scope: scope)
+        }
         databases[database, default: Database()].memories[changes.device] = changes.memory
     }
 

@@ -10,6 +10,8 @@ struct MemoryZone {
     /// Names by the number of a change, ascending. An entry counts only while the record is still at that number.
     private var log: [(number: ChangeNumber, name: String)] = []
     private var memories: [DeviceID: RequestMemory] = [:]
+    private var references = MemoryReferences()
+    private var clientTokens: [DeviceID: [UInt8]] = [:]
 
     init(state: ZoneState) {
         self.state = state
@@ -19,8 +21,45 @@ struct MemoryZone {
         var snapshot = ZoneSnapshot(key: read.key, zone: state)
         for name in read.recordNames { snapshot.records[name] = records[name] }
         for device in read.devices { snapshot.memories[device] = memories[device] }
-        if !read.parentNames.isEmpty { snapshot.children = children(of: Set(read.parentNames)) }
+        for name in read.newParentNames { readAncestors(of: name, into: &snapshot) }
+        let roots = read.cascadeRoots
+        if !roots.isEmpty { readCascade(from: roots, into: &snapshot) }
+        for target in read.referenceTargets { snapshot.referenceCounts[target] = references.holders(of: target).count }
         return snapshot
+    }
+
+    private func readAncestors(of name: String, into snapshot: inout ZoneSnapshot) {
+        var next: String? = name
+        var seen: Set<String> = []
+        while let name = next, seen.insert(name).inserted, let record = records[name] {
+            if snapshot.records[name] == nil {
+                snapshot.records[name] = record
+                snapshot.records[name]?.fields = FieldMap()
+                snapshot.unread.insert(name)
+            }
+            next = record.isDeleted ? nil : record.parent
+        }
+    }
+
+    private func readCascade(from roots: [String], into snapshot: inout ZoneSnapshot) {
+        let referencesMax = Limits().cascadeReferencesMax
+        var waiting = roots
+        var reached = Set(roots)
+        var count = 0
+        while let target = waiting.popLast(), !snapshot.isCascadeCut {
+            for holder in references.holders(of: target) {
+                count += 1
+                snapshot.isCascadeCut = count > referencesMax
+                snapshot.holders[target, default: []].append(holder)
+                if snapshot.records[holder] == nil {
+                    snapshot.records[holder] = records[holder]
+                    snapshot.records[holder]?.fields = FieldMap()
+                    snapshot.unread.insert(holder)
+                }
+                if reached.insert(holder).inserted { waiting.append(holder) }
+            }
+        }
+        snapshot.children = children(of: reached)
     }
 
     private func children(of parents: Set<String>) -> [String: [String]] {
@@ -35,6 +74,7 @@ struct MemoryZone {
     /// By growing number: as many as the query allows, and at least one if there is one.
     func page(_ query: ZonePageQuery) -> ZonePageRead {
         var page = ZonePageRead(zone: state, lastRemoval: nil, records: [], hasMore: false)
+        page.clientToken = clientTokens[query.device] ?? []
         let isCurrent = query.after == nil || query.after?.zone == state.id
         guard isCurrent else { return page }
         var byteCount = 0
@@ -82,6 +122,8 @@ struct MemoryZone {
             records[record.name] = record
             log.append((record.changeNumber, record.name))
         }
+        references.write(changes.references)
+        clientTokens.merge(changes.clientTokens) { $1 }
         state.changeNumber = changes.changeNumber
         memories.merge(changes.memories) { _, new in new }
         if log.count > 2 * records.count + 64 {
@@ -95,5 +137,7 @@ struct MemoryZone {
         records = [:]
         log = []
         memories = [:]
+        references = MemoryReferences()
+        clientTokens = [:]
     }
 }

@@ -52,6 +52,35 @@ extension StorageConformance {
             try await store.first.noteDevice(device, of: alice.account, name: "phone", now: StorageFixture.now)
             try await store.second.noteDevice(device, of: alice.account, name: "phone 2", now: StorageFixture.now)
         },
+        Scenario("R-001, R-022: a container has one public database in each environment, with a default zone") {
+            store in
+            let alice = try await store.alice()
+            let key = ContainerKey(identifier: "iCloud.test", environment: .development)
+            let found = try await store.first.publicDatabase(of: key, now: StorageFixture.now)
+            let made = try require(found, "it is made on its first use")
+            let again = try await store.second.publicDatabase(of: key, now: StorageFixture.now)
+            try expectEqual(again, made, "it is the same on the other server")
+            try expectEqual(made.container, alice.container, "it is of the container")
+            try expect(made.database != alice.privateDatabase, "it is nobody's private one")
+            let zones = try await store.second.zones(in: made.database)
+            try expectEqual(zones.map(\.key.name), [ZoneName.default], "only the default zone")
+            try await store.write([RecordDraft("a")], in: try require(zones.first?.key, "a zone"))
+            let production = ContainerKey(identifier: "iCloud.test", environment: .production)
+            let none = try await store.first.publicDatabase(of: production, now: StorageFixture.now)
+            try expectEqual(none, nil, "there is no such container (R-012)")
+            _ = try await store.first.identity(
+                credentialHash: Credentials.alice, container: "iCloud.test", environment: .production,
+                createsContainer: true, now: StorageFixture.now)
+            let other = try await store.first.publicDatabase(of: production, now: StorageFixture.now)
+            try expect(other != nil && other != made, "environments share no database (R-012)")
+        },
+        Scenario("R-047: users are known by their record names") { store in
+            let alice = try await store.alice()
+            let bob = try await store.bob()
+            try expectEqual(
+                try await store.second.userRecordNames(of: [alice.user, bob.user, UserID(999_999)]),
+                [alice.user: alice.userRecordName, bob.user: bob.userRecordName], "those that there are")
+        },
         Scenario("both servers live in the same store") { store in
             let incarnation = try await store.first.incarnation()
             try expectEqual(try await store.second.incarnation(), incarnation, "one incarnation")

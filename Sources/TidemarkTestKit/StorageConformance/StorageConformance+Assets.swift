@@ -43,6 +43,26 @@ extension StorageConformance {
             try await store.changeZones(in: database, remove: ["notes"])
             try expectEqual(try await store.unused(before: 31), assets, "the zone is gone")
         },
+        Scenario("R-072, R-133: what a record named that was deleted unread is named by it no more") { store in
+            let database = try await store.alice().privateDatabase
+            let key = try require(try await store.createZones("notes", in: database).first, "a zone").key
+            let assets = (1...3).map { AssetKey(database: database, content: asset(UInt8($0))) }
+            for asset in assets { try await store.first.keepAsset(asset, now: at(10)) }
+            try await store.name([asset(1), asset(2)], in: key, record: "a", time: 20)
+            try await store.name([asset(2), asset(3)], in: key, record: "b", time: 21)
+            let transaction = try await store.first.beginWrite([key.read(assets: [asset(3)])])
+            // One that was made anew by the same transaction names what it names then.
+            let uses = [
+                AssetUse(recordName: "a", at: at(30), added: [asset(3)], removed: [], removesUnread: true),
+                AssetUse(recordName: "never", at: at(30), added: [], removed: [], removesUnread: true),
+            ]
+            let changes = transaction.snapshots[0].changes([RecordDraft("a", text: "new")], assetUses: uses)
+            try await transaction.commit([try require(changes, "the zone lives")])
+            try expectEqual(try await store.unused(before: 30), [], "its time begins anew")
+            try expectEqual(try await store.unused(before: 31), [assets[0]], "b still has the others")
+            try await store.name([], removing: [asset(2), asset(3)], in: key, record: "b", time: 40)
+            try expectEqual(try await store.unused(before: 41), [assets[0], assets[1]], "a has the third now")
+        },
         Scenario("R-072: an asset is forgotten only if it is unused and old, and what removes it says so") { store in
             let database = try await store.alice().privateDatabase
             let key = try require(try await store.createZones("notes", in: database).first, "a zone").key

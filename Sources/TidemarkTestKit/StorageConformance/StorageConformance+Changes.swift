@@ -62,6 +62,38 @@ extension StorageConformance {
                     ["mine", "other", "living"], "all, for who has been here before")
             }
         },
+        Scenario("R-222: a device finds its own mark with a zone's changes, the last one that it gave") { store in
+            let database = try await store.alice().privateDatabase
+            let keys = try await store.createZones("a", "b", in: database).map(\.key)
+            let devices = [DeviceID(high: 7, low: 7), DeviceID(high: 8, low: 8)]
+            func give(_ tokens: [DeviceID: [UInt8]]) async throws {
+                let transaction = try await store.first.beginWrite([keys[0].read()])
+                let zone = try require(transaction.snapshots[0].zone, "the zone lives")
+                try await transaction.commit([
+                    ZoneChanges(
+                        database: database, zone: zone.id, changeNumber: zone.changeNumber, records: [],
+                        memories: [:], clientTokens: tokens)
+                ])
+            }
+            func marks(_ key: ZoneKey, _ after: ZonePageQuery.Position? = nil) async throws -> [[UInt8]] {
+                var marks: [[UInt8]] = []
+                for device in devices {
+                    marks.append(try await store.second.zonePage(key.page(after: after, device: device)).clientToken)
+                }
+                return marks
+            }
+            try expectEqual(try await marks(keys[0]), [[], []], "none at first")
+            try await give([devices[0]: [1, 0, 2]])
+            try await give([devices[0]: [3], devices[1]: [4]])
+            try expectEqual(try await marks(keys[0]), [[3], [4]], "the last of each device")
+            let zone = try require(try await store.second.records(named: [], in: keys[0]).zone, "a zone")
+            try expectEqual(
+                try await marks(keys[0], .init(zone: zone.id, number: 0)), [[3], [4]], "with a token as well")
+            try expectEqual(try await marks(keys[1]), [[], []], "none in another zone")
+            try await store.changeZones(in: database, remove: ["a"])
+            try await store.createZones("a", in: database)
+            try expectEqual(try await marks(keys[0]), [[], []], "a new incarnation knows none")
+        },
         Scenario("a page of a zone that is missing says why") { store in
             let database = try await store.alice().privateDatabase
             let key = ZoneKey(database: database, name: "a")

@@ -61,6 +61,28 @@ extension StorageConformance {
             try expectEqual(transaction.snapshot.zones, ["b": zones[1]], "living zones among the names")
             try expectEqual(transaction.snapshot.zoneCount, 3, "the default zone counts as well")
         },
+        Scenario("R-035: a zone keeps the encryption scope with which it was created") { store in
+            let database = try await store.alice().privateDatabase
+            let device = DeviceID(high: 1, low: 1)
+            let transaction = try await store.first.beginZonesWrite(in: database, names: ["a", "b"], device: device)
+            try await transaction.commit(
+                ZonesChanges(
+                    created: ["a", "b"], createdPerZone: ["b"], removed: [], device: device, memory: RequestMemory()),
+                now: StorageFixture.now)
+            let listed = try await store.second.zones(in: database).suffix(2)
+            try expectEqual(listed.map(\.encryptionScope), [.perRecord, .perZone], "in the list")
+            let key = ZoneKey(database: database, name: "b")
+            let again = try await store.second.beginZonesWrite(in: database, names: ["b"], device: device)
+            await again.rollback()
+            try expectEqual(again.snapshot.zones["b"]?.encryptionScope, .perZone, "under the lock of zone requests")
+            let write = try await store.second.beginWrite([key.read()])
+            await write.rollback()
+            try expectEqual(write.snapshots[0].zone?.encryptionScope, .perZone, "under the lock of record requests")
+            let page = try await store.second.zonePage(key.page())
+            try expectEqual(page.zone?.encryptionScope, .perZone, "with a page")
+            let found = try await store.second.records(named: [], in: key)
+            try expectEqual(found.zone?.encryptionScope, .perZone, "with records")
+        },
         Scenario("a zone transaction that is rolled back leaves nothing") { store in
             let database = try await store.alice().privateDatabase
             let transaction = try await store.first.beginZonesWrite(

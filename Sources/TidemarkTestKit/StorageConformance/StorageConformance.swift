@@ -43,7 +43,8 @@ package enum StorageConformance {
     }
 
     package static var scenarios: [Scenario] {
-        accounts + zones + records + queries + locks + zoneFeed + databaseFeed + subscriptions + schemas + assets
+        accounts + zones + records + references + queries + locks + zoneFeed + databaseFeed + subscriptions
+            + schemas + assets
     }
 }
 

@@ -13,6 +13,9 @@ package struct Greeting: Sendable, Equatable {
     package let clientName: String
     package let deviceName: String
 
+    /// The container by name.
+    package var key: ContainerKey { ContainerKey(identifier: container, environment: environment) }
+
     /// What operators see of the device: its name, and the program in parentheses.
     package var shownName: String {
         if deviceName.isEmpty { return clientName }

@@ -15,6 +15,7 @@ package enum ZonePageEncoder {
         static let changes: UInt8 = 1
         static let token: UInt8 = 2
         static let moreComing: UInt8 = 3
+        static let clientToken: UInt8 = 4
         static let changeRecord: UInt8 = 1
         static let changeDeleted: UInt8 = 2
         static let endName: UInt8 = 1
@@ -44,12 +45,14 @@ package enum ZonePageEncoder {
         let length =
             changes.reduce(0) { $0 + MessageWriter.size(message: $1.length) }
             + MessageWriter.size(field: token.count) + MessageWriter.size(flag: page.moreComing)
+            + MessageWriter.size(field: page.clientToken.count)
         var writer = MessageWriter(capacity: length + 24)
         writer.append(field: Field.envelopeID, number: Int64(bitPattern: id))
         writer.beginMessage(Field.envelopeZoneChanges, length: length)
         for change in changes { change.append(to: &writer) }
         writer.append(field: Field.token, token)
         writer.append(field: Field.moreComing, flag: page.moreComing)
+        writer.append(field: Field.clientToken, page.clientToken)
         return writer.bytes
     }
 

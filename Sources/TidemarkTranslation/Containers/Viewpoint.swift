@@ -5,21 +5,41 @@ package import TidemarkWire
 
 /// Through whose eyes requests are read and answers written.
 package struct Viewpoint: Sendable, Equatable {
-    package let user: UserID
+    /// Who asks, and in which of the container's databases.
+    package let access: RecordAccess
+    /// Empty: nobody is signed in.
     package let userRecordName: String
     package let database: DatabaseID
     package let device: DeviceID
     /// Names the store's life in tags.
     package let store: StoreIncarnation
+    /// Record names of the other users that an answer names, as far as they are known.
+    package var userNames: [UserID: String] = [:]
 
     package init(
-        user: UserID, userRecordName: String, database: DatabaseID, device: DeviceID, store: StoreIncarnation
+        access: RecordAccess, userRecordName: String, database: DatabaseID, device: DeviceID, store: StoreIncarnation
     ) {
-        self.user = user
+        self.access = access
         self.userRecordName = userRecordName
         self.database = database
         self.device = device
         self.store = store
+    }
+
+    /// That of the owner of a private database.
+    package init(
+        user: UserID, userRecordName: String, database: DatabaseID, device: DeviceID, store: StoreIncarnation
+    ) {
+        self.init(
+            access: .owner(user), userRecordName: userRecordName, database: database, device: device, store: store)
+    }
+
+    /// Nil: nobody is signed in.
+    package var user: UserID? { access.user }
+
+    /// A user as the wire names them: empty for the caller.
+    func name(of user: UserID) -> String {
+        user == access.user ? "" : userNames[user] ?? ""
     }
 
     /// no owner, the stand-in and the caller's own record name all mean the caller.

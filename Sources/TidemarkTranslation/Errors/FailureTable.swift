@@ -26,25 +26,25 @@ extension FailureReason {
         case .storeUnavailable: FailureLine(.serviceUnavailable, retryAfter: 2)
         case .tooManyRequests: FailureLine(.requestRateLimited, retryAfter: 1)
         case .notAuthenticated: FailureLine(.notAuthenticated)
-        case .notPermitted: FailureLine(.permissionFailure)
+        case .notPermitted, .createNotPermitted: FailureLine(.permissionFailure)
         case .recordMissing, .recordUnknown, .subscriptionUnknown, .recordTypeUnknown: FailureLine(.unknownItem)
         case .recordTypeChanged, .itemRepeated, .recordNameInvalid, .recordTypeInvalid, .fieldsInvalid, .parentCycle,
             .zoneNameInvalid, .zoneIsDefault, .tokenInvalid, .feedUnavailable, .subscriptionInvalid, .requestInvalid,
-            .typeUnknown, .fieldUnknown, .fieldTypeDiffers, .fieldSpaceDiffers,
+            .typeUnknown, .fieldUnknown, .fieldTypeDiffers, .fieldSpaceDiffers, .referenceElsewhere,
             .recordTypeNotQueryable, .queryTooLarge, .operatorInvalid, .negationInvalid, .valueKindWrong,
             .queryFieldUnknown,
             .fieldNotQueryable, .fieldNotSortable, .sortInvalid, .cursorInvalid, .zoneRequired:
             FailureLine(.invalidArguments)
         case .recordExists, .recordChanged: FailureLine(.serverRecordChanged)
-        case .requestTooOld: FailureLine(.serverRejectedRequest)
+        case .requestTooOld, .zoneScopeFixed: FailureLine(.serverRejectedRequest)
         case .tokenExpired: FailureLine(.changeTokenExpired)
         case .batchFailed: FailureLine(.batchRequestFailed)
         case .zoneBusy: FailureLine(.zoneBusy, retryAfter: 1)
         case .wrongDatabase: FailureLine(.badDatabase)
         case .zoneNotFound: FailureLine(.zoneNotFound)
         case .zoneKeysReset: FailureLine(.zoneNotFound, isKeyReset: true)
-        case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooManyZones, .tooManySubscriptions, .schemaFull,
-            .assetTooLarge:
+        case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooManyZones, .tooManySubscriptions,
+            .schemaFull, .tooManyReferences, .cascadeTooLarge, .assetTooLarge:
             FailureLine(.limitExceeded)
         case .zonePurged: FailureLine(.userDeletedZone)
         case .assetMissing: FailureLine(.assetNotAvailable)

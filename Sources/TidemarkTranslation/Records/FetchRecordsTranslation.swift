@@ -40,7 +40,8 @@ extension FieldSelection {
 
 /// Makes the answer of a `FetchRecords`, in the order of the names, up to its bound of bytes.
 package struct RecordsFetchAnswer {
-    private let viewpoint: Viewpoint
+    /// Must know the names of users before their records are added.
+    package var viewpoint: Viewpoint
     private let selection: FieldSelection?
     private var bytesLeft: Int
     private var answer = WireFetchRecordsAnswer()

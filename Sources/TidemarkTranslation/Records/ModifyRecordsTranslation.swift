@@ -21,6 +21,7 @@ extension RecordsPart {
         // Before anything is made of it, and with the number, which the rules cannot give.
         try ItemCount.check(request.zones.reduce(0) { $0 + $1.saves.count + $1.deletes.count }, limits)
         try ItemCount.check(request.zones.count, limits)
+        guard let user = viewpoint.access.user else { throw Refusal(.notAuthenticated) }
         let id = try RequestID(request.stamp, device: viewpoint.device)
         let policy = try SavePolicy(request.policy)
         var parts: [RecordsPart] = []
@@ -35,7 +36,8 @@ extension RecordsPart {
             for save in part.saves { saves.append(try RecordSave(save, limits: limits)) }
             let records = RecordsRequest(
                 id: id, zoneName: zoneName, saves: saves, deletes: part.deletes, policy: policy,
-                isAtomic: request.atomic, user: viewpoint.user)
+                isAtomic: request.atomic, user: user, access: viewpoint.access,
+                clientToken: [UInt8](request.clientChangeToken))
             requests.append(records)
             parts.append(.request(records))
         }
@@ -87,6 +89,7 @@ extension SavePolicy {
 
 /// Makes the answer of a `ModifyRecords`.
 package struct RecordsAnswer {
+    /// Knows the names of all users that the outcomes name.
     private let viewpoint: Viewpoint
     /// Stored bytes of records that are in the way which the answer may still hold.
     private var bytesLeft: Int

@@ -20,7 +20,8 @@ extension WireRecord {
         createdAt = record.createdAt.milliseconds
         modifiedAt = record.modifiedAt.milliseconds
         parent = record.parent ?? ""
-        // every record of a private database was made by its owner, the caller: R-047's stand-in is left out.
+        createdBy = viewpoint.name(of: record.createdBy)
+        modifiedBy = viewpoint.name(of: record.modifiedBy)
     }
 }
 
@@ -30,6 +31,8 @@ extension WireSavedRecord {
         tag = Data(viewpoint.tag(zone: metadata.zone, number: metadata.changeNumber))
         createdAt = metadata.createdAt.milliseconds
         modifiedAt = metadata.modifiedAt.milliseconds
+        createdBy = viewpoint.name(of: metadata.createdBy)
+        modifiedBy = viewpoint.name(of: metadata.modifiedBy)
     }
 }
 

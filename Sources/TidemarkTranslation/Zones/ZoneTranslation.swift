@@ -12,9 +12,13 @@ extension ZonesRequest {
         for zone in request.saves + request.deletes where !viewpoint.isCaller(zone.owner) {
             throw Refusal(.notPermitted, "Only a zone's owner creates and deletes it.")
         }
+        var scopes: [String: ZoneEncryptionScope] = [:]
+        for (zone, scope) in zip(request.saves, request.encryptionScopes) {
+            scopes[zone.name] = try ZoneEncryptionScope.read(scope)
+        }
         self.init(
             id: try RequestID(request.stamp, device: viewpoint.device), saves: request.saves.map(\.name),
-            deletes: request.deletes.map(\.name))
+            deletes: request.deletes.map(\.name), encryptionScopes: scopes)
     }
 }
 
@@ -24,13 +28,14 @@ extension WireModifyZonesAnswer {
         self.init()
         saves = zip(request.saves, outcome.saves).map { name, outcome in
             switch outcome {
-            case .done: WireZoneResult(zoneNamed: name)
+            case .done: WireZoneResult(zoneNamed: name, in: .private)
+            case .donePerZone: WireZoneResult(zoneNamed: name, in: .private, encryptedBy: .perZone)
             case .failed(let reason): WireZoneResult(reason)
             }
         }
         deletes = outcome.deletes.map { outcome in
             switch outcome {
-            case .done: .success
+            case .done, .donePerZone: .success
             case .failed(let reason): WireZoneResult(reason)
             }
         }
@@ -38,12 +43,13 @@ extension WireModifyZonesAnswer {
 }
 
 extension WireFetchZonesAnswer {
-    /// - Parameter results: names of zones that exist, and why the others do not.
-    package init(_ results: [Result<String, FailureReason>]) {
+    /// - Parameter results: zones that exist, and why the others do not.
+    package init(_ results: [Result<ZoneState, FailureReason>], in scope: DatabaseScope = .private) {
         self.init()
         zones = results.map { result in
             switch result {
-            case .success(let name): WireZoneResult(zoneNamed: name)
+            case .success(let zone):
+                WireZoneResult(zoneNamed: zone.key.name, in: scope, encryptedBy: zone.encryptionScope)
             case .failure(let reason): WireZoneResult(reason)
             }
         }
@@ -57,10 +63,13 @@ extension WireZoneResult {
         return result
     }
 
-    init(zoneNamed name: String) {
+    init(
+        zoneNamed name: String, in scope: DatabaseScope, encryptedBy encryption: ZoneEncryptionScope = .perRecord
+    ) {
         self.init()
         zone.id.name = name
-        zone.capabilities = ZoneCapabilities.inPrivateDatabase(zoneName: name)
+        zone.capabilities = ZoneCapabilities.of(zoneNamed: name, in: scope, encryptedBy: encryption).rawValue
+        zone.encryptionScope = encryption == .perZone ? .perZone : .perRecord
     }
 
     init(_ reason: FailureReason) {
@@ -69,15 +78,15 @@ extension WireZoneResult {
     }
 }
 
-/// what a zone can do, as CloudKit's bits.
-enum ZoneCapabilities {
-    private static let fetchChanges: UInt32 = 1
-    private static let atomic: UInt32 = 2
-    private static let sharing: UInt32 = 4
-    private static let zoneWideSharing: UInt32 = 8
-
-    static func inPrivateDatabase(zoneName: String) -> UInt32 {
-        zoneName == ZoneName.default ? 0 : fetchChanges | atomic | sharing | zoneWideSharing
+extension ZoneEncryptionScope {
+    /// Nil: not said.
+    fileprivate static func read(_ scope: WireEncryptionScope) throws(Refusal) -> ZoneEncryptionScope? {
+        switch scope {
+        case .unspecified: nil
+        case .perRecord: .perRecord
+        case .perZone: .perZone
+        case .UNRECOGNIZED: throw Refusal(.requestInvalid, "There is no such encryption scope.")
+        }
     }
 }
 

@@ -187,6 +187,9 @@ package nonisolated struct WireFetchZoneChangesAnswer: Sendable {
   /// Fetch again with the token at once.
   package var moreComing: Bool = false
 
+  /// The last client_change_token that this device gave with a ModifyRecords of the zone; empty: none.
+  package var clientChangeToken: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -440,7 +443,7 @@ nonisolated extension WireFetchZoneChanges: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension WireFetchZoneChangesAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FetchZoneChangesAnswer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}changes\0\u{1}token\0\u{3}more_coming\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}changes\0\u{1}token\0\u{3}more_coming\0\u{3}client_change_token\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -451,6 +454,7 @@ nonisolated extension WireFetchZoneChangesAnswer: SwiftProtobuf.Message, SwiftPr
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.changes) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.token) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.moreComing) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.clientChangeToken) }()
       default: break
       }
     }
@@ -466,6 +470,9 @@ nonisolated extension WireFetchZoneChangesAnswer: SwiftProtobuf.Message, SwiftPr
     if self.moreComing != false {
       try visitor.visitSingularBoolField(value: self.moreComing, fieldNumber: 3)
     }
+    if !self.clientChangeToken.isEmpty {
+      try visitor.visitSingularBytesField(value: self.clientChangeToken, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -473,6 +480,7 @@ nonisolated extension WireFetchZoneChangesAnswer: SwiftProtobuf.Message, SwiftPr
     if lhs.changes != rhs.changes {return false}
     if lhs.token != rhs.token {return false}
     if lhs.moreComing != rhs.moreComing {return false}
+    if lhs.clientChangeToken != rhs.clientChangeToken {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

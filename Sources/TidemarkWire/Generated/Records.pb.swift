@@ -162,6 +162,10 @@ package nonisolated struct WireModifyRecords: Sendable {
 
   package var zones: [WireZoneModifications] = []
 
+  /// The app's own mark of how far it has sent its changes, at most 4096 bytes; kept for each zone of the request and given
+  /// back with the changes that this device fetches there. Empty: leaves what was kept before.
+  package var clientChangeToken: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -558,7 +562,7 @@ nonisolated extension WireRecord: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireModifyRecords: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ModifyRecords"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}stamp\0\u{1}policy\0\u{1}atomic\0\u{1}zones\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}stamp\0\u{1}policy\0\u{1}atomic\0\u{1}zones\0\u{3}client_change_token\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -571,6 +575,7 @@ nonisolated extension WireModifyRecords: SwiftProtobuf.Message, SwiftProtobuf._M
       case 3: try { try decoder.decodeSingularEnumField(value: &self.policy) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.atomic) }()
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.zones) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.clientChangeToken) }()
       default: break
       }
     }
@@ -596,6 +601,9 @@ nonisolated extension WireModifyRecords: SwiftProtobuf.Message, SwiftProtobuf._M
     if !self.zones.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.zones, fieldNumber: 5)
     }
+    if !self.clientChangeToken.isEmpty {
+      try visitor.visitSingularBytesField(value: self.clientChangeToken, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -605,6 +613,7 @@ nonisolated extension WireModifyRecords: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.policy != rhs.policy {return false}
     if lhs.atomic != rhs.atomic {return false}
     if lhs.zones != rhs.zones {return false}
+    if lhs.clientChangeToken != rhs.clientChangeToken {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -22,6 +22,47 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// Whether records are encrypted one by one or with their zone. Chosen when a zone is created, and never changed.
+package nonisolated enum WireEncryptionScope: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+
+  /// In a request: as the zone is; PER_RECORD for a new one. In an answer: not said.
+  case unspecified // = 0
+  case perRecord // = 1
+  case perZone // = 2
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .perRecord
+    case 2: self = .perZone
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .perRecord: return 1
+    case .perZone: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [WireEncryptionScope] = [
+    .unspecified,
+    .perRecord,
+    .perZone,
+  ]
+
+}
+
 package nonisolated struct WireZoneID: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -55,6 +96,8 @@ package nonisolated struct WireZone: Sendable {
   /// Bits as in CKRecordZone.Capabilities.
   package var capabilities: UInt32 = 0
 
+  package var encryptionScope: WireEncryptionScope = .unspecified
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -82,6 +125,9 @@ package nonisolated struct WireModifyZones: Sendable {
   package var saves: [WireZoneID] = []
 
   package var deletes: [WireZoneID] = []
+
+  /// One a save, in that order; those that are left out at the end are unspecified.
+  package var encryptionScopes: [WireEncryptionScope] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -192,6 +238,10 @@ package nonisolated struct WireFetchZonesAnswer: Sendable {
 
 fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
+nonisolated extension WireEncryptionScope: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ENCRYPTION_SCOPE_UNSPECIFIED\0\u{1}PER_RECORD\0\u{1}PER_ZONE\0")
+}
+
 nonisolated extension WireZoneID: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ZoneID"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}owner\0")
@@ -229,7 +279,7 @@ nonisolated extension WireZoneID: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireZone: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Zone"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}capabilities\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}capabilities\0\u{3}encryption_scope\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -239,6 +289,7 @@ nonisolated extension WireZone: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._id) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.capabilities) }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.encryptionScope) }()
       default: break
       }
     }
@@ -255,12 +306,16 @@ nonisolated extension WireZone: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if self.capabilities != 0 {
       try visitor.visitSingularUInt32Field(value: self.capabilities, fieldNumber: 2)
     }
+    if self.encryptionScope != .unspecified {
+      try visitor.visitSingularEnumField(value: self.encryptionScope, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireZone, rhs: WireZone) -> Bool {
     if lhs._id != rhs._id {return false}
     if lhs.capabilities != rhs.capabilities {return false}
+    if lhs.encryptionScope != rhs.encryptionScope {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -268,7 +323,7 @@ nonisolated extension WireZone: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension WireModifyZones: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ModifyZones"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}stamp\0\u{1}saves\0\u{1}deletes\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}stamp\0\u{1}saves\0\u{1}deletes\0\u{3}encryption_scopes\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -280,6 +335,7 @@ nonisolated extension WireModifyZones: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 2: try { try decoder.decodeSingularMessageField(value: &self._stamp) }()
       case 3: try { try decoder.decodeRepeatedMessageField(value: &self.saves) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.deletes) }()
+      case 5: try { try decoder.decodeRepeatedEnumField(value: &self.encryptionScopes) }()
       default: break
       }
     }
@@ -302,6 +358,9 @@ nonisolated extension WireModifyZones: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if !self.deletes.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.deletes, fieldNumber: 4)
     }
+    if !self.encryptionScopes.isEmpty {
+      try visitor.visitPackedEnumField(value: self.encryptionScopes, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -310,6 +369,7 @@ nonisolated extension WireModifyZones: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs._stamp != rhs._stamp {return false}
     if lhs.saves != rhs.saves {return false}
     if lhs.deletes != rhs.deletes {return false}
+    if lhs.encryptionScopes != rhs.encryptionScopes {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

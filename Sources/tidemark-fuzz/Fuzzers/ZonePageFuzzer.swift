@@ -60,9 +60,9 @@ private enum Pages {
         return RecordState(
             name: script.text(), type: script.text(), fields: isDeleted ? FieldMap() : fields,
             changeNumber: changeNumber, isDeleted: isDeleted, parent: flags & 2 == 2 ? script.text() : nil,
-            createdAt: Timestamp(milliseconds: script.signed()), createdBy: viewpoint.user,
+            createdAt: Timestamp(milliseconds: script.signed()), createdBy: UserID(7),
             createdByDevice: viewpoint.device, modifiedAt: Timestamp(milliseconds: script.signed()),
-            modifiedBy: viewpoint.user, batchEnd: changeNumber)
+            modifiedBy: UserID(7), batchEnd: changeNumber)
     }
 
     static func reference(_ id: UInt64, _ page: ZonePage, _ selection: FieldSelection?) -> WireServerEnvelope {

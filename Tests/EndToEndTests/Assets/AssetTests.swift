@@ -58,6 +58,24 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-006, R-070, R-074: assets of public records are read by whoever reads the records`() async throws {
+        let site = try await DevServer.shared()
+        let alice = site.makeContainer("alice").publicCloudDatabase
+        let readers = [site.makeContainer("bob").publicCloudDatabase, site.makeNobody().publicCloudDatabase]
+        try await withFiles { files in
+            let file = try files.make(600_000)
+            let record = CKRecord(recordType: "File", recordID: CKRecord.ID(recordName: "f"))
+            record["file"] = CKAsset(fileURL: file)
+            try await alice.save(record)
+            for reader in readers {
+                #expect(try content(try await reader.record(for: record.recordID)) == Data(contentsOf: file))
+            }
+            let own = CKRecord(recordType: "File", recordID: CKRecord.ID(recordName: "n"))
+            own["file"] = CKAsset(fileURL: file)
+            #expect(try await failure { try await readers[1].save(own) }.code == .notAuthenticated)
+        }
+    }
+
     @Test func `R-061, R-074: lists of assets; what is not desired is not downloaded; an asset can be replaced`()
         async throws
     {

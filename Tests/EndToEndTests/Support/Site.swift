@@ -29,6 +29,9 @@ struct Site: Sendable {
                 containerIdentifier: container, configuration: configuration(account, token: token)))
     }
 
+    /// Not signed in.
+    func makeNobody() -> CKContainer { makeContainer(token: "") }
+
     func environment(_ account: String = "alice") -> [String: String] {
         [
             "TIDEMARK_URL": url, "TIDEMARK_CA": authorityFile, "TIDEMARK_CONTAINER": container,

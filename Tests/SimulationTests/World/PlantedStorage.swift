@@ -93,6 +93,14 @@ final class PlantedStorage: Storage {
             createsContainer: createsContainer, now: now)
     }
 
+    func publicDatabase(of container: ContainerKey, now: Timestamp) async throws(StorageError) -> PublicDatabase? {
+        try await base.publicDatabase(of: container, now: now)
+    }
+
+    func userRecordNames(of users: [UserID]) async throws(StorageError) -> [UserID: String] {
+        try await base.userRecordNames(of: users)
+    }
+
     func noteDevice(_ device: DeviceID, of account: AccountID, name: String, now: Timestamp) async throws(StorageError)
     {
         try await base.noteDevice(device, of: account, name: name, now: now)

@@ -24,6 +24,21 @@ import TidemarkFields
         #expect(zone.save(save("d", try naming(Self.asset(1, byteCount: 6)))).reasons == [.assetMissing])
     }
 
+    @Test func `R-072, R-133: a record that goes with another lets go of assets that nobody has read`() throws {
+        var zone = TestZone()
+        zone.assets = [Self.asset(1), Self.asset(2)]
+        let reference = Field("r", .reference(FieldReference(recordName: "t", action: .deleteSelf)))
+        zone.save(save("t", try naming(Self.asset(1))), now: 5)
+        zone.save(save("a", try FieldMap([Field("a0", .asset(Self.asset(2))), reference])), now: 6)
+        zone.delete("t", now: 7)
+        #expect(zone.living("a") == nil)
+        #expect(
+            zone.assetUses == [
+                AssetUse(recordName: "a", at: 7, added: [], removed: [], removesUnread: true),
+                AssetUse(recordName: "t", at: 7, added: [], removed: [Self.asset(1)]),
+            ])
+    }
+
     @Test func `R-151: a missing asset fails an atomic batch`() throws {
         var zone = TestZone()
         let result = zone.save(save("a"), save("b", try naming(Self.asset(2))), atomic: true)

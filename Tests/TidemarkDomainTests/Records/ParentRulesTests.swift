@@ -68,8 +68,9 @@ import TidemarkFields
         check([save("new", parent: .set("new"))], [.parentCycle])
         check([save("p", parent: .set("c"))], [.parentCycle])
         check([save("x", parent: .set("y")), save("y", parent: .set("x"))], [.parentCycle, .parentCycle])
-        // Seen as far as the request names the records on the way.
+        // Whether the request names the records on the way or not.
         check([save("g", parent: .set("c")), save("n", parent: .set("p"))], [.parentCycle, nil])
+        check([save("g", parent: .set("c"))], [.parentCycle])
         // Turning a family round is no cycle.
         check([save("p", parent: .removed), save("g", parent: .set("p"))], [nil, nil])
     }

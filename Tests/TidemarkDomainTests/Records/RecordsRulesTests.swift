@@ -273,7 +273,7 @@ import TidemarkFields
         zone.delete("c")
         let snapshot = ZoneSnapshot(key: zone.key, zone: zone.zone, records: zone.records)
         func reasons(_ names: [String], bytesMax: Int = 1_000) -> [FailureReason?] {
-            snapshot.lookUp(names, bytesMax: bytesMax).map { result in
+            snapshot.lookUp(names, by: .owner(alice), bytesMax: bytesMax).map { result in
                 if case .failure(let reason) = result { reason } else { nil }
             }
         }
@@ -281,6 +281,6 @@ import TidemarkFields
         #expect(reasons(["a", "x", "b", "x"], bytesMax: 150) == [nil, .recordUnknown])
         #expect(reasons(["a"], bytesMax: 1) == [nil])
         let gone = ZoneSnapshot(key: zone.key, lastRemoval: .purged)
-        #expect(gone.lookUp(["a"], bytesMax: 1) == [.failure(.zonePurged)])
+        #expect(gone.lookUp(["a"], by: .owner(alice), bytesMax: 1) == [.failure(.zonePurged)])
     }
 }

@@ -45,6 +45,28 @@ import TidemarkDomain
         #expect(deleted.changes?.removed == [])
     }
 
+    @Test func `R-035: the encryption scope is chosen when a zone is created, and never changed`() throws {
+        var perZone = zone("Z", id: 2)
+        perZone.encryptionScope = .perZone
+        let snapshot = ZonesSnapshot(zones: ["R": zone("R", id: 1), "Z": perZone], zoneCount: 2)
+        func decide(_ scope: ZoneEncryptionScope?) throws -> ([ZoneItemOutcome], ZonesChanges?) {
+            let names = ["R", "Z", "new", ZoneName.default]
+            let scopes = Dictionary(names.compactMap { name in scope.map { (name, $0) } }) { first, _ in first }
+            let asked = ZonesRequest(id: stamp(1), saves: names, deletes: [], encryptionScopes: scopes)
+            let (outcome, changes) = asked.decide(on: snapshot, limits: limits, now: 0)
+            // R-157: what is remembered is the same.
+            #expect(try ZonesOutcome(decoding: outcome.get().encoded) == outcome.get())
+            return (try outcome.get().saves, changes)
+        }
+        let fixed = ZoneItemOutcome.failed(.zoneScopeFixed)
+        // R-027: nothing is said, so that nothing is changed.
+        #expect(try decide(nil).0 == [.done, .donePerZone, .done, .done])
+        #expect(try decide(.perRecord).0 == [.done, fixed, .done, .done])
+        #expect(try decide(.perZone).0 == [fixed, .donePerZone, .donePerZone, fixed])
+        #expect(try decide(.perZone).1?.createdPerZone == ["new"])
+        #expect(try decide(.perRecord).1?.createdPerZone == [])
+    }
+
     @Test func `R-020, R-033: a bad name fails its zone alone and is not looked up`() throws {
         let asked = request(["ok", "_x", "ü"], ["", "fine"])
         #expect(asked.namesToRead == ["fine", "ok"])

@@ -10,9 +10,14 @@ import TidemarkTestSupport
 
 /// Statements of the write path and the feeds must not depend on statistics: on a freshly filled table PostgreSQL has none.
 @Suite struct PlanTests {
-    private static let tables = ["zone", "record", "request_memory", "feed_entry"]
+    private static let tables = ["zone", "record", "request_memory", "feed_entry", "record_reference", "client_token"]
 
-    private static let fill = record(zone: "1", from: 1, to: 20_000)
+    private static let fill = record(zone: "1", from: 1, to: 20_000) + ";" + refer
+
+    /// Thousands of records go with each of some.
+    private static let refer = """
+        INSERT INTO record_reference SELECT 1, 1, 'r' || (n / 5000), 'r' || n FROM generate_series(1, 20000) AS n
+        """
 
     /// So that a zone holds two records on average.
     private static let fillSmall = """
@@ -54,8 +59,30 @@ import TidemarkTestSupport
             ["(database_id = k.database_id) AND (id = k.id)"]
         ),
         (
-            ChangeStatements.zonePage, "(1, 'Notes', 19000, 200, 1000000)",
-            ["(database_id = $1) AND (name >= $2)", "using record_changes", "AND (change_number > $3)"]
+            RecordStatements.readAncestors, "('{1}', '{Notes}', '{r5}', 50000)",
+            [living, "(zone_id = l_1.zone_id) AND (name >= l_1.name)", "(zone_id = l.zone_id) AND (name >= l.name)"]
+        ),
+        (
+            RecordStatements.readCascade, "('{1}', '{Notes}', '{r5}', 50001)",
+            [
+                living, "AND (target >= t_1.name)", "AND (target >= t.name)", "AND (name >= record_reference.holder)",
+                "AND (parent >= record_reference.holder)",
+            ]
+        ),
+        (
+            RecordStatements.countReferences, "('{1}', '{Notes}', '{r5}')",
+            [living, "(zone_id = zone.id) AND (target >= k.target)"]
+        ),
+        (
+            RecordStatements.dropReferences, "('{1}', '{1}', '{r5}')",
+            ["(zone_id = k.zone_id) AND (holder >= k.holder)"]
+        ),
+        (
+            ChangeStatements.zonePage, "(1, 'Notes', 19000, 200, 1000000, '00000000-0000-0000-0000-000000000001')",
+            [
+                "(database_id = $1) AND (name >= $2)", "using record_changes", "AND (change_number > $3)",
+                "AND (device_id >= $6)",
+            ]
         ),
         (ChangeStatements.databaseFeed, "(1, 0, 100)", ["(database_id = z", "AND (zone_id >= z"]),
     ]

@@ -35,6 +35,33 @@ import TidemarkWire
         #expect(throws: Refusal.self) { try request(saves: [], deletes: [foreign]) }
     }
 
+    private func zone(_ name: String, _ scope: ZoneEncryptionScope = .perRecord) -> ZoneState {
+        var zone = ZoneState(
+            id: ZoneID(1), key: ZoneKey(database: DatabaseID(3), name: name), createdAt: Timestamp(milliseconds: 0))
+        zone.encryptionScope = scope
+        return zone
+    }
+
+    @Test func `R-035: what a request says of encryption, and what an answer does`() throws {
+        var request = WireModifyZones()
+        request.stamp = Examples.stamp()
+        request.saves = ["a", "b", "c", "d"].map { Examples.zoneID($0) }
+        request.encryptionScopes = [.perZone, .perRecord, .unspecified]
+        let zones = try ZonesRequest(request, by: Examples.viewpoint, limits: Examples.limits)
+        #expect(zones.encryptionScopes == ["a": .perZone, "b": .perRecord])
+        let outcome = ZonesOutcome(saves: [.donePerZone, .done, .done, .failed(.zoneScopeFixed)], deletes: [])
+        let answer = WireModifyZonesAnswer(outcome, to: zones)
+        #expect(answer.saves.map(\.zone.encryptionScope) == [.perZone, .perRecord, .perRecord, .unspecified])
+        // A zone that is encrypted as a whole is shared only as a whole.
+        #expect(answer.saves.map(\.zone.capabilities) == [11, 15, 15, 0])
+        #expect(answer.saves[3].failure.code == .serverRejectedRequest)
+        #expect(WireFetchZonesAnswer([.success(zone("a", .perZone))]).zones[0].zone.encryptionScope == .perZone)
+        request.encryptionScopes = [.UNRECOGNIZED(9)]
+        #expect(throws: Refusal.self) {
+            try ZonesRequest(request, by: Examples.viewpoint, limits: Examples.limits)
+        }
+    }
+
     @Test func `R-155: too many zones in a request`() {
         let zones = (0..<401).map { Examples.zoneID("z\($0)") }
         #expect(throws: Refusal.self) { try request(saves: zones) }
@@ -42,8 +69,11 @@ import TidemarkWire
     }
 
     @Test func `R-025: the default zone has no capabilities, custom zones all four`() {
-        let answer = WireFetchZonesAnswer([.success("_defaultZone"), .success("notes"), .failure(.zoneNotFound)])
+        let answer = WireFetchZonesAnswer([
+            .success(zone("_defaultZone")), .success(zone("notes")), .failure(.zoneNotFound),
+        ])
         #expect(answer.zones.map(\.zone.capabilities) == [0, 15, 0])
+        #expect(WireFetchZonesAnswer([.success(zone("_defaultZone"))], in: .public).zones[0].zone.capabilities == 0)
         #expect(answer.zones[2].failure.code == .zoneNotFound)
     }
 }

@@ -31,6 +31,8 @@ extension CloudDatabase {
         var deletions: [CKDatabase.RecordZoneChange.Deletion] = []
         var token: CKServerChangeToken
         var moreComing: Bool
+        /// What this device last gave with its changes of the zone.
+        var clientToken: Data?
     }
 
     /// One page of a zone's feed.
@@ -52,6 +54,7 @@ extension CloudDatabase {
                 try await self.request({ [request] _ in .fetchZoneChanges(request) }).answer
         else { throw Self.wrongAnswer }
         var page = ZonePage(token: CKServerChangeToken(bytes: Array(answer.token)), moreComing: answer.moreComing)
+        if !answer.clientChangeToken.isEmpty { page.clientToken = answer.clientChangeToken }
         for change in answer.changes {
             switch change.change {
             case .record(let record):

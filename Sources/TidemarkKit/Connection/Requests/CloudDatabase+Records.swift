@@ -23,7 +23,8 @@ extension CloudDatabase {
     /// - Throws: what makes the whole request fail; items have errors of their own.
     func modifyRecords(
         saving records: [CKRecord], deleting recordIDs: [CKRecord.ID],
-        policy: CKModifyRecordsOperation.RecordSavePolicy, atomically: Bool, progress: Progress? = nil
+        policy: CKModifyRecordsOperation.RecordSavePolicy, atomically: Bool, clientToken: Data = Data(),
+        progress: Progress? = nil
     ) async throws(CKError) -> RecordResults {
         var results = RecordResults()
         guard !records.isEmpty || !recordIDs.isEmpty else { return results }
@@ -49,9 +50,9 @@ extension CloudDatabase {
             for id in recordIDs where culprits.contains(id.zoneID) { results.deletes[id] = .failure(failure) }
             saves.removeAll { culprits.contains($0.copy.recordID.zoneID) }
             let deletes = recordIDs.filter { !culprits.contains($0.zoneID) }
-            try await send(saves, deletes, policy, atomically, into: &results)
+            try await send(saves, deletes, policy, atomically, clientToken, into: &results)
         } else {
-            try await send(saves, recordIDs, policy, atomically, into: &results)
+            try await send(saves, recordIDs, policy, atomically, clientToken, into: &results)
         }
         return results
     }
@@ -70,7 +71,7 @@ extension CloudDatabase {
 
     private func send(
         _ saves: [Save], _ deletes: [CKRecord.ID], _ policy: CKModifyRecordsOperation.RecordSavePolicy,
-        _ atomically: Bool, into results: inout RecordResults
+        _ atomically: Bool, _ clientToken: Data, into results: inout RecordResults
     ) async throws(CKError) {
         let zones = (saves.map(Item.save) + deletes.map(Item.delete)).grouped(by: \.zoneID)
         guard !zones.isEmpty else { return }
@@ -78,6 +79,7 @@ extension CloudDatabase {
         request.database = wireScope
         request.policy = WireSavePolicy(policy)
         request.atomic = atomically
+        request.clientChangeToken = clientToken
         request.zones = zones.map { zoneID, items in
             var zone = WireZoneModifications()
             zone.zone = WireZoneID(zoneID)

@@ -12,6 +12,7 @@ extension CloudDatabase {
         request.database = wireScope
         request.saves = zones.map { WireZoneID($0.zoneID) }
         request.deletes = zoneIDs.map(WireZoneID.init)
+        request.encryptionScopes = zones.map { WireEncryptionScope($0.chosenEncryptionScope) }
         let envelope = try await self.request(isChange: true) { [request] stamp in
             var request = request
             if let stamp { request.stamp = stamp }
@@ -64,11 +65,22 @@ extension CloudDatabase {
             .success(
                 CKRecordZone(
                     zoneID: CKRecordZone.ID(zone.id),
-                    capabilities: CKRecordZone.Capabilities(rawValue: UInt(zone.capabilities))))
+                    capabilities: CKRecordZone.Capabilities(rawValue: UInt(zone.capabilities)),
+                    encryptionScope: zone.encryptionScope == .perZone ? .perZone : .perRecord))
         case .failure(let failure):
             .failure(CKError(failure))
         case .done, nil:
             .failure(Self.wrongAnswer)
+        }
+    }
+}
+
+extension WireEncryptionScope {
+    fileprivate init(_ scope: CKRecordZone.EncryptionScope?) {
+        switch scope {
+        case nil: self = .unspecified
+        case .perRecord: self = .perRecord
+        case .perZone: self = .perZone
         }
     }
 }

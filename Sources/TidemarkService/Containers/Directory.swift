@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkDomain
+
+/// What never changes once it is known, so that it is asked for once: where public databases are, and how users are named.
+final class Directory: Sendable {
+    private struct State {
+        var publicDatabases: [ContainerKey: PublicDatabase] = [:]
+        var userNames: [UserID: String] = [:]
+    }
+
+    /// Entries of either kind; past it all are forgotten (I-7), which costs one question each.
+    private static let entriesMax = 50_000
+    private let state = Mutex(State())
+
+    func publicDatabase(of container: ContainerKey) -> PublicDatabase? {
+        state.withLock { $0.publicDatabases[container] }
+    }
+
+    func learn(_ database: PublicDatabase, of container: ContainerKey) {
+        state.withLock { state in
+            if state.publicDatabases.count >= Self.entriesMax { state.publicDatabases = [:] }
+            state.publicDatabases[container] = database
+        }
+    }
+
+    func userNames(of users: some Sequence<UserID>) -> [UserID: String] {
+        state.withLock { state in
+            Dictionary(users.compactMap { user in state.userNames[user].map { (user, $0) } }) { first, _ in first }
+        }
+    }
+
+    func learn(_ names: [UserID: String]) {
+        state.withLock { state in
+            if state.userNames.count >= Self.entriesMax { state.userNames = [:] }
+            state.userNames.merge(names) { $1 }
+        }
+    }
+}

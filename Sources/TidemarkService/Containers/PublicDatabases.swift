@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+internal import TidemarkScheduling
+
+extension CloudService {
+    /// A container's public database, made on its first use; `containerUnknown` if there is no such
+    /// container.
+    package func publicDatabase(of container: ContainerKey) async -> Result<PublicDatabase, FailureReason> {
+        if let known = directory.publicDatabase(of: container) { return .success(known) }
+        let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
+        return await retry.run { () async throws(StorageError) in
+            guard let found = try await storage.publicDatabase(of: container, now: now) else {
+                return .failure(.containerUnknown)
+            }
+            directory.learn(found, of: container)
+            return .success(found)
+        }
+    }
+
+    /// The record names of users, of those that there are.
+    package func userRecordNames(of users: Set<UserID>) async -> Result<[UserID: String], FailureReason> {
+        let known = directory.userNames(of: users)
+        let unknown = users.subtracting(known.keys).sorted { $0.rawValue < $1.rawValue }
+        guard !unknown.isEmpty else { return .success(known) }
+        return await retry.run { () async throws(StorageError) in
+            let names = try await storage.userRecordNames(of: unknown)
+            directory.learn(names)
+            return .success(known.merging(names) { first, _ in first })
+        }
+    }
+}

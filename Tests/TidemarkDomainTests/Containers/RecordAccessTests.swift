@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkFields
+
+/// Who may do what with records, on the pure rules.
+@Suite struct RecordAccessTests {
+    private static let closed = Grants([:])
+    private static let editors = Grants([.authenticated: [.create, .write]])
+    private static let grants = ["Closed": closed, "Wiki": editors, "Open": Grants([.world: .all])]
+
+    @Test(
+        arguments: [
+            // the standard grants.
+            (nil, "Note", nil, .read), (nil, "Note", bob, .read), (alice, "Note", nil, [.read, .create]),
+            (alice, "Note", bob, [.read, .create]), (alice, "Note", alice, .all),
+            // nobody writes, whatever the world is granted.
+            (nil, "Open", nil, .read), (alice, "Open", bob, .all),
+            // grants of a type take the place of the standard ones. Who may write also may read.
+            (alice, "Closed", alice, []), (nil, "Closed", alice, []), (nil, "Wiki", alice, []),
+            (alice, "Wiki", bob, .all),
+        ] as [(UserID?, String, UserID?, Permissions)])
+    func `R-006, R-007, R-008: what a role may do with a public record`(
+        user: UserID?, type: String, creator: UserID?, expected: Permissions
+    ) {
+        let access = RecordAccess(scope: .public, user: user, grants: Self.grants)
+        #expect(access.effectivePermission(onType: type, createdBy: creator) == expected)
+    }
+
+    @Test func `R-008: a role of the container's own`() {
+        let grants = ["Page": Grants([.world: .read, .custom("Editor"): .write])]
+        for (roles, expected) in [([], .read), ([.custom("Editor")], [.read, .write]), ([.custom("Other")], .read)]
+            as [(Set<Role>, Permissions)]
+        {
+            let access = RecordAccess(scope: .public, user: alice, grants: grants, roles: roles)
+            #expect(access.effectivePermission(onType: "Page", createdBy: bob) == expected)
+        }
+    }
+
+    @Test func `R-009, R-010: the owner may do everything in private, and the shared database owns nothing`() {
+        for creator in [nil, alice, bob] {
+            #expect(RecordAccess.owner(alice).effectivePermission(onType: "Note", createdBy: creator) == .all)
+            let shared = RecordAccess(scope: .shared, user: alice)
+            #expect(shared.effectivePermission(onType: "Note", createdBy: creator) == [])
+        }
+    }
+
+    @Test func `R-007, R-139: only the creator changes and deletes, and the refusal comes before any other news of it`()
+    {
+        var zone = TestZone(name: ZoneName.default)
+        zone.run(publicRequest(&zone, by: alice, saves: [save("a", fields(["k": 1]))]))
+        let before = zone.records
+        for policy in SavePolicy.allCases {
+            for (sent, name) in [
+                (save("a"), "no tag"), (save("a", tag: zone.tag("a")), "the tag"),
+                (save("a", tag: .foreign), "a wrong one"),
+                (save("a", type: "Other"), "another type"),
+            ] {
+                let request = publicRequest(&zone, by: bob, saves: [sent, save("b-\(policy)-\(name)")], policy: policy)
+                // the default zone has no atomic batches, so the other record is saved.
+                #expect(zone.run(request).reasons == [.notPermitted, nil], "\(policy) with \(name)")
+            }
+        }
+        #expect(zone.run(publicRequest(&zone, by: bob, deletes: ["a", "none"])).reasons == [.notPermitted, nil])
+        #expect(zone.records["a"] == before["a"])
+        let mine = publicRequest(&zone, by: alice, saves: [save("a", tag: zone.tag("a"), fields(["k": 2]))])
+        #expect(zone.run(mine).reasons == [nil])
+        #expect(zone.run(publicRequest(&zone, by: alice, deletes: ["a"])).reasons == [nil])
+        // what was deleted may be made anew by anybody, whose it is then.
+        #expect(zone.run(publicRequest(&zone, by: bob, saves: [save("a")])).reasons == [nil])
+        #expect(zone.living("a")?.createdBy == bob)
+    }
+
+    @Test func `R-008: types with other grants`() {
+        var zone = TestZone(name: ZoneName.default)
+        let closed = publicRequest(&zone, by: alice, saves: [save("c", type: "Closed"), save("w", type: "Wiki")])
+        #expect(zone.run(closed).reasons == [.createNotPermitted, nil])
+        let changed = publicRequest(
+            &zone, by: bob, saves: [save("w", type: "Wiki", tag: zone.tag("w"), fields(["k": 9]))])
+        #expect(zone.run(changed).reasons == [nil])
+        #expect(zone.living("w")?.createdBy == alice && zone.living("w")?.modifiedBy == bob)
+        // A tag of a record that is gone is news of its own, whatever may be created.
+        let stale = publicRequest(&zone, by: bob, saves: [save("gone", type: "Closed", tag: .foreign)])
+        #expect(zone.run(stale).reasons == [.recordMissing])
+    }
+
+    @Test func `I-5: a record that may not be read is not there`() throws {
+        var zone = TestZone(name: ZoneName.default)
+        zone.save(save("w", type: "Wiki"), save("n"))
+        let snapshot = ZoneSnapshot(key: zone.key, zone: zone.zone, records: zone.records)
+        func found(_ user: UserID?) -> [String?] {
+            let access = RecordAccess(scope: .public, user: user, grants: Self.grants)
+            return snapshot.lookUp(["w", "n", "none"], by: access, bytesMax: 1_000).map { try? $0.get().name }
+        }
+        #expect(found(nil) == [nil, "n", nil])
+        #expect(found(bob) == ["w", "n", nil])
+        let hidden = snapshot.lookUp(
+            ["w"], by: RecordAccess(scope: .public, user: nil, grants: Self.grants), bytesMax: 9)
+        #expect(hidden[0] == .failure(.recordUnknown))
+    }
+
+    @Test func `R-157, R-355: two users of a public zone with one device's bits are answered each for themselves`() {
+        var zone = TestZone(name: ZoneName.default)
+        func request(_ user: UserID, _ name: String) -> RecordsRequest {
+            RecordsRequest(
+                id: stamp(1), zoneName: ZoneName.default, saves: [save(name)], deletes: [],
+                policy: .ifServerRecordUnchanged, isAtomic: false, user: user,
+                access: RecordAccess(scope: .public, user: user))
+        }
+        let first = zone.run(request(alice, "a"))
+        #expect(zone.run(request(bob, "b")).reasons == [nil])
+        #expect(zone.living("b")?.createdBy == bob)
+        #expect(zone.run(request(alice, "a")) == first)
+    }
+
+    private func publicRequest(
+        _ zone: inout TestZone, by user: UserID, saves: [RecordSave] = [], deletes: [String] = [],
+        policy: SavePolicy = .ifServerRecordUnchanged
+    ) -> RecordsRequest {
+        let request = zone.request(saves: saves, deletes: deletes, policy: policy, atomic: true, user: user)
+        return RecordsRequest(
+            id: request.id, zoneName: request.zoneName, saves: saves, deletes: deletes, policy: policy,
+            isAtomic: true, user: user, access: RecordAccess(scope: .public, user: user, grants: Self.grants))
+    }
+}
