@@ -31,6 +31,8 @@ package struct ServerConfiguration: Sendable {
     package var databaseConnections = 6
     /// Whether a container that a client names is created on its first use (development only).
     package var createsContainers = false
+    /// How often what nobody can see any more is cleared away.
+    package var clearingInterval: Duration = .seconds(60)
     /// Where assets are kept; the same for all servers of a database. Nil: they are not.
     package var assetDirectory: String?
     /// How long an asset that no record names is kept: an upload's save, and whoever has just fetched the record,

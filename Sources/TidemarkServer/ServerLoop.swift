@@ -19,15 +19,18 @@ final class ServerLoop: Sendable {
     private let hub: SessionHub
     private let listener: NoticeListener
     private let health: StoreHealth
+    private let janitor: StoreJanitor
 
     private init(
-        loop: EventLoop, storage: PostgresStorage, service: CloudService, hub: SessionHub, listener: NoticeListener
+        loop: EventLoop, storage: PostgresStorage, service: CloudService, hub: SessionHub, listener: NoticeListener,
+        janitor: StoreJanitor
     ) {
         self.loop = loop
         self.storage = storage
         self.service = service
         self.hub = hub
         self.listener = listener
+        self.janitor = janitor
         health = StoreHealth(storage: storage, scheduler: loop)
     }
 
@@ -38,7 +41,10 @@ final class ServerLoop: Sendable {
             .value
         switch made {
         case .success(let part):
-            await loop.run { await part.health.start() }.value
+            await loop.run {
+                await part.health.start()
+                part.janitor.start()
+            }.value
             return part
         case .failure(let error):
             throw ServerError(.databaseUnreachable, detail: error.debugDescription, underlying: error)
@@ -65,7 +71,10 @@ final class ServerLoop: Sendable {
         let listener = try NoticeListener(
             url: configuration.databaseURL, loop: loop, onNotices: { hub.heard($0) },
             onListening: { hub.noticesMissed() })
-        return ServerLoop(loop: loop, storage: storage, service: service, hub: hub, listener: listener)
+        let janitor = StoreJanitor(
+            storage: storage, scheduler: loop, interval: configuration.clearingInterval, limits: configuration.limits)
+        return ServerLoop(
+            loop: loop, storage: storage, service: service, hub: hub, listener: listener, janitor: janitor)
     }
 
     /// The protocol is spoken at `/`; `/healthz` is for load balancers.
@@ -98,6 +107,7 @@ final class ServerLoop: Sendable {
     func stopSessions(patience: Duration) async {
         await loop.run { [self] in
             health.stop()
+            janitor.stop()
             await hub.stop(patience: patience)
             await service.stop()
         }.value

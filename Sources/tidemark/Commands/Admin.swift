@@ -7,7 +7,7 @@ struct Admin: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "See and repair what is stored.",
         subcommands: [
-            AdminAccounts.self, AdminAssets.self, AdminCredentials.self, AdminDevices.self, AdminSchema.self,
-            AdminStoreCommand.self,
+            AdminAccounts.self, AdminAssets.self, AdminCredentials.self, AdminDevices.self, AdminContainers.self,
+            AdminZones.self, AdminCompact.self, AdminSchema.self, AdminStoreCommand.self,
         ])
 }

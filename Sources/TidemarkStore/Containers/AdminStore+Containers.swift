@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+internal import TidemarkPostgres
+package import TidemarkService
+
+extension AdminStore {
+    package struct Container: Sendable {
+        package let key: ContainerKey
+        package let createdAt: Timestamp
+        /// Its own limit of deleteSelf references to one record; nil: the server's.
+        package let referencesMax: Int?
+        package let userCount: Int
+    }
+
+    /// - Returns: whether it was not there yet.
+    package func createContainer(_ key: ContainerKey) async throws(StorageError) -> Bool {
+        let rows = try await storage.write([
+            ContainerStatements.create(.text(key.identifier), .int2(key.environment.rawValue))
+        ])
+        return rows[0].count > 0
+    }
+
+    /// By identifier, development first.
+    package func containers() async throws(StorageError) -> [Container] {
+        try all(try await storage.read(ContainerStatements.all())) { row throws(PostgresError) in
+            Container(
+                key: ContainerKey(
+                    identifier: try row.string(0),
+                    environment: ContainerEnvironment(rawValue: try row.int16(1)) ?? .development),
+                createdAt: Timestamp(milliseconds: try row.milliseconds(2)),
+                referencesMax: try row.isNull(3) ? nil : Int(try row.int32(3)), userCount: Int(try row.int64(4)))
+        }
+    }
+
+    /// Sets a container's own limit of deleteSelf references to one record; in force from the next request on.
+    ///
+    /// - Returns: whether there is such a container.
+    package func setReferencesMax(_ referencesMax: Int?, of key: ContainerKey) async throws(StorageError) -> Bool {
+        let rows = try await storage.write([
+            ContainerStatements.setReferencesMax(
+                .text(key.identifier), .int2(key.environment.rawValue),
+                referencesMax.map { .int4(Int32(clamping: $0)) } ?? .null)
+        ])
+        return rows[0].count > 0
+    }
+
+    /// The private database of an account in a container; nil if it has none there.
+    package func privateDatabase(
+        ofAccount account: String, in key: ContainerKey
+    ) async throws(StorageError) -> DatabaseID? {
+        let rows = try await storage.read(
+            ContainerStatements.privateDatabase(
+                .text(account), .text(key.identifier), .int2(key.environment.rawValue)))
+        return try first(rows) { row throws(PostgresError) in DatabaseID(try row.int64(0)) }
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkPostgres
+
+/// The SQL of what an operator does with containers, and with the private databases of their users.
+enum ContainerStatements {
+    /// 1 identifier, 2 environment.
+    static let create = Statement(
+        "admin_create_container",
+        "INSERT INTO container (identifier, environment) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id",
+        [.text, .int2])
+
+    static let all = Statement(
+        "admin_list_containers",
+        """
+        SELECT c.identifier, c.environment, c.created_at, c.references_max,
+               (SELECT count(*) FROM container_user u WHERE u.container_id = c.id)
+          FROM container c ORDER BY c.identifier, c.environment
+        """, [])
+
+    /// 1 identifier, 2 environment, 3 limit (null: the server's).
+    static let setReferencesMax = Statement(
+        "admin_set_references_max",
+        "UPDATE container SET references_max = $3 WHERE identifier = $1 AND environment = $2 RETURNING id",
+        [.text, .int2, .int4])
+
+    /// 1 account, 2 identifier, 3 environment.
+    static let privateDatabase = Statement(
+        "admin_private_database",
+        """
+        SELECT d.id
+          FROM container k
+          JOIN container_user u ON u.container_id = k.id
+          JOIN account a ON a.id = u.account_id
+          JOIN database d ON d.user_id = u.id AND d.scope = 2
+         WHERE a.name = $1 AND k.identifier = $2 AND k.environment = $3
+        """, [.text, .text, .int2])
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkDomain
+internal import TidemarkStore
+
+struct AdminContainers: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "containers", abstract: "Containers: the apps whose data is kept.",
+        subcommands: [Create.self, List.self, SetLimit.self])
+
+    struct Create: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Create a container, so that its app's accounts can connect.")
+
+        @Argument(help: "Its identifier, such as iCloud.com.example.notes. Case-sensitive.") var identifier: String
+        @OptionGroup var environment: EnvironmentOption
+        @OptionGroup var database: DatabaseOption
+
+        func run() throws {
+            let key = try environment.key(identifier)
+            guard try database.withAdminStore({ try await $0.createContainer(key) }) else {
+                throw CommandError("There is a container \(identifier) in \(key.environment.name) already.")
+            }
+            print("Created \(identifier) in \(key.environment.name).")
+        }
+    }
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List all containers.")
+
+        @OptionGroup var database: DatabaseOption
+
+        func run() throws {
+            let containers = try database.withAdminStore { try await $0.containers() }
+            Table.print(
+                ["CONTAINER", "ENVIRONMENT", "CREATED", "USERS", "REFERENCES"],
+                containers.map { container in
+                    [
+                        container.key.identifier, container.key.environment.name, Table.date(container.createdAt),
+                        "\(container.userCount)", container.referencesMax.map { "\($0)" } ?? "default",
+                    ]
+                })
+        }
+    }
+
+    struct SetLimit: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set-limit", abstract: "Set a container's own limits.",
+            discussion: "In force from the next request on.")
+
+        @Argument(help: "The container's identifier.") var identifier: String
+        @OptionGroup var environment: EnvironmentOption
+        @Option(
+            help: ArgumentHelp(
+                "References with the action deleteSelf that may point to one record; 0: as many as the server allows.",
+                valueName: "count"))
+        var references: Int
+        @OptionGroup var database: DatabaseOption
+
+        func validate() throws {
+            guard (0...Int(Int32.max)).contains(references) else {
+                throw ValidationError("--references is between 0 and \(Int32.max).")
+            }
+        }
+
+        func run() throws {
+            let key = try environment.key(identifier)
+            let referencesMax = references == 0 ? nil : references
+            guard try database.withAdminStore({ try await $0.setReferencesMax(referencesMax, of: key) }) else {
+                throw CommandError(
+                    "There is no container \(identifier) in \(key.environment.name). Create it: "
+                        + "tidemark admin containers create \(identifier) --environment \(key.environment.name)")
+            }
+            print(
+                "\(identifier): \(referencesMax.map { "\($0)" } ?? "the server's limit of") references to one record.")
+        }
+    }
+}

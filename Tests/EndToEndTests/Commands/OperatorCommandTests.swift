@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkKit
+import TidemarkTestSupport
+
+/// Containers and zones as an operator sees them, with the real command and the real server.
+@Suite struct OperatorCommandTests {
+    /// A migrated database with alice, and `tidemark serve` on it.
+    private struct Place {
+        let directory: TestDirectory
+        let database: TestDatabase
+        let server: Program
+        let site: Site
+
+        func admin(_ arguments: String...) async throws -> (status: Int32, output: String) {
+            try await Self.tidemark(["admin"] + arguments, database, directory)
+        }
+
+        static func tidemark(
+            _ arguments: [String], _ database: TestDatabase, _ directory: TestDirectory
+        ) async throws -> (status: Int32, output: String) {
+            try await Program.run(
+                "tidemark", arguments, environment: ["TIDEMARK_DATABASE_URL": database.url], directory: directory.path)
+        }
+    }
+
+    private func withPlace(_ flags: [String] = [], _ body: (Place) async throws -> Void) async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let database = try await TestPostgres.database()
+        #expect(try await Place.tidemark(["migrate"], database, directory).status == 0)
+        #expect(try await Place.tidemark(["admin", "accounts", "create", "alice"], database, directory).status == 0)
+        let issued = try await Place.tidemark(["admin", "credentials", "issue", "alice"], database, directory)
+        let token = String(try #require(issued.output.split(separator: "\n").first))
+        let server = try Program(
+            "tidemark", ["serve", "--listen", "127.0.0.1:0", "--plain"] + flags,
+            environment: ["TIDEMARK_DATABASE_URL": database.url], directory: directory.path)
+        var port = 0
+        try await eventually("tidemark serve serves") {
+            guard server.isRunning else { throw NeverHappened(description: server.output) }
+            port = server.output.firstMatch(of: /serving address=127\.0\.0\.1:(\d+)/).flatMap { Int($0.1) } ?? 0
+            return port != 0
+        }
+        var site = Site(url: "ws://127.0.0.1:\(port)", authorityFile: "", tokens: ["alice": token])
+        site.container = "iCloud.test.operator"
+        try await body(Place(directory: directory, database: database, server: server, site: site))
+        #expect(try await server.stop() == 0)
+    }
+
+    private func database(_ site: Site) -> CKDatabase {
+        let configuration = TidemarkConfiguration(
+            url: URL(string: site.url), token: site.tokens["alice"], defaultContainerIdentifier: site.container)
+        let context = CloudContext(containerIdentifier: site.container, configuration: configuration)
+        return CKContainer(context: context).privateCloudDatabase
+    }
+
+    @Test func `R-014: serve refuses a container that is not known, until an operator creates it`() async throws {
+        try await withPlace { place in
+            let zone = CKRecordZone(zoneName: "Notes")
+            let database = database(place.site)
+            #expect(try await failure { try await database.save(zone) }.code == .badContainer)
+            #expect(try await place.admin("containers", "create", place.site.container).status == 0)
+            let twice = try await place.admin("containers", "create", place.site.container)
+            #expect(twice.status != 0 && twice.output.contains("already"))
+            let list = try await place.admin("containers", "list").output
+            #expect(list.contains(place.site.container) && list.contains("development"))
+            #expect(try await self.database(place.site).save(zone).zoneID == zone.zoneID)
+            #expect(try await place.admin("containers", "create", "a b").status != 0)
+
+            let limit = try await place.admin("containers", "set-limit", place.site.container, "--references", "20000")
+            #expect(limit.status == 0 && limit.output.contains("20000"))
+            #expect(try await place.admin("containers", "list").output.contains("20000"))
+            let unknown = try await place.admin("containers", "set-limit", "iCloud.none", "--references", "1")
+            #expect(unknown.status != 0 && unknown.output.contains("tidemark admin containers create iCloud.none"))
+        }
+    }
+
+    @Test func `R-014: serve --create-containers takes the first client of a fresh deployment`() async throws {
+        try await withPlace(["--create-containers"]) { place in
+            let before = try await place.admin("containers", "list").output
+            #expect(!before.contains(place.site.container))
+            #expect(try await database(place.site).allRecordZones().count == 1)
+            #expect(try await place.admin("containers", "list").output.contains(place.site.container))
+        }
+    }
+
+    @Test func `R-205, R-206: an operator lists zones, ends them with a reason, and compacts`() async throws {
+        try await withPlace(["--create-containers"]) { place in
+            let owner = ["--account", "alice", "--container", place.site.container]
+            func zones(_ arguments: String...) async throws -> (status: Int32, output: String) {
+                try await Place.tidemark(["admin", "zones"] + arguments + owner, place.database, place.directory)
+            }
+            let early = try await zones("list")
+            #expect(early.status != 0 && early.output.contains("no data"))
+            let database = database(place.site)
+            for name in ["Purged", "Reset", "Kept"] { try await database.save(CKRecordZone(zoneName: name)) }
+            let before = try await database.databaseChanges(since: nil)
+            #expect(try await zones("list").output.contains("Purged"))
+            #expect(try await zones("purge", "Purged").status == 0)
+            #expect(try await zones("reset-encrypted", "Reset").status == 0)
+            let again = try await zones("purge", "Purged")
+            #expect(again.status != 0 && again.output.contains("admin zones list"))
+            let list = try await zones("list").output
+            #expect(list.contains("purged") && list.contains("encryptedDataReset"))
+
+            let changes = try await database.databaseChanges(since: before.changeToken)
+            let reasons = Dictionary(uniqueKeysWithValues: changes.deletions.map { ($0.zoneID.zoneName, $0.reason) })
+            #expect(reasons == ["Purged": .purged, "Reset": .encryptedDataReset])
+            func note(_ zone: String) -> CKRecord {
+                CKRecord(
+                    recordType: "Note",
+                    recordID: CKRecord.ID(recordName: "n", zoneID: CKRecordZone.ID(zoneName: zone)))
+            }
+            let purged = try await failure { try await database.save(note("Purged")) }
+            #expect(purged.code == .userDeletedZone)
+            let reset = try await failure { try await database.save(note("Reset")) }
+            #expect(reset.code == .zoneNotFound)
+            #expect(reset.errorUserInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool == true)
+
+            let compacted = try await place.admin("compact", "--older-than", "30d")
+            #expect(compacted.status == 0 && compacted.output.contains("0 deleted records and 0 deleted zones"))
+            #expect(try await place.admin("compact").status != 0)
+        }
+    }
+}
