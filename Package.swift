@@ -176,8 +176,8 @@ let package = Package(
             name: "TidemarkTestSupport",
             dependencies: [
                 "CTidemarkTestSettings",
-                "TidemarkBytes", "TidemarkCrypto", "TidemarkHTTP", "TidemarkLocalPostgres", "TidemarkPostgres",
-                "TidemarkScheduling", "TidemarkSockets", "TidemarkTLS", "TidemarkWebSocket", deque,
+                "TidemarkBytes", "TidemarkCrypto", "TidemarkDomain", "TidemarkHTTP", "TidemarkLocalPostgres",
+                "TidemarkPostgres", "TidemarkScheduling", "TidemarkSockets", "TidemarkTLS", "TidemarkWebSocket", deque,
             ],
             path: "Tests/TidemarkTestSupport", swiftSettings: settings),
         tests("TidemarkBytesTests", ["TidemarkBytes"]),

@@ -3,67 +3,38 @@
 import Testing
 import TidemarkDomain
 import TidemarkFields
+import TidemarkTestSupport
 
-/// Section 5 of the rules: every policy with every tag on every state of the server.
+/// The truth table of saving on the pure rules.
 @Suite struct SaveTruthTableTests {
-    enum Tag: CaseIterable {
-        case none, equal, older, ahead, otherIncarnationOfZone, otherStore, foreign
+    private typealias Cell = SaveTruthTable.Cell
+
+    @Test
+    func
+        `R-090 … R-108: every policy, tag, record, zone and database has its line in the table, and each line is used`()
+    {
+        #expect(SaveTruthTable.cells.allSatisfy { SaveTruthTable.rule(for: $0) != nil })
+        let used = Set(SaveTruthTable.cells.compactMap { SaveTruthTable.rule(for: $0)?.names })
+        #expect(used == Set(SaveTruthTable.rules.map(\.names)))
+        // Living zones of the owner, zones that do not live, and the public database.
+        #expect(SaveTruthTable.cells.count == 3 * 7 * (3 * 4 + 4 + 3 * 4))
+        #expect(Set(SaveTruthTable.cells.map(\.recordName)).count == SaveTruthTable.cells.count)
     }
 
-    enum Server: CaseIterable {
-        case neverExisted, deleted, present
-    }
-
-    enum Result: Equatable {
-        case created, updated
-        case refused(FailureReason)
-    }
-
-    /// The table, in the words of the rules: no tag, the current tag, or any other.
-    static let table: [(rules: String, policy: SavePolicy, tag: [Tag], server: [Server], result: Result)] = {
-        let any = Tag.allCases
-        let some = any.filter { $0 != .none }
-        let wrong = some.filter { $0 != .equal }
-        let absent: [Server] = [.neverExisted, .deleted]
-        return [
-            ("R-090", .ifServerRecordUnchanged, [.none], [.neverExisted], .created),
-            ("R-091", .ifServerRecordUnchanged, [.none], [.deleted], .created),
-            ("R-092", .ifServerRecordUnchanged, [.none], [.present], .refused(.recordExists)),
-            ("R-093", .ifServerRecordUnchanged, [.equal], [.present], .updated),
-            ("R-094", .ifServerRecordUnchanged, wrong, [.present], .refused(.recordChanged)),
-            ("R-095 R-096", .ifServerRecordUnchanged, some, absent, .refused(.recordMissing)),
-            ("R-097", .changedKeys, [.none], absent, .created),
-            ("R-098", .changedKeys, [.none], [.present], .updated),
-            ("R-099", .changedKeys, some, [.present], .updated),
-            ("R-100", .changedKeys, some, absent, .created),
-            ("R-101", .allKeys, [.none], absent, .created),
-            ("R-102", .allKeys, [.none], [.present], .updated),
-            ("R-103", .allKeys, some, [.present], .updated),
-            ("R-104", .allKeys, some, absent, .created),
-        ]
-    }()
-
-    @Test func `R-090 … R-104: the truth table of saving`() {
-        var cells = 0
-        for row in Self.table {
-            for tag in row.tag {
-                for server in row.server {
-                    check(row.policy, tag, server, row.result, "\(row.rules) \(row.policy) \(tag) \(server)")
-                    cells += 1
-                }
-            }
+    @Test func `R-006, R-007, R-028, R-090 … R-108: the truth table of saving on the rules`() {
+        // who has no account gets no as far as the rules.
+        for cell in SaveTruthTable.cells where cell.access != .nobody {
+            guard let rule = SaveTruthTable.rule(for: cell) else { continue }
+            check(cell, rule.result, "\(rule.names): \(cell)")
         }
-        #expect(cells == SavePolicy.allCases.count * Tag.allCases.count * Server.allCases.count)
     }
 
-    private func check(
-        _ policy: SavePolicy, _ tag: Tag, _ server: Server, _ expected: Result, _ comment: Comment
-    ) {
-        var zone = zone(server)
+    private func check(_ cell: Cell, _ expected: SaveTruthTable.Result, _ comment: Comment) {
+        var zone = zone(cell)
         let before = zone
         let old = zone.records["r"]
-        let sent = save("r", tag: make(tag, in: zone), fields(["b": 20, "c": nil, "d": 4]))
-        let outcome = zone.save(sent, policy: policy, device: laptop, user: bob, now: 500).saves.first
+        let sent = save("r", tag: tag(cell.tag, in: zone), fields(["b": 20, "c": nil, "d": 4]))
+        let outcome = zone.run(request(sent, cell, &zone), now: 500).saves.first
         switch expected {
         case .created:
             let record = zone.living("r")
@@ -75,7 +46,7 @@ import TidemarkFields
         case .updated:
             let record = zone.living("r")
             #expect(record?.fields == fields(["a": 1, "b": 20, "d": 4]), comment)
-            #expect(record?.createdBy == alice && record?.createdAt == old?.createdAt, comment)
+            #expect(record?.createdBy == old?.createdBy && record?.createdAt == old?.createdAt, comment)
             #expect(record?.modifiedBy == bob, comment)
         case .refused(let reason):
             #expect(outcome?.reason == reason, comment)
@@ -93,18 +64,33 @@ import TidemarkFields
         if let old, let record { #expect(record.modifiedAt > old.modifiedAt, comment) }
     }
 
-    private func zone(_ server: Server) -> TestZone {
-        var zone = TestZone()
-        zone.save(save("other"), now: 900)
-        if server == .neverExisted { return zone }
-        zone.save(save("r", fields(["a": 1])), now: 1_000)
-        zone.save(save("r", fields(["b": 2, "c": 3])), policy: .changedKeys, now: 1_001)
-        if server == .deleted { zone.delete("r", now: 1_002) }
+    private func request(_ sent: RecordSave, _ cell: Cell, _ zone: inout TestZone) -> RecordsRequest {
+        let request = zone.request(saves: [sent], policy: cell.policy, device: laptop, user: bob)
+        return RecordsRequest(
+            id: request.id, zoneName: request.zoneName, saves: [sent], deletes: [], policy: cell.policy,
+            isAtomic: false, user: bob, access: RecordAccess(scope: cell.access.scope, user: bob))
+    }
+
+    private func zone(_ cell: Cell) -> TestZone {
+        let name = cell.zone == .standard ? ZoneName.default : "Notes"
+        let removals: [SaveTruthTable.Zone: ZoneRemovalReason] = [
+            .recreated: .deleted, .deleted: .deleted, .purged: .purged, .keysReset: .encryptedDataReset,
+        ]
+        var zone = TestZone(name: name, exists: cell.zone.lives, lastRemoval: removals[cell.zone])
+        guard cell.zone.lives else { return zone }
+        let creator = cell.access == .otherUser ? alice : bob
+        zone.save(save("other"), user: creator, now: 900)
+        if cell.server == .neverExisted { return zone }
+        let type = cell.server == .presentWithAnotherType ? "Another" : "Item"
+        zone.save(save("r", type: type, fields(["a": 1])), user: creator, now: 1_000)
+        zone.save(
+            save("r", type: type, fields(["b": 2, "c": 3])), policy: .changedKeys, user: creator, now: 1_001)
+        if cell.server == .deleted { zone.delete("r", now: 1_002) }
         return zone
     }
 
-    private func make(_ tag: Tag, in zone: TestZone) -> ChangeTag? {
-        guard let state = zone.zone else { return nil }
+    private func tag(_ tag: SaveTruthTable.Tag, in zone: TestZone) -> ChangeTag? {
+        let state = zone.zone ?? ZoneState(id: ZoneID(70), key: zone.key, createdAt: 0)
         let current = zone.records["r"]?.changeNumber ?? 1
         func version(_ number: ChangeNumber, zone: ZoneID = state.id, store: StoreIncarnation = store) -> ChangeTag {
             .version(store: store, zone: zone, number: number)
@@ -125,22 +111,17 @@ import TidemarkFields
             (nil, FailureReason.zoneNotFound), (.deleted, .zoneNotFound), (.purged, .zonePurged),
             (.encryptedDataReset, .zoneKeysReset),
         ] as [(ZoneRemovalReason?, FailureReason)])
-    func `R-028, R-105, R-106, R-107, R-132: a missing zone fails every item, whatever policy and tag`(
+    func `R-028, R-105, R-106, R-107, R-132: a missing zone fails every item, whatever else is wrong with it`(
         removal: ZoneRemovalReason?, reason: FailureReason
     ) {
-        for policy in SavePolicy.allCases {
-            for tag in [nil, ChangeTag.foreign, .version(store: store, zone: ZoneID(70), number: 1)] {
-                for atomic in [false, true] {
-                    var zone = TestZone(exists: false, lastRemoval: removal)
-                    let request = zone.request(
-                        saves: [save("r", tag: tag), save("_bad")], deletes: ["x"], policy: policy, atomic: atomic)
-                    let read = request.read(in: database)
-                    var overlay = ZoneOverlay(snapshot: zone.snapshot(for: read), store: store, limits: Limits())
-                    #expect(overlay.apply(request, now: 1).reasons == [reason, reason, reason])
-                    #expect(overlay.changes == nil)
-                    #expect(overlay.movedBy.isEmpty)
-                }
-            }
+        for atomic in [false, true] {
+            var zone = TestZone(exists: false, lastRemoval: removal)
+            let request = zone.request(saves: [save("r"), save("_bad")], deletes: ["x"], atomic: atomic)
+            let read = request.read(in: database)
+            var overlay = ZoneOverlay(snapshot: zone.snapshot(for: read), store: store, limits: Limits())
+            #expect(overlay.apply(request, now: 1).reasons == [reason, reason, reason])
+            #expect(overlay.changes == nil)
+            #expect(overlay.movedBy.isEmpty)
         }
     }
 }
