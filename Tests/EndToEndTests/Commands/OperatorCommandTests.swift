@@ -81,7 +81,11 @@ import TidemarkTestSupport
         try await withPlace(["--create-containers"]) { place in
             let before = try await place.admin("containers", "list").output
             #expect(!before.contains(place.site.container))
-            #expect(try await database(place.site).allRecordZones().count == 1)
+            let database = database(place.site)
+            let id = CKRecord.ID(recordName: "n", zoneID: CKRecordZone.ID(zoneName: "Notes"))
+            try await database.save(CKRecordZone(zoneID: id.zoneID))
+            try await database.save(CKRecord(recordType: "Note", recordID: id))
+            #expect(try await self.database(place.site).record(for: id).recordType == "Note")
             #expect(try await place.admin("containers", "list").output.contains(place.site.container))
         }
     }

@@ -109,6 +109,9 @@ final class LiveClient: MessageHandler, Sendable {
         }
     }
 
+    /// All that have come so far.
+    var answers: [WireServerEnvelope] { state.withLock { $0.inbox.filter { $0.id != 0 } } }
+
     var pushes: [WirePush] { state.withLock { $0.inbox.filter { $0.id == 0 }.map(\.push) } }
 
     func pushes(_ count: Int) async throws -> [WirePush] {
