@@ -54,7 +54,14 @@ struct RequestRouter: Sendable {
             return try privateDatabase(scope, isWrite: isWrite, member)
         }
         if member.identity == nil, isWrite { throw Refusal(.notAuthenticated) }
-        return member.viewpoint(of: try await service.publicDatabase(of: member.container).orRefusal())
+        let database = try await service.publicDatabase(of: member.container).orRefusal()
+        let user = member.identity?.user
+        // Who writes is given the grants in the transaction that decides.
+        let access =
+            isWrite
+            ? RecordAccess(scope: .public, user: user)
+            : try await service.readAccess(to: database, by: user).orRefusal()
+        return member.viewpoint(of: database, access: access)
     }
 
     /// The same view, which also knows how the users are named who made and last changed these records.

@@ -75,6 +75,39 @@ import TidemarkKit
         #expect(try await failure { try await shared.save(CKRecordZone(zoneName: "Notes")) }.code == .badDatabase)
     }
 
+    @Test func `R-006, R-047, R-183: everybody queries the public database, also for who made what`() async throws {
+        let site = try await DevServer.shared()
+        let alice = site.makeContainer("alice")
+        let bob = site.makeContainer("bob").publicCloudDatabase
+        let nobody = CKContainer(
+            context: CloudContext(
+                containerIdentifier: site.container, configuration: site.configuration(token: ""))
+        ).publicCloudDatabase
+        for (database, name) in [(alice.publicCloudDatabase, "a"), (bob, "b"), (alice.publicCloudDatabase, "c")] {
+            try await database.save(note(name, "of " + name))
+        }
+        func names(_ database: CKDatabase, _ predicate: NSPredicate) async throws -> [String] {
+            let query = CKQuery(recordType: "Note", predicate: predicate)
+            query.sortDescriptors = [NSSortDescriptor(key: "recordID", ascending: true)]
+            return try await database.records(matching: query).matchResults.map(\.0.recordName)
+        }
+        let aliceID = try await alice.userRecordID()
+        let current = CKRecord.ID(recordName: CKCurrentUserDefaultName)
+        for database in [alice.publicCloudDatabase, bob, nobody] {
+            #expect(try await names(database, NSPredicate(value: true)) == ["a", "b", "c"])
+            #expect(try await names(database, NSPredicate(format: "text == 'of b'")) == ["b"])
+            #expect(try await names(database, NSPredicate(format: "creatorUserRecordID == %@", aliceID)) == ["a", "c"])
+            let stranger = CKRecord.ID(recordName: "_stranger")
+            #expect(try await names(database, NSPredicate(format: "creatorUserRecordID == %@", stranger)) == [])
+        }
+        let own = NSPredicate(format: "creatorUserRecordID == %@", current)
+        #expect(try await names(bob, own) == ["b"])
+        #expect(try await names(nobody, own) == [])
+        let query = CKQuery(recordType: "Note", predicate: NSPredicate(format: "text == 'of a'"))
+        let seen = try await bob.records(matching: query).matchResults.map { try $0.1.get().creatorUserRecordID }
+        #expect(seen == [aliceID])
+    }
+
     @Test func `R-012: development and production share nothing`() async throws {
         let site = try await DevServer.shared()
         let development = site.makeContainer().publicCloudDatabase

@@ -5,8 +5,8 @@ package struct RecordAccess: Hashable, Sendable {
     package let scope: DatabaseScope
     /// Nil: nobody is signed in, who reads the public database at the most.
     package let user: UserID?
-    /// Types of the public database that do not have the standard grants.
-    package let grants: [String: Grants]
+    /// Those of the types of the public database that do not have the standard ones.
+    package var grants: [String: Grants]
     /// Those of the container's own roles that the user has.
     package let roles: Set<Role>
 

@@ -14,8 +14,9 @@ package struct RecordsRequest: Sendable {
     /// Whether one failing item fails all of them.
     package let isAtomic: Bool
     package let user: UserID
-    /// What the user may do in this database.
-    package let access: RecordAccess
+    /// What the user may do in this database. In the public one the grants are those of the schema that holds when the
+    /// request is decided.
+    package var access: RecordAccess
     /// The client's own mark, given back with the zone's changes; empty: none.
     package let clientToken: [UInt8]
 

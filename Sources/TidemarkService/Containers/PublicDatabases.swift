@@ -18,6 +18,18 @@ extension CloudService {
         }
     }
 
+    /// What somebody may read in a public database, as its schema says at this moment.
+    ///
+    /// - Parameter user: nil: nobody, who may read what the world may.
+    package func readAccess(
+        to database: PublicDatabase, by user: UserID?
+    ) async -> Result<RecordAccess, FailureReason> {
+        await retry.run { () async throws(StorageError) in
+            let grants = try await schemas.current(database.container).grants
+            return .success(RecordAccess(scope: .public, user: user, grants: grants))
+        }
+    }
+
     /// The record names of users, of those that there are.
     package func userRecordNames(of users: Set<UserID>) async -> Result<[UserID: String], FailureReason> {
         let known = directory.userNames(of: users)
@@ -27,6 +39,15 @@ extension CloudService {
             let names = try await storage.userRecordNames(of: unknown)
             directory.learn(names)
             return .success(known.merging(names) { first, _ in first })
+        }
+    }
+
+    /// The users of a container who have these record names, of those that there are.
+    package func users(
+        named names: Set<String>, in container: ContainerKey
+    ) async -> Result<[UserID: String], FailureReason> {
+        await retry.run { () async throws(StorageError) in
+            .success(try await storage.users(named: names.sorted(), in: container))
         }
     }
 }

@@ -31,6 +31,13 @@ final class SchemaCache: Sendable {
         }
     }
 
+    /// The schema as it is now, for who reads: asks for its version alone if it is remembered.
+    func current(_ container: ContainerID) async throws(StorageError) -> KnownSchema {
+        let version = try await storage.schemaVersion(of: container)
+        if let known = known[container], known.schema.version == version { return known }
+        return try await load(container)
+    }
+
     /// Reads a schema again and remembers it.
     @discardableResult
     func load(_ container: ContainerID) async throws(StorageError) -> KnownSchema {
@@ -50,10 +57,13 @@ final class SchemaCache: Sendable {
 /// A schema, prepared for quick answers.
 struct KnownSchema: Sendable {
     let schema: ContainerSchema
+    /// Of the types that do not have the standard ones.
+    let grants: [String: Grants]
     private let shapes: [String: FieldShapes]
 
     init(_ schema: ContainerSchema) {
         self.schema = schema
+        grants = schema.schema.types.mapValues(\.grants).filter { $0.value != .standard }
         shapes = schema.schema.types.mapValues { type in
             FieldShapes(type.fields.map { ($0.key, $0.value.type.code, $0.value.isEncrypted) })
         }

@@ -5,7 +5,7 @@ internal import TidemarkDomain
 /// The saves of a group, held against the schemas that are remembered.
 enum SchemaCheck {
     /// Everything is known. Saves that do not fit are marked, and fail as items of their requests, so that batches stay
-    /// atomic and outcomes are remembered.
+    /// atomic and outcomes are remembered. Requests to the public database have their grants.
     case checked([WriteQueue.Entry])
     /// These schemas are not remembered, or not in the version that the transaction saw.
     case unknown(Set<ContainerID>)
@@ -33,6 +33,7 @@ enum SchemaCheck {
         var checked = entries
         for (index, entry) in entries.enumerated() {
             guard let stamp = stamps[entry.key.database], let schema = schemas[stamp.container] else { continue }
+            if entry.request.access.scope == .public { checked[index].request.access.grants = schema.grants }
             for (save, refusal) in reading.refusals(of: entry.request, by: schema) {
                 checked[index].request.saves[save].schemaRefusal = refusal
             }

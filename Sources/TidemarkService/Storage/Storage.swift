@@ -39,6 +39,9 @@ package protocol Storage: AnyObject, Sendable {
     /// The record names of users, of those that there are.
     func userRecordNames(of users: [UserID]) async throws(StorageError) -> [UserID: String]
 
+    /// The users of a container who have these record names, of those that there are.
+    func users(named names: [String], in container: ContainerKey) async throws(StorageError) -> [UserID: String]
+
     /// Notes that a device of the account was here (for operators; at most once a session).
     func noteDevice(_ device: DeviceID, of account: AccountID, name: String, now: Timestamp) async throws(StorageError)
 
@@ -72,6 +75,9 @@ package protocol Storage: AnyObject, Sendable {
     ///
     /// - Throws: ``StorageError/Code/containerUnknown``.
     func schema(of container: ContainerID) async throws(StorageError) -> ContainerSchema
+
+    /// The version that ``schema(of:)`` would have now.
+    func schemaVersion(of container: ContainerID) async throws(StorageError) -> Int64
 
     /// Adds what the schema does not know yet; what it knows stays (R-062: the first is right, also between servers). A
     /// frozen one learns nothing. The version stays.

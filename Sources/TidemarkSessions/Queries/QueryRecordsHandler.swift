@@ -8,16 +8,28 @@ internal import TidemarkWire
 extension RequestRouter {
     /// One page of a query's results (R-173 … R-190).
     func queryRecords(_ request: WireQueryRecords, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try privateDatabase(request.database, isWrite: false, context.member)
-        let search = try RecordsSearch(request, by: viewpoint, limits: limits)
+        let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
+        let search = try await search(request, by: viewpoint, in: context.member.container)
         let result = await service.queryRecords(
-            search.query, in: viewpoint.database, scope: try DatabaseScope(request.database), cursor: search.cursor,
+            search.query, in: viewpoint.database, by: viewpoint.access, cursor: search.cursor,
             recordsMax: search.limit)
         switch result {
         case .success(let page):
+            let naming = try await naming(page.users, for: viewpoint)
             return ServerMessage.answer(
-                context.id, .queryRecords(WireQueryRecordsAnswer(page, to: search, seenFrom: viewpoint)))
+                context.id, .queryRecords(WireQueryRecordsAnswer(page, to: search, seenFrom: naming)))
         case .failure(let refusal): throw Refusal(refusal)
         }
+    }
+
+    /// A predicate names users by their record names, which are looked up if they are not the caller's.
+    private func search(
+        _ request: WireQueryRecords, by viewpoint: Viewpoint, in container: ContainerKey
+    ) async throws(Refusal) -> RecordsSearch {
+        let search = try RecordsSearch(request, by: viewpoint, limits: limits)
+        guard !search.unknownUsers.isEmpty, viewpoint.access.scope == .public else { return search }
+        var viewpoint = viewpoint
+        viewpoint.userNames = try await service.users(named: search.unknownUsers, in: container).orRefusal()
+        return try RecordsSearch(request, by: viewpoint, limits: limits)
     }
 }

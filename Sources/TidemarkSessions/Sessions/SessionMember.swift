@@ -22,11 +22,10 @@ struct SessionMember: Sendable {
     }
 
     /// The caller's view of the container's public database, be it nobody's.
-    func viewpoint(of publicDatabase: PublicDatabase) -> Viewpoint {
+    func viewpoint(of publicDatabase: PublicDatabase, access: RecordAccess) -> Viewpoint {
         Viewpoint(
-            access: RecordAccess(scope: .public, user: identity?.user),
-            userRecordName: identity?.userRecordName ?? "", database: publicDatabase.database, device: device,
-            store: store)
+            access: access, userRecordName: identity?.userRecordName ?? "", database: publicDatabase.database,
+            device: device, store: store)
     }
 
     func isExpired(_ now: Timestamp) -> Bool {

@@ -82,6 +82,15 @@ enum AccountStatements {
     static let userRecordNames = Statement(
         "user_record_names", "SELECT id, record_name FROM container_user WHERE id = ANY ($1)", [.int8Array])
 
+    /// 1 container, 2 environment, 3 record names.
+    static let usersNamed = Statement(
+        "users_named",
+        """
+        SELECT u.id, u.record_name
+          FROM container k JOIN container_user u ON u.container_id = k.id AND u.record_name = ANY ($3)
+         WHERE k.identifier = $1 AND k.environment = $2
+        """, [.text, .int2, .textArray])
+
     /// 1 account, 2 device, 3 name, 4 now.
     static let noteDevice = Statement(
         "note_device",

@@ -96,8 +96,20 @@ extension PostgresStorage {
     }
 
     package func userRecordNames(of users: [UserID]) async throws(StorageError) -> [UserID: String] {
-        let rows = try await read(AccountStatements.userRecordNames(.int8Array(users.map(\.rawValue))))
-        return try decode { () throws(PostgresError) in
+        try userNames(try await read(AccountStatements.userRecordNames(.int8Array(users.map(\.rawValue)))))
+    }
+
+    package func users(
+        named names: [String], in container: ContainerKey
+    ) async throws(StorageError) -> [UserID: String] {
+        try userNames(
+            try await read(
+                AccountStatements.usersNamed(
+                    .text(container.identifier), .int2(container.environment.rawValue), .textArray(names))))
+    }
+
+    private func userNames(_ rows: PostgresRows) throws(StorageError) -> [UserID: String] {
+        try decode { () throws(PostgresError) in
             var names: [UserID: String] = [:]
             for row in rows { names[UserID(try row.int64(0))] = try row.string(1) }
             return names

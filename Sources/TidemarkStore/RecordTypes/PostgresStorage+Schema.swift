@@ -9,6 +9,12 @@ extension PostgresStorage {
         try schema(of: container, from: try await readAll(SchemaRows.reads(of: container)))
     }
 
+    /// One for all containers: an operator changes schemas rarely.
+    package func schemaVersion(of container: ContainerID) async throws(StorageError) -> Int64 {
+        let rows = try await read(AccountStatements.store())
+        return try decode { () throws(PostgresError) in try rows[0].int64(1) }
+    }
+
     package func learn(
         _ lesson: SchemaLesson, in container: ContainerID
     ) async throws(StorageError) -> ContainerSchema {

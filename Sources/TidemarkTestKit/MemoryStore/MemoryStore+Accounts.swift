@@ -40,6 +40,17 @@ extension MemoryStore {
         }
     }
 
+    package func users(
+        named names: [String], in container: ContainerKey
+    ) async throws(StorageError) -> [UserID: String] {
+        try await call { tables in
+            let key = MemoryTables.ContainerKey(name: container.identifier, environment: container.environment)
+            let id = tables.containers[key]
+            let found = tables.users.filter { $0.key.container == id && names.contains($0.value.recordName) }
+            return Dictionary(found.map { ($0.value.id, $0.value.recordName) }) { first, _ in first }
+        }
+    }
+
     package func noteDevice(
         _ device: DeviceID, of account: AccountID, name: String, now: Timestamp
     ) async throws(StorageError) {

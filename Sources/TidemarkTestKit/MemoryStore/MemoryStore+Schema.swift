@@ -8,6 +8,10 @@ extension MemoryStore {
         try known(try await call { $0.schemas[container] })
     }
 
+    package func schemaVersion(of container: ContainerID) async throws(StorageError) -> Int64 {
+        try await schema(of: container).version
+    }
+
     package func learn(
         _ lesson: SchemaLesson, in container: ContainerID
     ) async throws(StorageError) -> ContainerSchema {

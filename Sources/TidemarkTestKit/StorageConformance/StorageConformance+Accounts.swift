@@ -80,6 +80,15 @@ extension StorageConformance {
             try expectEqual(
                 try await store.second.userRecordNames(of: [alice.user, bob.user, UserID(999_999)]),
                 [alice.user: alice.userRecordName, bob.user: bob.userRecordName], "those that there are")
+            let names = [alice.userRecordName, bob.userRecordName, "_nobody"]
+            let container = ContainerKey(identifier: "iCloud.test", environment: .development)
+            try expectEqual(
+                try await store.second.users(named: names, in: container),
+                [alice.user: alice.userRecordName, bob.user: bob.userRecordName], "the same the other way round")
+            let production = ContainerKey(identifier: "iCloud.test", environment: .production)
+            try expectEqual(
+                try await store.first.users(named: names, in: production), [:], "another container knows nobody (R-353)"
+            )
         },
         Scenario("both servers live in the same store") { store in
             let incarnation = try await store.first.incarnation()

@@ -42,6 +42,12 @@ package struct Viewpoint: Sendable, Equatable {
         user == access.user ? "" : userNames[user] ?? ""
     }
 
+    /// Whom a record name means; nil: nobody who is known. In a private database that is everybody but its owner.
+    func user(named name: String) -> UserID? {
+        if name.isEmpty { return nil }
+        return isCaller(name) ? user : userNames.first { $0.value == name }?.key
+    }
+
     /// no owner, the stand-in and the caller's own record name all mean the caller.
     func isCaller(_ owner: String) -> Bool {
         owner.isEmpty || owner == "__defaultOwner__" || owner == userRecordName

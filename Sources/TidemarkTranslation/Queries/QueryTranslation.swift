@@ -18,10 +18,14 @@ package struct RecordsSearch: Sendable {
     /// 0: as many as the server likes.
     package let limit: Int
     package let selection: FieldSelection?
+    /// Users whom the predicate names and the viewpoint does not know: nobody is like them.
+    package let unknownUsers: Set<String>
 
     /// - Throws: ``Refusal``: `zoneNotFound` for a zone of somebody else, `queryTooLarge`, `requestInvalid`.
     package init(_ request: WireQueryRecords, by viewpoint: Viewpoint, limits: Limits) throws(Refusal) {
-        query = try Query(request.query, by: viewpoint, limits: limits)
+        var unknownUsers: Set<String> = []
+        query = try Query(request.query, by: viewpoint, limits: limits, unknownUsers: &unknownUsers)
+        self.unknownUsers = unknownUsers
         cursor = [UInt8](request.cursor)
         limit = Int(request.limit)
         selection = request.hasDesiredKeys ? try FieldSelection(request.desiredKeys) : nil
@@ -31,6 +35,13 @@ package struct RecordsSearch: Sendable {
 extension Query {
     /// - Throws: as ``RecordsSearch``.
     package init(_ query: WireQuery, by viewpoint: Viewpoint, limits: Limits) throws(Refusal) {
+        var unknownUsers: Set<String> = []
+        try self.init(query, by: viewpoint, limits: limits, unknownUsers: &unknownUsers)
+    }
+
+    fileprivate init(
+        _ query: WireQuery, by viewpoint: Viewpoint, limits: Limits, unknownUsers: inout Set<String>
+    ) throws(Refusal) {
         var zoneName: String?
         if query.hasZone {
             guard let name = ZoneNames.read(query.zone, by: viewpoint) else { throw Refusal(.zoneNotFound) }
@@ -40,6 +51,7 @@ extension Query {
         if query.hasPredicate {
             var reader = PredicateReader(viewpoint: viewpoint, limits: limits)
             predicate = try reader.read(query.predicate, depth: 1)
+            unknownUsers = reader.unknownUsers
         }
         guard query.sorts.count <= limits.sortsMax else { throw Refusal(.queryTooLarge) }
         self.init(
@@ -69,6 +81,7 @@ extension QueryLocation {
 private struct PredicateReader {
     let viewpoint: Viewpoint
     let limits: Limits
+    private(set) var unknownUsers: Set<String> = []
     private var nodesLeft: Int
 
     init(viewpoint: Viewpoint, limits: Limits) {
@@ -135,9 +148,10 @@ private struct PredicateReader {
         }
     }
 
-    /// everybody whom a private database knows is its owner.
-    private func user(named name: String) -> UserID? {
-        !name.isEmpty && viewpoint.isCaller(name) ? viewpoint.user : nil
+    private mutating func user(named name: String) -> UserID? {
+        let user = viewpoint.user(named: name)
+        if user == nil { unknownUsers.insert(name) }
+        return user
     }
 
     private func zone(of reference: WireQueryReference) -> QueryReference.Zone {

@@ -49,11 +49,13 @@ import TidemarkTestSupport
         #expect(try await server.stop() == 0)
     }
 
-    private func database(_ site: Site) -> CKDatabase {
+    /// - Parameter token: nil: alice's; empty: nobody is signed in.
+    private func database(_ site: Site, _ scope: CKDatabase.Scope = .private, token: String? = nil) -> CKDatabase {
+        let token = token ?? site.tokens["alice"]
         let configuration = TidemarkConfiguration(
-            url: URL(string: site.url), token: site.tokens["alice"], defaultContainerIdentifier: site.container)
+            url: URL(string: site.url), token: token == "" ? nil : token, defaultContainerIdentifier: site.container)
         let context = CloudContext(containerIdentifier: site.container, configuration: configuration)
-        return CKContainer(context: context).privateCloudDatabase
+        return CKContainer(context: context).database(with: scope)
     }
 
     @Test func `R-014: serve refuses a container that is not known, until an operator creates it`() async throws {
@@ -88,6 +90,64 @@ import TidemarkTestSupport
             #expect(try await self.database(place.site).record(for: id).recordType == "Note")
             #expect(try await place.admin("containers", "list").output.contains(place.site.container))
         }
+    }
+
+    @Test func `R-008: the grants of a schema hold in the public database, from the next request on`() async throws {
+        try await withPlace(["--create-containers"]) { place in
+            #expect(try await place.admin("accounts", "create", "bob").status == 0)
+            let token = try await place.admin("credentials", "issue", "bob").output.split(separator: "\n").first
+            let alice = database(place.site, .public)
+            let bob = database(place.site, .public, token: String(try #require(token)))
+            let nobody = database(place.site, .public, token: "")
+            let names = ["Free", "Closed", "Own", "Wiki"]
+            for name in names { try await alice.save(record(name, "a")) }
+            for name in names { #expect(try await nobody.record(for: record(name, "a").recordID).recordType == name) }
+
+            let file = place.directory.path + "/grants.ckdb"
+            let types = [
+                "Free": "", "Closed": ", GRANT READ TO \"_icloud\"",
+                "Own": ", GRANT CREATE TO \"_icloud\", GRANT WRITE TO \"_creator\"",
+                "Wiki": ", GRANT READ TO \"_world\", GRANT CREATE, WRITE TO \"_icloud\"",
+            ]
+            let text = types.map { "RECORD TYPE \($0.key) ( text STRING QUERYABLE\($0.value) );" }.joined(
+                separator: "\n")
+            try ("DEFINE SCHEMA\n" + text).write(toFile: file, atomically: true, encoding: .utf8)
+            let imported = try await place.admin("schema", "import", file, "--container", place.site.container)
+            #expect(imported.status == 0, "\(imported.output)")
+
+            func sees(_ database: CKDatabase) async throws -> [String] {
+                let found = try await database.records(for: names.map { record($0, "a").recordID })
+                let fetched = names.filter { (try? found[record($0, "a").recordID]?.get()) != nil }
+                var queried: [String] = []
+                for name in names {
+                    let query = CKQuery(recordType: name, predicate: NSPredicate(format: "text == 'a'"))
+                    // A type of which nothing may be read is as one that there is not.
+                    guard let page = try? await database.records(matching: query) else { continue }
+                    if !page.matchResults.isEmpty { queried.append(name) }
+                }
+                #expect(fetched == queried)
+                return fetched
+            }
+            #expect(try await sees(alice) == names)
+            #expect(try await sees(bob) == ["Free", "Closed", "Wiki"])
+            #expect(try await sees(nobody) == ["Free", "Wiki"])
+
+            #expect(try await failure { try await bob.save(record("Closed", "b")) }.code == .permissionFailure)
+            #expect(try await failure { try await alice.save(record("Closed", "b")) }.code == .permissionFailure)
+            #expect(try await bob.save(record("Own", "b")).creatorUserRecordID != nil)
+            let wiki = try await bob.record(for: record("Wiki", "a").recordID)
+            wiki["text"] = "of bob"
+            #expect(try await bob.save(wiki)["text"] as? String == "of bob")
+            let free = try await bob.record(for: record("Free", "a").recordID)
+            #expect(try await failure { try await bob.save(free) }.code == .permissionFailure)
+            #expect(try await failure { try await nobody.save(record("Wiki", "n")) }.code == .notAuthenticated)
+        }
+    }
+
+    private func record(_ type: String, _ text: String) -> CKRecord {
+        let record = CKRecord(recordType: type, recordID: CKRecord.ID(recordName: type + "-" + text))
+        record["text"] = text
+        return record
     }
 
     @Test func `R-205, R-206: an operator lists zones, ends them with a reason, and compacts`() async throws {

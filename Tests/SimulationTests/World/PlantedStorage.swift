@@ -74,6 +74,10 @@ final class PlantedStorage: Storage {
         try await base.schema(of: container)
     }
 
+    func schemaVersion(of container: ContainerID) async throws(StorageError) -> Int64 {
+        try await base.schemaVersion(of: container)
+    }
+
     func learn(_ lesson: SchemaLesson, in container: ContainerID) async throws(StorageError) -> ContainerSchema {
         try await base.learn(lesson, in: container)
     }
@@ -99,6 +103,10 @@ final class PlantedStorage: Storage {
 
     func userRecordNames(of users: [UserID]) async throws(StorageError) -> [UserID: String] {
         try await base.userRecordNames(of: users)
+    }
+
+    func users(named names: [String], in container: ContainerKey) async throws(StorageError) -> [UserID: String] {
+        try await base.users(named: names, in: container)
     }
 
     func noteDevice(_ device: DeviceID, of account: AccountID, name: String, now: Timestamp) async throws(StorageError)

@@ -46,6 +46,22 @@ import TidemarkFields
         }
     }
 
+    @Test func `R-008: a query finds what may be read: all, one's own, or nothing`() {
+        let query = Query(recordType: "Note", zoneName: nil, predicate: .search("word"))
+        var own = query
+        own.predicate = .and([.compare(.system(.creatorUserRecordID), .equal, .user(alice)), .search("word")])
+        let rows: [(Grants, UserID?, Query?)] = [
+            (.standard, alice, query), (.standard, nil, query), (Grants([.authenticated: .read]), alice, query),
+            (Grants([.authenticated: .read]), nil, nil), (Grants([.creator: .write]), alice, own),
+            (Grants([.creator: .write]), nil, nil), (Grants([:]), alice, nil),
+        ]
+        for (grants, user, expected) in rows {
+            let access = RecordAccess(scope: .public, user: user, grants: ["Note": grants])
+            #expect(access.narrowing(query) == expected)
+        }
+        #expect(RecordAccess.owner(alice).narrowing(query) == query)
+    }
+
     @Test func `R-007, R-139: only the creator changes and deletes, and the refusal comes before any other news of it`()
     {
         var zone = TestZone(name: ZoneName.default)
