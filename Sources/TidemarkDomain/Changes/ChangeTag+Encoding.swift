@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ChangeTag {
-    private static let version: UInt8 = 1
+    fileprivate static let version: UInt8 = 1
 
     /// What clients keep and send back: opaque to them. Empty for a foreign tag, which nobody is ever given.
     package var bytes: [UInt8] {
         guard case .version(let store, let zone, let number) = self else { return [] }
-        var writer = CompactWriter()
-        writer.write(UInt64(Self.version))
-        writer.write(store.rawValue)
-        writer.write(UInt64(bitPattern: zone.rawValue))
-        writer.write(UInt64(bitPattern: number))
-        return Checksum.sealing(writer.bytes)
+        let encoder = ChangeTagEncoder(store: store, zone: zone)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(encoder.byteCount(of: number))
+        encoder.append(number, to: &bytes)
+        return bytes
     }
 
     /// Reads a tag that a client sent, if it is one. Anything else is ``foreign``: it matches no version, and the client
@@ -31,15 +30,46 @@ extension ChangeTag {
     }
 }
 
+/// Writes the tags of one zone's versions; what they have in common is encoded once, which counts where pages are written.
+package struct ChangeTagEncoder: Sendable {
+    private let prefix: [UInt8]
+    private let prefixSum: UInt32
+
+    package init(store: StoreIncarnation, zone: ZoneID) {
+        var writer = CompactWriter(capacity: 24)
+        writer.write(UInt64(ChangeTag.version))
+        writer.write(store.rawValue)
+        writer.write(UInt64(bitPattern: zone.rawValue))
+        prefix = writer.bytes
+        prefixSum = Checksum.of(prefix[...])
+    }
+
+    package func byteCount(of number: ChangeNumber) -> Int {
+        prefix.count + CompactWriter.byteCount(of: UInt64(bitPattern: number)) + Checksum.byteCount
+    }
+
+    /// Appends the ``ChangeTag/bytes`` of a version.
+    package func append(_ number: ChangeNumber, to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: prefix)
+        let start = bytes.count
+        CompactWriter.append(UInt64(bitPattern: number), to: &bytes)
+        Checksum.append(Checksum.of(bytes[start...], after: prefixSum), to: &bytes)
+    }
+}
+
 /// Four bytes at the end of tags and tokens that show when they were cut or garbled on their way. No secret is in it:
 /// who makes up a token of their own reaches only what they may read anyway.
 enum Checksum {
+    static let byteCount = 4
+
     static func sealing(_ content: [UInt8]) -> [UInt8] {
-        // NB: one a record of each page.
         var sealed = content
-        let sum = of(content[...])
-        for place in 1...4 { sealed.append(UInt8(truncatingIfNeeded: sum >> UInt32(32 - 8 * place))) }
+        append(of(content[...]), to: &sealed)
         return sealed
+    }
+
+    static func append(_ sum: UInt32, to bytes: inout [UInt8]) {
+        for place in 1...4 { bytes.append(UInt8(truncatingIfNeeded: sum >> UInt32(32 - 8 * place))) }
     }
 
     static func opening(_ bytes: [UInt8]) -> [UInt8]? {
@@ -48,8 +78,8 @@ enum Checksum {
         return of(bytes.dropLast(4)) == sum ? Array(bytes.dropLast(4)) : nil
     }
 
-    /// FNV-1a: each step is one-to-one, so that one wrong byte always shows.
-    private static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        bytes.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
+    /// FNV-1a: each step is one-to-one, so that one wrong byte always shows. It may be taken in pieces.
+    static func of(_ bytes: ArraySlice<UInt8>, after sum: UInt32 = 2_166_136_261) -> UInt32 {
+        bytes.reduce(sum) { ($0 ^ UInt32($1)) &* 16_777_619 }
     }
 }

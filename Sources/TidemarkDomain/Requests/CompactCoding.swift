@@ -4,7 +4,14 @@
 struct CompactWriter {
     private(set) var bytes: [UInt8] = []
 
-    mutating func write(_ number: UInt64) {
+    /// - Parameter capacity: the bytes that are likely to come, which then take one allocation.
+    init(capacity: Int = 0) {
+        bytes.reserveCapacity(capacity)
+    }
+
+    mutating func write(_ number: UInt64) { Self.append(number, to: &bytes) }
+
+    static func append(_ number: UInt64, to bytes: inout [UInt8]) {
         var rest = number
         while rest >= 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -12,6 +19,9 @@ struct CompactWriter {
         }
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
+
+    /// Of a number as it is written.
+    static func byteCount(of number: UInt64) -> Int { max(1, (70 - number.leadingZeroBitCount) / 7) }
 
     mutating func write(_ count: Int) { write(UInt64(count)) }
 

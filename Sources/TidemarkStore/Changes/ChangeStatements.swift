@@ -14,13 +14,21 @@ enum ChangeStatements {
 
     /// The first row is the zone itself: its name column is null, `fields` is the device's own mark (R-222), `is_deleted`
     /// whether it is encrypted as a whole (R-035), and the last one the store's incarnation. The records follow, oldest
-    /// change first. A record is in if those before it are within the bytes, so that there is always one.
+    /// change first. A record is in if those before it are within the bytes, so that there is always one: they are counted
+    /// only where the zone's largest record makes it possible that they matter, because counting takes a third of the time.
     private static func zonePage(_ name: String, filter: String) -> Statement {
-        Statement(
+        let records = """
+            FROM record c
+                              WHERE c.database_id = $1 AND c.zone_id = (SELECT id FROM z) AND c.change_number > $3
+                                    \(filter)
+            """
+        return Statement(
             name,
             """
             WITH z AS MATERIALIZED (
-                SELECT id, change_number, oldest_token_number, created_at, encryption_scope FROM zone
+                SELECT id, change_number, oldest_token_number, created_at, encryption_scope,
+                       largest_record * $4 <= $5 AS has_small_records
+                  FROM zone
                  WHERE database_id = $1 AND name BETWEEN $2 AND $2 AND removal IS NULL ORDER BY name LIMIT 1)
             SELECT NULL AS name, NULL AS type,
                    (SELECT t.token FROM client_token t
@@ -32,18 +40,28 @@ enum ChangeStatements {
                    (SELECT incarnation FROM store) AS batch_end
               FROM z
              UNION ALL
-            (SELECT r.name, r.type, r.fields, r.change_number, r.is_deleted, r.parent, r.created_at, r.created_by,
-                    r.created_by_device, r.modified_at, r.modified_by, r.batch_end
+            (SELECT \(pageColumns)
+               \(records) AND (SELECT has_small_records FROM z)
+              ORDER BY c.change_number LIMIT $4)
+             UNION ALL
+            (SELECT \(pageColumns)
                FROM (SELECT c.*, sum(c.byte_count) OVER (ORDER BY c.change_number ROWS UNBOUNDED PRECEDING) - c.byte_count
                            AS bytes_before
-                       FROM (SELECT * FROM record c
-                              WHERE c.database_id = $1 AND c.zone_id = (SELECT id FROM z) AND c.change_number > $3
-                                    \(filter)
-                              ORDER BY c.change_number LIMIT $4) AS c) AS r
-              WHERE r.bytes_before < $5
-              ORDER BY r.change_number)
+                       FROM (SELECT *
+                               \(records) AND NOT (SELECT has_small_records FROM z)
+                              ORDER BY c.change_number LIMIT $4) AS c) AS c
+              WHERE c.bytes_before < $5
+              ORDER BY c.change_number)
             """, [.int8, .text, .int8, .int8, .int8, .uuid])
     }
+
+    /// What `PageRecordRow` decodes. Every value costs its time on both sides, so that what nearly always says the same as
+    /// its neighbour is null then.
+    private static let pageColumns = """
+        c.name, c.type, c.fields, c.change_number, NULLIF(c.is_deleted, false), c.parent, c.created_at, \
+        NULLIF(c.created_by, c.modified_by), CASE WHEN c.is_deleted THEN c.created_by_device END, \
+        NULLIF(c.modified_at, c.created_at), c.modified_by, NULLIF(c.batch_end, c.change_number)
+        """
 
     /// Zones of a viewer that the feed has not seen in their present state.
     private static let unseenZones = """

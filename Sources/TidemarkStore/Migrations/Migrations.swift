@@ -72,5 +72,9 @@ package enum Migrations {
             "0013_create_client_tokens", "122b353cb981216ca0b2a2f11cfbc3f278cd7ff36adb04c961ebcf52dab747d5",
             PackageResources._013_create_client_tokens_sql
         ),
+        (
+            "0014_add_largest_record", "5d54bba46b65e64d610d5ba42da12e605ebbaddcb92e0d0148399df6a4cbfb4b",
+            PackageResources._014_add_largest_record_sql
+        ),
     ]
 }

@@ -71,7 +71,8 @@ struct ZoneWrites {
         let moved = changes.filter { !$0.records.isEmpty }
         return RecordStatements.moveZones(
             .int8Array(moved.map(\.database.rawValue)), .int8Array(moved.map(\.zone.rawValue)),
-            .int8Array(moved.map(\.changeNumber)))
+            .int8Array(moved.map(\.changeNumber)),
+            .int8Array(moved.map { Int64($0.records.lazy.map(\.fields.byteCount).max() ?? 0) }))
     }
 
     private var clientTokens: BoundStatement {

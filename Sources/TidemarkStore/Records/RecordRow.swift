@@ -23,6 +23,31 @@ enum RecordRow {
     }
 }
 
+/// A record in the columns of a page (`ChangeStatements.pageColumns`): what is null says the same as its neighbour.
+///
+/// NB: which device created a record is told of tombstones alone: it decides whom they are shown.
+enum PageRecordRow {
+    static func decode(_ row: PostgresRow) throws(PostgresError) -> RecordState {
+        let number = try row.int64(3)
+        let isDeleted = try !row.isNull(4)
+        let createdAt = try row.milliseconds(6)
+        let modifiedBy = try row.int64(10)
+        return RecordState(
+            name: try row.string(0),
+            type: try row.string(1),
+            fields: FieldMap(trusting: try row.bytes(2)),
+            changeNumber: number,
+            isDeleted: isDeleted,
+            parent: try row.string(ifPresent: 5),
+            createdAt: Timestamp(milliseconds: createdAt),
+            createdBy: UserID(try row.int64(ifPresent: 7) ?? modifiedBy),
+            createdByDevice: isDeleted ? try row.device(8) : DeviceID(high: 0, low: 0),
+            modifiedAt: Timestamp(milliseconds: try row.milliseconds(ifPresent: 9) ?? createdAt),
+            modifiedBy: UserID(modifiedBy),
+            batchEnd: try row.int64(ifPresent: 11) ?? number)
+    }
+}
+
 /// A zone in the columns of a page: the row before the records.
 enum PageZoneRow {
     static func decode(_ row: PostgresRow, key: ZoneKey) throws(PostgresError) -> ZoneState {

@@ -229,14 +229,14 @@ enum RecordStatements {
             .int8Array, .uuidArray, .int4Array, .boolArray, .textArray, .textArray, .textArray, .byteaArray,
         ])
 
-    /// 1 databases, 2 zones, 3 change numbers.
+    /// 1 databases, 2 zones, 3 change numbers, 4 bytes of the largest record that is written.
     static let moveZones = Statement(
         "move_zones",
         """
-        UPDATE zone SET change_number = k.change_number
-          FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS k (database_id, id, change_number)
+        UPDATE zone SET change_number = k.change_number, largest_record = greatest(zone.largest_record, k.largest)
+          FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS k (database_id, id, change_number, largest)
          WHERE zone.database_id = k.database_id AND zone.id = k.id
-        """, [.int8Array, .int8Array, .int8Array])
+        """, [.int8Array, .int8Array, .int8Array, .int8Array])
 
     /// 1 databases, 2 zones, 3 devices, 4 marks.
     static let writeClientTokens = Statement(

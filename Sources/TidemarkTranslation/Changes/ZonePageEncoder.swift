@@ -35,69 +35,74 @@ package enum ZonePageEncoder {
     package static func message(
         _ id: UInt64, _ page: ZonePage, selection: FieldSelection?, seenFrom viewpoint: Viewpoint
     ) -> [UInt8] {
-        let token = page.token.bytes
-        let changes = page.entries.map { record in
-            guard let selection, !record.isDeleted else { return Change(record, page.zone, viewpoint) }
-            var selected = record
-            selected.fields = record.fields.selecting(selection)
-            return Change(selected, page.zone, viewpoint)
+        let selected = selection.map { selection in
+            page.entries.map { $0.isDeleted ? FieldMap() : $0.fields.selecting(selection) }
         }
-        let length =
-            changes.reduce(0) { $0 + MessageWriter.size(message: $1.length) }
-            + MessageWriter.size(field: token.count) + MessageWriter.size(flag: page.moreComing)
-            + MessageWriter.size(field: page.clientToken.count)
-        var writer = MessageWriter(capacity: length + 24)
-        writer.append(field: Field.envelopeID, number: Int64(bitPattern: id))
-        writer.beginMessage(Field.envelopeZoneChanges, length: length)
-        for change in changes { change.append(to: &writer) }
-        writer.append(field: Field.token, token)
-        writer.append(field: Field.moreComing, flag: page.moreComing)
-        writer.append(field: Field.clientToken, page.clientToken)
-        return writer.bytes
+        let writer = Writer(tags: ChangeTagEncoder(store: viewpoint.store, zone: page.zone))
+        // NB: the records stay where they are: to copy one is to count five references up and down.
+        return page.entries.withUnsafeBufferPointer { records in
+            writer.message(id, page, records) { selected?[$0] ?? records[$0].fields }
+        }
     }
 
-    /// One record with the sizes of its messages.
-    private struct Change {
-        let record: RecordState
-        let tag: [UInt8]
-        /// Of the `Record` or `RecordEnd`.
-        let contentLength: Int
-        /// Of the `ZoneChange` around it.
-        var length: Int { MessageWriter.size(message: contentLength) }
+    private struct Writer {
+        let tags: ChangeTagEncoder
 
-        init(_ record: RecordState, _ zone: ZoneID, _ viewpoint: Viewpoint) {
-            self.record = record
-            let nameAndType =
-                MessageWriter.size(field: record.name.utf8.count) + MessageWriter.size(field: record.type.utf8.count)
-            guard !record.isDeleted else {
-                tag = []
-                contentLength = nameAndType
-                return
+        func message(
+            _ id: UInt64, _ page: ZonePage, _ records: UnsafeBufferPointer<RecordState>, fields: (Int) -> FieldMap
+        ) -> [UInt8] {
+            let token = page.token.bytes
+            let contentLengths = records.indices.map { contentLength(of: records, $0, fields($0).byteCount) }
+            let length =
+                contentLengths.reduce(0) { $0 + MessageWriter.size(message: MessageWriter.size(message: $1)) }
+                + MessageWriter.size(field: token.count) + MessageWriter.size(flag: page.moreComing)
+                + MessageWriter.size(field: page.clientToken.count)
+            var writer = MessageWriter(capacity: length + 24)
+            writer.append(field: Field.envelopeID, number: Int64(bitPattern: id))
+            writer.beginMessage(Field.envelopeZoneChanges, length: length)
+            for index in records.indices {
+                append(records, index, fields(index), contentLength: contentLengths[index], to: &writer)
             }
-            tag = viewpoint.tag(zone: zone, number: record.changeNumber)
-            contentLength =
-                nameAndType + MessageWriter.size(field: record.fields.byteCount) + MessageWriter.size(field: tag.count)
-                + MessageWriter.size(number: record.createdAt.milliseconds)
-                + MessageWriter.size(number: record.modifiedAt.milliseconds)
-                + MessageWriter.size(field: record.parent?.utf8.count ?? 0)
+            writer.append(field: Field.token, token)
+            writer.append(field: Field.moreComing, flag: page.moreComing)
+            writer.append(field: Field.clientToken, page.clientToken)
+            return writer.bytes
         }
 
-        func append(to writer: inout MessageWriter) {
-            writer.beginMessage(Field.changes, length: length)
-            guard !record.isDeleted else {
+        /// Of the `Record` or `RecordEnd`.
+        private func contentLength(
+            of records: UnsafeBufferPointer<RecordState>, _ index: Int, _ fieldsByteCount: Int
+        ) -> Int {
+            let nameAndType =
+                MessageWriter.size(field: records[index].name.utf8.count)
+                + MessageWriter.size(field: records[index].type.utf8.count)
+            guard !records[index].isDeleted else { return nameAndType }
+            return nameAndType + MessageWriter.size(field: fieldsByteCount)
+                + MessageWriter.size(field: tags.byteCount(of: records[index].changeNumber))
+                + MessageWriter.size(number: records[index].createdAt.milliseconds)
+                + MessageWriter.size(number: records[index].modifiedAt.milliseconds)
+                + MessageWriter.size(field: records[index].parent?.utf8.count ?? 0)
+        }
+
+        private func append(
+            _ records: UnsafeBufferPointer<RecordState>, _ index: Int, _ fields: FieldMap, contentLength: Int,
+            to writer: inout MessageWriter
+        ) {
+            writer.beginMessage(Field.changes, length: MessageWriter.size(message: contentLength))
+            guard !records[index].isDeleted else {
                 writer.beginMessage(Field.changeDeleted, length: contentLength)
-                writer.append(field: Field.endName, record.name)
-                writer.append(field: Field.endType, record.type)
+                writer.append(field: Field.endName, records[index].name)
+                writer.append(field: Field.endType, records[index].type)
                 return
             }
             writer.beginMessage(Field.changeRecord, length: contentLength)
-            writer.append(field: Field.name, record.name)
-            writer.append(field: Field.type, record.type)
-            writer.append(field: Field.fields, record.fields.bytes)
-            writer.append(field: Field.tag, tag)
-            writer.append(field: Field.createdAt, number: record.createdAt.milliseconds)
-            writer.append(field: Field.modifiedAt, number: record.modifiedAt.milliseconds)
-            if let parent = record.parent { writer.append(field: Field.parent, parent) }
+            writer.append(field: Field.name, records[index].name)
+            writer.append(field: Field.type, records[index].type)
+            writer.append(field: Field.fields, fields.bytes)
+            writer.append(field: Field.tag, tags, records[index].changeNumber)
+            writer.append(field: Field.createdAt, number: records[index].createdAt.milliseconds)
+            writer.append(field: Field.modifiedAt, number: records[index].modifiedAt.milliseconds)
+            if let parent = records[index].parent { writer.append(field: Field.parent, parent) }
         }
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkDomain
+
 /// Writes protobuf's wire format for the answers that are sent most: no message objects, fields copied once.
 ///
 /// Sizes are computed before anything is written, so that nested messages need no second buffer. What it writes is what
@@ -46,6 +48,11 @@ struct MessageWriter {
         guard length > 0 else { return }
         beginMessage(number, length: length)
         bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func append(field number: UInt8, _ tags: ChangeTagEncoder, _ change: ChangeNumber) {
+        beginMessage(number, length: tags.byteCount(of: change))
+        tags.append(change, to: &bytes)
     }
 
     mutating func append(field number: UInt8, number value: Int64) {

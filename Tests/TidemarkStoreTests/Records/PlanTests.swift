@@ -55,7 +55,7 @@ import TidemarkTestSupport
             ["(database_id = $1) AND (name >= $2)", "(zone_id = $1) AND (name >= k.name)"]
         ),
         (
-            RecordStatements.moveZones, "('{1}', '{1}', '{1}')",
+            RecordStatements.moveZones, "('{1}', '{1}', '{1}', '{300}')",
             ["(database_id = k.database_id) AND (id = k.id)"]
         ),
         (
