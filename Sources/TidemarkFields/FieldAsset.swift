@@ -23,6 +23,7 @@ extension FieldMap {
     /// Every asset that the fields name, once. Walks over the entries and decodes none but assets: for a record without
     /// any, next to nothing.
     package var assets: [FieldAsset] {
+        guard mayNameOthers else { return [] }
         var cursor = FieldCursor()
         var assets: [FieldAsset] = []
         while cursor.advance(in: bytes.span) {

@@ -11,6 +11,14 @@ struct FieldLayout: Sendable {
     var typeCode: UInt8 = 0
     /// The value with its own tag; it ends where the entry ends.
     var valueStart = 0
+
+    /// Whether the value is a reference or an asset, or several.
+    var namesOthers: Bool {
+        switch FieldType(rawValue: typeCode) {
+        case .reference, .asset, .referenceList, .assetList: true
+        default: false
+        }
+    }
 }
 
 /// Steps through the entries of a map. Trusts nothing: every offset is checked before it is used.

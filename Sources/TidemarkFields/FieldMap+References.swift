@@ -5,6 +5,7 @@ extension FieldMap {
     ///
     /// Costs a walk over the entries, and decodes only those that are references: most records have none.
     package func forEachReference(_ body: (FieldReference) -> Void) {
+        guard mayNameOthers else { return }
         var cursor = FieldCursor()
         while cursor.advance(in: bytes.span) {
             let code = cursor.current.typeCode

@@ -8,10 +8,17 @@
 package struct FieldMap: Sendable, Hashable {
     /// The encoded message.
     package let bytes: [UInt8]
+    /// Whether there may be references or assets: most records have none, and need not be searched for them.
+    package let mayNameOthers: Bool
 
     /// No fields.
     package init() {
-        bytes = []
+        self.init([], mayNameOthers: false)
+    }
+
+    init(_ bytes: [UInt8], mayNameOthers: Bool) {
+        self.bytes = bytes
+        self.mayNameOthers = mayNameOthers
     }
 
     /// Takes bytes from a peer: proves that they are canonical, that keys and values are what they say, and their size.
@@ -19,8 +26,7 @@ package struct FieldMap: Sendable, Hashable {
         validating bytes: [UInt8], limits: FieldLimits = .standard, keys: FieldKeyRule = .app
     ) throws(FieldError) {
         guard bytes.count <= limits.byteCountMax else { throw FieldError(.tooLarge, at: limits.byteCountMax) }
-        try FieldValidator.validate(bytes.span, keys: keys)
-        self.bytes = bytes
+        self.init(bytes, mayNameOthers: try FieldValidator.validate(bytes.span, keys: keys))
     }
 
     /// Takes bytes that were validated before, by this process or before they were stored.
@@ -28,8 +34,20 @@ package struct FieldMap: Sendable, Hashable {
     /// If they are not canonical after all, reading ends silently at the first entry that cannot be understood; nothing
     /// traps.
     package init(trusting bytes: [UInt8]) {
-        self.bytes = bytes
+        self.init(bytes, mayNameOthers: true)
     }
+
+    /// The same for bytes that are about to be searched for references and assets more than once.
+    package init(surveying bytes: [UInt8]) {
+        var cursor = FieldCursor()
+        var mayNameOthers = false
+        while !mayNameOthers, cursor.advance(in: bytes.span) { mayNameOthers = cursor.current.namesOthers }
+        self.init(bytes, mayNameOthers: mayNameOthers)
+    }
+
+    package static func == (left: FieldMap, right: FieldMap) -> Bool { left.bytes == right.bytes }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 
     package var byteCount: Int { bytes.count }
 

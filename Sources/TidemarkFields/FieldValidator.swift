@@ -2,7 +2,9 @@
 
 /// Proves that bytes are a canonical ``FieldMap`` without decoding its values.
 enum FieldValidator {
-    static func validate(_ bytes: Span<UInt8>, keys: FieldKeyRule) throws(FieldError) {
+    /// - Returns: whether there are references or assets.
+    static func validate(_ bytes: Span<UInt8>, keys: FieldKeyRule) throws(FieldError) -> Bool {
+        var namesOthers = false
         var cursor = FieldCursor()
         var previous = cursor
         var isFirst = true
@@ -19,7 +21,9 @@ enum FieldValidator {
             try validateValue(bytes, layout)
             previous = cursor
             isFirst = false
+            if layout.namesOthers { namesOthers = true }
         }
+        return namesOthers
     }
 
     private static func validateValue(_ bytes: Span<UInt8>, _ layout: FieldLayout) throws(FieldError) {

@@ -52,7 +52,9 @@ extension RecordsRequest {
         if parts.reduce(0, { $0 + $1.saves.count + $1.deletes.count }) > limits.itemsMax { return .tooManyItems }
         let bytes = parts.reduce(0) { $0 + $1.saves.reduce(0) { $0 + $1.fields.byteCount } }
         if bytes > limits.requestBytesMax { return .requestTooLarge }
-        if parts.contains(where: \.namesRecordTwice) || Set(parts.map(\.zoneName)).count < parts.count {
+        if parts.contains(where: \.namesRecordTwice)
+            || parts.count > 1 && Set(parts.map(\.zoneName)).count < parts.count
+        {
             return .itemRepeated
         }
         if parts.contains(where: { !ZoneName.isValid($0.zoneName, limits: limits) }) { return .zoneNameInvalid }
@@ -60,7 +62,8 @@ extension RecordsRequest {
     }
 
     private var namesRecordTwice: Bool {
-        Set(saves.map(\.name) + deletes).count < saves.count + deletes.count
+        guard saves.count + deletes.count > 1 else { return false }
+        return Set(saves.map(\.name) + deletes).count < saves.count + deletes.count
     }
 
     /// What must be read to decide the request: the records that it names, the new parents with their ancestors
@@ -73,6 +76,7 @@ extension RecordsRequest {
         for save in saves {
             names.append(save.name)
             if case .set(let parent) = save.parent { parents.insert(parent) }
+            guard save.fields.mayNameOthers else { continue }
             let held = save.fields.deleteSelfTargets
             if !held.isEmpty { holders.append(save.name) }
             targets.formUnion(held)

@@ -36,6 +36,7 @@ struct ReferenceTable: Sendable {
     /// A record took the place of another version, either of which may be a tombstone or missing.
     mutating func replace(_ old: RecordState?, with new: RecordState) {
         let name = new.name
+        guard !targets.isEmpty || new.fields.mayNameOthers || old?.fields.mayNameOthers == true else { return }
         let before = (old?.livingTargets ?? []).union(targets[name] ?? [])
         let after = new.livingTargets
         guard before != after else { return }

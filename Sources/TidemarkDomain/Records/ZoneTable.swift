@@ -17,6 +17,8 @@ struct ZoneTable: Sendable {
     let uploadedAssets: Set<FieldAsset>
     /// What changed records named before, if they named any.
     private var assetsBefore: [String: [FieldAsset]] = [:]
+    /// Names of changed records that may name assets now, or did before.
+    private var changedWithAssets: Set<String> = []
     /// Records that were read without their fields.
     private let unread: Set<String>
     private(set) var references: ReferenceTable
@@ -56,7 +58,7 @@ struct ZoneTable: Sendable {
 
     /// What changed in which assets the records name, by the records' names.
     var assetUses: [AssetUse] {
-        changedNames.sorted().compactMap { name in
+        changedWithAssets.sorted().compactMap { name in
             guard let record = records[name] else { return nil }
             let before = assetsBefore[name] ?? []
             let now = record.fields.assets
@@ -85,13 +87,15 @@ struct ZoneTable: Sendable {
     }
 
     private mutating func replace(with record: RecordState) {
-        if let parent = records[record.name]?.parent { children[parent]?.remove(record.name) }
+        let old = records.updateValue(record, forKey: record.name)
+        let isFirstChange = changedNames.insert(record.name).inserted
+        if let parent = old?.parent { children[parent]?.remove(record.name) }
         if let parent = record.parent { children[parent, default: []].insert(record.name) }
-        if !changedNames.contains(record.name), let before = records[record.name]?.fields.assets, !before.isEmpty {
-            assetsBefore[record.name] = before
+        references.replace(old, with: record)
+        let before = isFirstChange ? old?.fields.assets ?? [] : []
+        if !before.isEmpty { assetsBefore[record.name] = before }
+        if !before.isEmpty || record.fields.mayNameOthers || unread.contains(record.name) {
+            changedWithAssets.insert(record.name)
         }
-        references.replace(records[record.name], with: record)
-        records[record.name] = record
-        changedNames.insert(record.name)
     }
 }

@@ -10,7 +10,7 @@ enum ChangeStatements {
 
     /// The same from the beginning: living records, and tombstones of those that the device created (R-211).
     static let firstZonePage = zonePage(
-        "first_zone_page", filter: "AND (NOT c.is_deleted OR c.created_by_device = $6)")
+        "first_zone_page", filter: "AND (NOT r.is_deleted OR r.created_by_device = $6)")
 
     /// The first row is the zone itself: its name column is null, `fields` is the device's own mark (R-222), `is_deleted`
     /// whether it is encrypted as a whole (R-035), and the last one the store's incarnation. The records follow, oldest
@@ -18,8 +18,8 @@ enum ChangeStatements {
     /// only where the zone's largest record makes it possible that they matter, because counting takes a third of the time.
     private static func zonePage(_ name: String, filter: String) -> Statement {
         let records = """
-            FROM record c
-                              WHERE c.database_id = $1 AND c.zone_id = (SELECT id FROM z) AND c.change_number > $3
+            FROM record r
+                              WHERE r.database_id = $1 AND r.zone_id = (SELECT id FROM z) AND r.change_number > $3
                                     \(filter)
             """
         return Statement(
@@ -42,26 +42,22 @@ enum ChangeStatements {
              UNION ALL
             (SELECT \(pageColumns)
                \(records) AND (SELECT has_small_records FROM z)
-              ORDER BY c.change_number LIMIT $4)
+              ORDER BY r.change_number LIMIT $4)
              UNION ALL
             (SELECT \(pageColumns)
-               FROM (SELECT c.*, sum(c.byte_count) OVER (ORDER BY c.change_number ROWS UNBOUNDED PRECEDING) - c.byte_count
+               FROM (SELECT r.*, sum(r.byte_count) OVER (ORDER BY r.change_number ROWS UNBOUNDED PRECEDING) - r.byte_count
                            AS bytes_before
                        FROM (SELECT *
                                \(records) AND NOT (SELECT has_small_records FROM z)
-                              ORDER BY c.change_number LIMIT $4) AS c) AS c
-              WHERE c.bytes_before < $5
-              ORDER BY c.change_number)
+                              ORDER BY r.change_number LIMIT $4) AS r) AS r
+              WHERE r.bytes_before < $5
+              ORDER BY r.change_number)
             """, [.int8, .text, .int8, .int8, .int8, .uuid])
     }
 
-    /// What `PageRecordRow` decodes. Every value costs its time on both sides, so that what nearly always says the same as
-    /// its neighbour is null then.
-    private static let pageColumns = """
-        c.name, c.type, c.fields, c.change_number, NULLIF(c.is_deleted, false), c.parent, c.created_at, \
-        NULLIF(c.created_by, c.modified_by), CASE WHEN c.is_deleted THEN c.created_by_device END, \
-        NULLIF(c.modified_at, c.created_at), c.modified_by, NULLIF(c.batch_end, c.change_number)
-        """
+    /// NB: which device created a record is told of tombstones alone, where it decides whom they are shown (R-211).
+    private static let pageColumns = RecordStatements.columns(
+        createdByDevice: "CASE WHEN r.is_deleted THEN r.created_by_device END")
 
     /// Zones of a viewer that the feed has not seen in their present state.
     private static let unseenZones = """

@@ -38,7 +38,7 @@ extension PostgresStorage {
                 if try !row.isNull(2) { page.clientToken = try row.bytes(2) }
                 store = StoreIncarnation(UInt64(bitPattern: try row.int64(11)))
             } else {
-                page.records.append(try PageRecordRow.decode(row))
+                page.records.append(try RecordRow.decode(row, from: 0))
             }
         }
         if page.records.count > query.recordsMax {

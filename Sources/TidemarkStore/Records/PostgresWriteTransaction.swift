@@ -60,7 +60,7 @@ struct ZoneWrites {
     }
 
     private var records: BoundStatement {
-        var columns = RecordColumns()
+        var columns = RecordColumns(capacity: changes.reduce(0) { $0 + $1.records.count })
         for zone in changes {
             for record in zone.records { columns.append(record, in: zone) }
         }
@@ -131,6 +131,24 @@ private struct RecordColumns {
     var type: [String] = []
     var parent: [String?] = []
     var fields: [[UInt8]] = []
+
+    init(capacity: Int) {
+        database.reserveCapacity(capacity)
+        zone.reserveCapacity(capacity)
+        changeNumber.reserveCapacity(capacity)
+        batchEnd.reserveCapacity(capacity)
+        createdAt.reserveCapacity(capacity)
+        createdBy.reserveCapacity(capacity)
+        modifiedAt.reserveCapacity(capacity)
+        modifiedBy.reserveCapacity(capacity)
+        createdByDevice.reserveCapacity(capacity)
+        byteCount.reserveCapacity(capacity)
+        isDeleted.reserveCapacity(capacity)
+        name.reserveCapacity(capacity)
+        type.reserveCapacity(capacity)
+        parent.reserveCapacity(capacity)
+        fields.reserveCapacity(capacity)
+    }
 
     mutating func append(_ record: RecordState, in changes: ZoneChanges) {
         database.append(changes.database.rawValue)

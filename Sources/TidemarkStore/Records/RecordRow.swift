@@ -4,47 +4,30 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkPostgres
 
-/// Where the columns of `RecordStatements.columns` stand in a row.
+/// Where the columns of `RecordStatements.columns` stand in a row; what is null says the same as its neighbour.
 enum RecordRow {
-    static func decode(_ row: PostgresRow, from first: Int) throws(PostgresError) -> RecordState {
-        RecordState(
+    /// - Parameter isSurveyed: whether the fields are looked through for references and assets at once, because the rules
+    ///   are about to do that more than once.
+    static func decode(_ row: PostgresRow, from first: Int, isSurveyed: Bool = false) throws(PostgresError)
+        -> RecordState
+    {
+        let fields = try row.bytes(first + 2)
+        let number = try row.int64(first + 3)
+        let createdAt = try row.milliseconds(first + 6)
+        let modifiedBy = try row.int64(first + 10)
+        return RecordState(
             name: try row.string(first),
             type: try row.string(first + 1),
-            fields: FieldMap(trusting: try row.bytes(first + 2)),
-            changeNumber: try row.int64(first + 3),
-            isDeleted: try row.bool(first + 4),
-            parent: try row.string(ifPresent: first + 5),
-            createdAt: Timestamp(milliseconds: try row.milliseconds(first + 6)),
-            createdBy: UserID(try row.int64(first + 7)),
-            createdByDevice: try row.device(first + 8),
-            modifiedAt: Timestamp(milliseconds: try row.milliseconds(first + 9)),
-            modifiedBy: UserID(try row.int64(first + 10)),
-            batchEnd: try row.int64(first + 11))
-    }
-}
-
-/// A record in the columns of a page (`ChangeStatements.pageColumns`): what is null says the same as its neighbour.
-///
-/// NB: which device created a record is told of tombstones alone: it decides whom they are shown.
-enum PageRecordRow {
-    static func decode(_ row: PostgresRow) throws(PostgresError) -> RecordState {
-        let number = try row.int64(3)
-        let isDeleted = try !row.isNull(4)
-        let createdAt = try row.milliseconds(6)
-        let modifiedBy = try row.int64(10)
-        return RecordState(
-            name: try row.string(0),
-            type: try row.string(1),
-            fields: FieldMap(trusting: try row.bytes(2)),
+            fields: isSurveyed ? FieldMap(surveying: fields) : FieldMap(trusting: fields),
             changeNumber: number,
-            isDeleted: isDeleted,
-            parent: try row.string(ifPresent: 5),
+            isDeleted: try row.bool(ifPresent: first + 4) ?? false,
+            parent: try row.string(ifPresent: first + 5),
             createdAt: Timestamp(milliseconds: createdAt),
-            createdBy: UserID(try row.int64(ifPresent: 7) ?? modifiedBy),
-            createdByDevice: isDeleted ? try row.device(8) : DeviceID(high: 0, low: 0),
-            modifiedAt: Timestamp(milliseconds: try row.milliseconds(ifPresent: 9) ?? createdAt),
+            createdBy: UserID(try row.int64(ifPresent: first + 7) ?? modifiedBy),
+            createdByDevice: try row.isNull(first + 8) ? DeviceID(high: 0, low: 0) : row.device(first + 8),
+            modifiedAt: Timestamp(milliseconds: try row.milliseconds(ifPresent: first + 9) ?? createdAt),
             modifiedBy: UserID(modifiedBy),
-            batchEnd: try row.int64(ifPresent: 11) ?? number)
+            batchEnd: try row.int64(ifPresent: first + 11) ?? number)
     }
 }
 

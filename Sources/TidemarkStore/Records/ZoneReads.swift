@@ -125,7 +125,7 @@ struct ZoneReads {
         if !records.keys.isEmpty {
             next += 1
             for row in rows[next] {
-                let record = try RecordRow.decode(row, from: 1)
+                let record = try RecordRow.decode(row, from: 1, isSurveyed: true)
                 snapshots[records.zone[Int(try row.int64(0)) - 1]].records[record.name] = record
             }
         }

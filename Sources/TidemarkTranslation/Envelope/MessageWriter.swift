@@ -43,6 +43,12 @@ struct MessageWriter {
         bytes.append(contentsOf: content)
     }
 
+    /// A nested message, which is written even if it is empty.
+    mutating func append(message number: UInt8, _ content: [UInt8]) {
+        beginMessage(number, length: content.count)
+        bytes.append(contentsOf: content)
+    }
+
     mutating func append(field number: UInt8, _ text: String) {
         let length = text.utf8.count
         guard length > 0 else { return }

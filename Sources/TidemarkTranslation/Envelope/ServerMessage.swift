@@ -11,12 +11,7 @@ package enum ServerMessage {
         var envelope = WireServerEnvelope()
         envelope.id = id
         envelope.answer = answer
-        do {
-            return try envelope.serializedBytes()
-        } catch {
-            // Only messages over 2 GiB and bad UTF-8 in a string fail to encode; answers are bounded, strings are valid.
-            preconditionFailure("answer cannot be encoded: \(error)")
-        }
+        return envelope.encoded
     }
 
     /// The answer that request `id` failed as a whole.
@@ -31,5 +26,17 @@ package enum ServerMessage {
 
     package static func failure(_ id: UInt64, _ refusal: Refusal) -> [UInt8] {
         failure(id, refusal.code, detail: refusal.detail)
+    }
+}
+
+extension Message {
+    /// The bytes of a message of ours.
+    var encoded: [UInt8] {
+        do {
+            return try serializedBytes()
+        } catch {
+            // Only messages over 2 GiB and bad UTF-8 in a string fail to encode; answers are bounded, strings are valid.
+            preconditionFailure("answer cannot be encoded: \(error)")
+        }
     }
 }

@@ -87,13 +87,32 @@ extension SavePolicy {
     }
 }
 
-/// Makes the answer of a `ModifyRecords`.
+/// Makes the answer of a `ModifyRecords`. What succeeds is written without message objects, as what is sent most.
 package struct RecordsAnswer {
+    // Numbers of the fields in Envelope.proto and Records.proto.
+    private enum Field {
+        static let envelopeID: UInt8 = 1
+        static let envelopeModifyRecords: UInt8 = 4
+        static let zones: UInt8 = 1
+        static let saves: UInt8 = 1
+        static let deletes: UInt8 = 2
+        static let saved: UInt8 = 1
+        static let deleted: UInt8 = 1
+        static let tag: UInt8 = 1
+        static let createdAt: UInt8 = 2
+        static let modifiedAt: UInt8 = 3
+        static let createdBy: UInt8 = 4
+        static let modifiedBy: UInt8 = 5
+    }
+
     /// Knows the names of all users that the outcomes name.
     private let viewpoint: Viewpoint
     /// Stored bytes of records that are in the way which the answer may still hold.
     private var bytesLeft: Int
-    private var answer = WireModifyRecordsAnswer()
+    /// The content of the `ModifyRecordsAnswer`.
+    private var answer = MessageWriter(capacity: 0)
+    /// For the zone of the record before.
+    private var tags: (zone: ZoneID, encoder: ChangeTagEncoder)?
 
     package init(viewpoint: Viewpoint, limits: Limits) {
         self.viewpoint = viewpoint
@@ -102,62 +121,79 @@ package struct RecordsAnswer {
 
     /// Adds the next part's outcome.
     package mutating func append(_ outcome: RecordsOutcome) {
-        var results = WireZoneModificationResults()
-        results.saves.reserveCapacity(outcome.saves.count)
-        for save in outcome.saves { results.saves.append(result(of: save)) }
-        results.deletes = outcome.deletes.map { delete in
-            switch delete {
-            case .deleted: .done
-            case .failed(let failure): WireDeleteResult(failure.reason)
+        var results = MessageWriter(capacity: outcome.saves.count * 64 + outcome.deletes.count * 4)
+        for save in outcome.saves {
+            switch save {
+            case .saved(let metadata): append(metadata, to: &results)
+            case .failed(let failure): results.append(message: Field.saves, result(of: failure).encoded)
             }
         }
-        answer.zones.append(results)
+        for delete in outcome.deletes {
+            switch delete {
+            case .deleted:
+                results.beginMessage(Field.deletes, length: MessageWriter.size(message: 0))
+                results.beginMessage(Field.deleted, length: 0)
+            case .failed(let failure):
+                results.append(message: Field.deletes, WireDeleteResult(failure.reason).encoded)
+            }
+        }
+        answer.append(message: Field.zones, results.bytes)
     }
 
     /// Adds the next part, all of whose items have failed for one reason.
     package mutating func append(_ reason: FailureReason, saveCount: Int, deleteCount: Int) {
-        var results = WireZoneModificationResults()
-        results.saves = Array(repeating: WireSaveResult(reason), count: saveCount)
-        results.deletes = Array(repeating: WireDeleteResult(reason), count: deleteCount)
-        answer.zones.append(results)
+        let failure = ItemFailure(reason)
+        append(
+            RecordsOutcome(
+                saves: Array(repeating: .failed(failure), count: saveCount),
+                deletes: Array(repeating: .failed(failure), count: deleteCount)))
     }
 
     /// The answer to request `id`.
     package func message(_ id: UInt64) -> [UInt8] {
-        ServerMessage.answer(id, .modifyRecords(answer))
+        var envelope = MessageWriter(capacity: answer.bytes.count + 24)
+        envelope.append(field: Field.envelopeID, number: Int64(bitPattern: id))
+        envelope.append(message: Field.envelopeModifyRecords, answer.bytes)
+        return envelope.bytes
     }
 
-    private mutating func result(of save: SaveOutcome) -> WireSaveResult {
-        switch save {
-        case .saved(let metadata):
-            var result = WireSaveResult()
-            result.saved = WireSavedRecord(metadata, seenFrom: viewpoint)
-            return result
-        case .failed(let failure):
-            var result = WireSaveResult(failure.reason, detail: failure.detail)
-            if let record = failure.serverRecord, let zone = failure.serverZone, record.fields.byteCount <= bytesLeft {
-                bytesLeft -= record.fields.byteCount
-                result.failure.serverRecord = WireRecord(record, in: zone, seenFrom: viewpoint)
-            }
-            return result
+    private mutating func append(_ metadata: RecordMetadata, to results: inout MessageWriter) {
+        let tags = tags(of: metadata.zone)
+        let createdBy = viewpoint.name(of: metadata.createdBy)
+        let modifiedBy = viewpoint.name(of: metadata.modifiedBy)
+        let length =
+            MessageWriter.size(field: tags.byteCount(of: metadata.changeNumber))
+            + MessageWriter.size(number: metadata.createdAt.milliseconds)
+            + MessageWriter.size(number: metadata.modifiedAt.milliseconds)
+            + MessageWriter.size(field: createdBy.utf8.count) + MessageWriter.size(field: modifiedBy.utf8.count)
+        results.beginMessage(Field.saves, length: MessageWriter.size(message: length))
+        results.beginMessage(Field.saved, length: length)
+        results.append(field: Field.tag, tags, metadata.changeNumber)
+        results.append(field: Field.createdAt, number: metadata.createdAt.milliseconds)
+        results.append(field: Field.modifiedAt, number: metadata.modifiedAt.milliseconds)
+        results.append(field: Field.createdBy, createdBy)
+        results.append(field: Field.modifiedBy, modifiedBy)
+    }
+
+    private mutating func tags(of zone: ZoneID) -> ChangeTagEncoder {
+        if let tags, tags.zone == zone { return tags.encoder }
+        let encoder = ChangeTagEncoder(store: viewpoint.store, zone: zone)
+        tags = (zone, encoder)
+        return encoder
+    }
+
+    private mutating func result(of failure: ItemFailure) -> WireSaveResult {
+        var result = WireSaveResult()
+        result.failure.failure = failure.reason.wire(detail: failure.detail)
+        if let record = failure.serverRecord, let zone = failure.serverZone, record.fields.byteCount <= bytesLeft {
+            bytesLeft -= record.fields.byteCount
+            result.failure.serverRecord = WireRecord(record, in: zone, seenFrom: viewpoint)
         }
-    }
-}
-
-extension WireSaveResult {
-    fileprivate init(_ reason: FailureReason, detail: String? = nil) {
-        self.init()
-        failure.failure = reason.wire(detail: detail)
+        return result
     }
 }
 
 extension WireDeleteResult {
-    fileprivate static var done: Self {
-        var result = Self()
-        result.deleted = WireDone()
-        return result
-    }
-
     fileprivate init(_ reason: FailureReason) {
         self.init()
         failure = reason.wire()

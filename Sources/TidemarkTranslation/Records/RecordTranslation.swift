@@ -25,17 +25,6 @@ extension WireRecord {
     }
 }
 
-extension WireSavedRecord {
-    init(_ metadata: RecordMetadata, seenFrom viewpoint: Viewpoint) {
-        self.init()
-        tag = Data(viewpoint.tag(zone: metadata.zone, number: metadata.changeNumber))
-        createdAt = metadata.createdAt.milliseconds
-        modifiedAt = metadata.modifiedAt.milliseconds
-        createdBy = viewpoint.name(of: metadata.createdBy)
-        modifiedBy = viewpoint.name(of: metadata.modifiedBy)
-    }
-}
-
 extension Viewpoint {
     func tag(zone: ZoneID, number: ChangeNumber) -> [UInt8] {
         ChangeTag.version(store: store, zone: zone, number: number).bytes
