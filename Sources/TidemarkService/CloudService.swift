@@ -16,6 +16,7 @@ package final class CloudService: Sendable {
     let writeCoordinator: WriteCoordinator
     let zonesWriter: ZonesWriter
     let feedReader: FeedReader
+    let pagesAhead: PagesAhead
     let retry: StorageRetry
     let directory = Directory()
     /// Nil: this server keeps no assets.
@@ -39,7 +40,9 @@ package final class CloudService: Sendable {
         zonesWriter = ZonesWriter(
             storage: storage, scheduler: scheduler, limits: limits, settings: writeSettings, onMoved: onMoved)
         retry = StorageRetry(scheduler: scheduler, policy: writeSettings.retry)
-        feedReader = FeedReader(storage: storage, limits: limits, retry: retry)
+        let feedReader = FeedReader(storage: storage, limits: limits, retry: retry)
+        self.feedReader = feedReader
+        pagesAhead = PagesAhead(scheduler: scheduler) { await feedReader.zonePage($0) }
     }
 
     /// Refuses requests that change data from now on, and returns when those that are being written have ended.

@@ -12,13 +12,11 @@ struct FeedReader: Sendable {
     let limits: Limits
     let retry: StorageRetry
 
-    func zonePage(
-        of key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID, tellsEnds: Bool
-    ) async -> Result<ZonePage, FailureReason> {
-        await page(after: token) { store throws(StorageError) in
+    func zonePage(_ question: PagesAhead.Question) async -> Result<ZonePage, FailureReason> {
+        await page(after: question.token) { store throws(StorageError) in
             let query = ZonePageQuery.make(
-                key: key, token: token, limit: recordsMax, device: device, tellsEnds: tellsEnds, store: store,
-                limits: limits)
+                key: question.key, token: question.token, limit: question.recordsMax, device: question.device,
+                tellsEnds: question.tellsEnds, store: store, limits: limits)
             switch query {
             case .failure(let reason): return .refused(reason)
             case .success(let query):

@@ -13,6 +13,7 @@ extension CloudService {
     package func zoneChanges(
         in key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID, tellsEnds: Bool = false
     ) async -> Result<ZonePage, FailureReason> {
-        await feedReader.zonePage(of: key, token: token, recordsMax: recordsMax, device: device, tellsEnds: tellsEnds)
+        await pagesAhead.page(
+            .init(key: key, token: token, recordsMax: recordsMax, device: device, tellsEnds: tellsEnds))
     }
 }

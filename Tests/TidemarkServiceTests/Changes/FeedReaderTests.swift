@@ -80,6 +80,48 @@ import TidemarkTestKit
         }
     }
 
+    @Test func `I-3: a page that was read ahead counts only if there is more, and nothing is missed`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            var counter: UInt64 = 0
+            func save(_ names: [String], _ text: String) async throws {
+                counter += 1
+                let request = try fixture.saving(names, text: text, id: RequestID(device, counter))
+                _ = try await service.modify(request, in: fixture.key().database).get()
+            }
+            func page(after token: [UInt8]) async throws -> ZonePage {
+                try await service.zoneChanges(
+                    in: fixture.key(), token: token, recordsMax: 2, device: DeviceID(high: 3, low: 3)
+                ).get()
+            }
+            try await save(["a", "b", "c", "d", "e", "f"], "old")
+            let first = try await page(after: [])
+            try await fixture.scheduler.sleep(for: .milliseconds(100))
+            // The second page has been read. What changes now comes later.
+            try await save(["d"], "new")
+            let second = try await page(after: first.token.bytes)
+            #expect(second.entries.map(\.name) == ["c", "d"] && second.moreComing)
+            try await fixture.scheduler.sleep(for: .milliseconds(100))
+            // The third would have been the last but one; now it is read anew, or there is a fourth.
+            try await save(["g"], "new")
+            var names: [String] = []
+            var token = second.token.bytes
+            while true {
+                let page = try await page(after: token)
+                names += page.entries.map(\.name)
+                token = page.token.bytes
+                if !page.moreComing { break }
+            }
+            #expect(names == ["e", "f", "d", "g"])
+            // A page that was read so long ago that the client must have thought better of it is forgotten.
+            let again = try await page(after: [])
+            try await fixture.scheduler.sleep(for: .seconds(3))
+            try await save(["c"], "newest")
+            #expect(try await page(after: again.token.bytes).entries.map(\.name) == ["e", "f"])
+        }
+    }
+
     /// Writers and readers on several servers, with faults: each reader goes from token to token until writers are done,
     /// and then must know the newest state of everything.
     @Test func `I-2: readers on any server skip nothing, whatever writers do meanwhile`() throws {
