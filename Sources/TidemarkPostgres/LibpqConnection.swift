@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTidemarkLibpq
+internal import Glibc
 
 /// A connection of libpq in non-blocking mode: each call of the library once, without its pointers. Not thread-safe, but
 /// may be handed from one thread to another.
@@ -91,6 +92,16 @@ final class LibpqConnection: @unchecked Sendable {
 
     /// Reads what the socket has; false when the connection is lost.
     func consumeInput() -> Bool { PQconsumeInput(connection) == 1 }
+
+    /// Whether more of a result that has begun to come is here, or comes within some tens of microseconds: PostgreSQL sends
+    /// a large one in parts of 8 KiB, and to sleep and be woken for each costs both sides more than to ask again.
+    func awaitMore() -> Bool {
+        var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        for _ in 0..<Self.triesMax where poll(&descriptor, 1, 0) > 0 { return true }
+        return false
+    }
+
+    private static let triesMax = 100
 
     /// Whether ``next()`` would have to wait for the server.
     var isBusy: Bool { PQisBusy(connection) == 1 }

@@ -186,7 +186,8 @@ extension PostgresConnection: EventHandler {
     package func ready(_ readiness: Readiness) {
         if readiness.contains(.writable) { flush() }
         guard let link, !readiness.isDisjoint(with: [.readable, .hangup]) else { return }
-        let isAlive = link.consumeInput()
+        var isAlive = link.consumeInput()
+        while isAlive, link.isBusy, link.awaitMore() { isAlive = link.consumeInput() }
         // What came before the end counts.
         if script != nil { takeScriptResults(link) } else { takeResults(link) }
         guard isOpen else { return }

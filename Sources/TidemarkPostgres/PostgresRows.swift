@@ -9,12 +9,15 @@ package final class PostgresRows: @unchecked Sendable, RandomAccessCollection {
     /// The number of rows.
     package let count: Int
     let columnCount: Int32
+    /// Of the columns.
+    private let types: [PostgresType]
 
     /// Takes over the result, which is freed with the last reference.
     init(owning result: OpaquePointer) {
         self.result = result
         count = Int(PQntuples(result))
         columnCount = PQnfields(result)
+        types = (0..<columnCount).map { PostgresType(rawValue: PQftype(result, $0)) }
     }
 
     deinit {
@@ -46,13 +49,12 @@ package final class PostgresRows: @unchecked Sendable, RandomAccessCollection {
             throw PostgresError(.unexpectedResult, detail: "column \(column) of \(columnCount)")
         }
         let column = Int32(truncatingIfNeeded: column)
-        if PQgetisnull(result, row, column) != 0 { return nil }
         let length = Int(PQgetlength(result, row, column))
+        // Only what has no bytes may be null: most values cost one question less.
+        if length == 0, PQgetisnull(result, row, column) != 0 { return nil }
         return UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: length)
     }
 
     @inline(__always)
-    func type(of column: Int) -> PostgresType {
-        PostgresType(rawValue: PQftype(result, Int32(truncatingIfNeeded: column)))
-    }
+    func type(of column: Int) -> PostgresType { types[column] }
 }

@@ -34,9 +34,10 @@ package struct ZonePage: Sendable, Equatable {
         let end = query.end(of: read)
         let isLast = end == read.records.count && !read.hasMore
         let number = isLast ? zone.changeNumber : read.records[end - 1].changeNumber
+        let isWhole = end == read.records.count && !query.leavesOut(anyOf: read.records)
         return .success(
             ZonePage(
-                entries: read.records[..<end].filter(query.wants), zone: zone.id,
+                entries: isWhole ? read.records : read.records[..<end].filter(query.wants), zone: zone.id,
                 token: .zone(zone.key, store: store, position: query.next(number, in: zone, isLast: isLast)),
                 moreComing: !isLast, clientToken: read.clientToken))
     }
@@ -83,15 +84,25 @@ extension ZonePageQuery {
         return (1...end).last { read.mayEnd(after: $0) } ?? end
     }
 
-    private func longestEnd(of records: [RecordState]) -> Int {
-        var count = 0
-        var byteCount = 0
-        for (index, record) in records.enumerated() where wants(record) {
-            count += 1
-            byteCount += record.fields.byteCount
-            if count > max(1, recordsMax) || (count > 1 && byteCount > bytesMax) { return index }
+    // NB: these two look at records where they are: to copy one is to count its five references up and down.
+
+    func leavesOut(anyOf records: [RecordState]) -> Bool {
+        records.withUnsafeBufferPointer { records in
+            records.indices.contains { records[$0].isDeleted && !wants(records[$0]) }
         }
-        return records.count
+    }
+
+    private func longestEnd(of records: [RecordState]) -> Int {
+        records.withUnsafeBufferPointer { records in
+            var count = 0
+            var byteCount = 0
+            for index in records.indices where !records[index].isDeleted || wants(records[index]) {
+                count += 1
+                byteCount += records[index].fields.byteCount
+                if count > max(1, recordsMax) || (count > 1 && byteCount > bytesMax) { return index }
+            }
+            return records.count
+        }
     }
 }
 

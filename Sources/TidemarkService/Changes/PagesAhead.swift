@@ -69,7 +69,7 @@ final class PagesAhead: Sendable {
     }
 
     private func readAhead(of page: ZonePage, _ question: Question) async {
-        guard page.moreComing, page.entries.reduce(0, { $0 + $1.fields.byteCount }) <= Self.bytesMax else { return }
+        guard page.moreComing, byteCount(of: page) <= Self.bytesMax else { return }
         let next = Question(
             key: question.key, token: page.token.bytes, recordsMax: question.recordsMax, device: question.device,
             tellsEnds: question.tellsEnds)
@@ -82,5 +82,11 @@ final class PagesAhead: Sendable {
         scheduler.run { [read] in answer.give(await read(next)) }
         // So that the store is asked before this page is encoded, and both work at the same time.
         await Task.yield()
+    }
+
+    private func byteCount(of page: ZonePage) -> Int {
+        page.entries.withUnsafeBufferPointer { records in
+            records.indices.reduce(0) { $0 + records[$1].fields.byteCount }
+        }
     }
 }
