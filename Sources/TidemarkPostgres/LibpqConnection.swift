@@ -69,6 +69,12 @@ final class LibpqConnection: @unchecked Sendable {
                 lengths.append(Int32(range?.count ?? 0))
             }
             while formats.count < pointers.count { formats.append(Self.binary) }
+            guard bound.statement.isPrepared else {
+                let types = bound.statement.parameterTypes.map { Oid($0.rawValue) }
+                return PQsendQueryParams(
+                    connection, bound.statement.sql, Int32(types.count), types, pointers, lengths, formats, Self.binary)
+                    == 1
+            }
             return PQsendQueryPrepared(
                 connection, bound.statement.serverName, Int32(pointers.count), pointers, lengths, formats, Self.binary)
                 == 1

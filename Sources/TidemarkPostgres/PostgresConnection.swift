@@ -104,7 +104,7 @@ package final class PostgresConnection: @unchecked Sendable {
         let plan = BatchPlan(batch, isInTransaction: isInTransaction)
         isInTransaction = plan.isInTransactionAfter
         var isSent = true
-        for bound in batch where pipeline.mustPrepare(bound.statement.id) {
+        for bound in batch where bound.statement.isPrepared && pipeline.mustPrepare(bound.statement.id) {
             isSent = isSent && link.sendPrepare(bound.statement) && link.sendSync()
             pipeline.addPreparation(bound.statement.id, deadline: deadline)
         }

@@ -22,6 +22,8 @@ package struct Statement: Sendable {
     /// Small and unique in this process.
     let id: Int
     let effect: Effect
+    /// Whether connections keep it prepared.
+    let isPrepared: Bool
 
     private static let nextID = Atomic<Int>(0)
 
@@ -29,7 +31,10 @@ package struct Statement: Sendable {
     ///   - name: for logs and for `pg_prepared_statements`; letters and underscores.
     ///   - sql: one statement; its parameters are `$1`, `$2`, …
     ///   - parameterTypes: of each parameter.
-    package init(_ name: String, _ sql: String, _ parameterTypes: [PostgresType] = []) {
+    ///   - isPrepared: false for a statement that is made while the program runs and may not come again: it is parsed each
+    ///     time, and leaves nothing in the connection.
+    package init(_ name: String, _ sql: String, _ parameterTypes: [PostgresType] = [], isPrepared: Bool = true) {
+        self.isPrepared = isPrepared
         id = Self.nextID.add(1, ordering: .relaxed).oldValue
         serverName = "\(name)_\(id)"
         self.sql = sql
