@@ -21,10 +21,14 @@ package struct EarthPoint: Sendable, Hashable {
         guard latitude >= -90, latitude <= 90, longitude.isFinite else { return nil }
         let north = Degrees.sineAndCosine(latitude)
         let east = Degrees.sineAndCosine(longitude.truncatingRemainder(dividingBy: 360))
-        x = north.cosine * east.cosine
-        y = north.cosine * east.sine
-        z = north.sine
+        x = Self.flushed(north.cosine * east.cosine)
+        y = Self.flushed(north.cosine * east.sine)
+        z = Self.flushed(north.sine)
     }
+
+    /// 0 for what is nearer to it than 10⁻¹⁴⁰: of what is left, two that differ do so by more than the square root of the
+    /// smallest number. PostgreSQL makes an error of a product that underflows.
+    private static func flushed(_ value: Double) -> Double { abs(value) < 1e-140 ? 0 : value }
 
     package init?(_ location: QueryLocation) {
         self.init(latitude: location.latitude, longitude: location.longitude)

@@ -52,6 +52,29 @@ package struct QueryFields: Sendable, Hashable {
     }
 }
 
+extension QueryFields {
+    /// What a schema says of a record type.
+    ///
+    /// A schema that still learns indexes whatever is asked for, and a field that it does not know yet holds nothing
+    /// yet. A frozen one has what an operator marked.
+    package init(_ type: RecordTypeSchema, isFrozen: Bool) {
+        self.init([:], allowsOthers: !isFrozen)
+        for (key, field) in type.fields {
+            guard let valueType = FieldType(rawValue: field.type.code) else { continue }
+            let marks = isFrozen ? field.marks : .all
+            fields[key] = Field(
+                valueType, isEncrypted: field.isEncrypted, isQueryable: marks.contains(.queryable),
+                isSortable: marks.contains(.sortable), isSearchable: marks.contains(.searchable))
+        }
+        guard isFrozen else { return }
+        for key in QuerySystemKey.allCases {
+            let marks = type.systemMarks[SystemField(key)] ?? []
+            if !marks.contains(.queryable) { unqueryable.insert(key) }
+            if !marks.contains(.sortable) { unsortable.insert(key) }
+        }
+    }
+}
+
 extension FieldType {
     /// What values of this type, or the elements of such a list, are compared as; nil: not usable in predicates.
     package var kind: QueryKind? {

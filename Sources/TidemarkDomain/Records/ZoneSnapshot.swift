@@ -94,6 +94,8 @@ package struct ZoneChanges: Sendable {
     package let changeNumber: ChangeNumber
     /// Records and tombstones to insert or replace, by growing change number.
     package let records: [RecordState]
+    /// What is kept beside the records to find them (``IndexColumn``), by record name; most have none.
+    package var indexColumns: [String: String] = [:]
     /// Rows of request memory to insert or replace.
     package let memories: [DeviceID: RequestMemory]
     /// Which deleteSelf references are held now.
