@@ -50,16 +50,17 @@ package struct QueryCursor: Sendable, Hashable {
         position = QueryPosition(values: values, recordName: recordName, zoneName: zoneName)
     }
 
-    /// Where a client's cursor points; nil if it has none (empty bytes). `cursorInvalid` for what was cut or garbled, and
-    /// for a cursor of another query, zone, database or life of the store.
-    package static func position(
-        in query: Query, of database: DatabaseID, from bytes: [UInt8], store: StoreIncarnation
-    ) -> Result<QueryPosition?, FailureReason> {
+    /// A client's cursor; nil if it has none (empty bytes). `cursorInvalid` for what was cut or garbled, and for a cursor of
+    /// another query, zone or database. Whether it is of this life of the store is left to the caller, who learns
+    /// which life that is together with the page.
+    package static func opened(
+        _ bytes: [UInt8], for query: Query, in database: DatabaseID
+    ) -> Result<QueryCursor?, FailureReason> {
         if bytes.isEmpty { return .success(nil) }
-        guard let cursor = QueryCursor(bytes: bytes), cursor.store == store, cursor.database == database,
-            cursor.digest == query.digest, cursor.position.values.count == query.effectiveSorts.count
+        guard let cursor = QueryCursor(bytes: bytes), cursor.database == database, cursor.digest == query.digest,
+            cursor.position.values.count == query.effectiveSorts.count
         else { return .failure(.cursorInvalid) }
-        return .success(cursor.position)
+        return .success(cursor)
     }
 }
 

@@ -45,20 +45,20 @@ package struct QueryPageRead: Sendable, Equatable {
     package var isZoneFound: Bool
     /// How the newest incarnation of that zone ended, if it does not live.
     package var lastRemoval: ZoneRemovalReason?
-    /// Whether any record of the type was ever saved in the database.
-    package var isTypeKnown: Bool
+    /// The schema that the store went by, if it needs one; of the same snapshot.
+    package var schema: SchemaStamp?
     /// Living records, in the query's order.
     package var matches: [QueryMatch]
     /// Whether more come after them.
     package var hasMore: Bool
 
     package init(
-        isZoneFound: Bool, lastRemoval: ZoneRemovalReason? = nil, isTypeKnown: Bool, matches: [QueryMatch] = [],
-        hasMore: Bool = false
+        isZoneFound: Bool, lastRemoval: ZoneRemovalReason? = nil, schema: SchemaStamp? = nil,
+        matches: [QueryMatch] = [], hasMore: Bool = false
     ) {
         self.isZoneFound = isZoneFound
         self.lastRemoval = lastRemoval
-        self.isTypeKnown = isTypeKnown
+        self.schema = schema
         self.matches = matches
         self.hasMore = hasMore
     }
@@ -70,12 +70,13 @@ package struct QueryPage: Sendable, Equatable {
     /// Nil: there is no more.
     package let cursor: QueryCursor?
 
+    /// - Parameter isTypeKnown: whether the schema has the record type.
     /// - Returns: the page, or why there is none: the zone is missing, then the type is unknown.
     package static func make(
-        of read: QueryPageRead, for page: QueryPageQuery, store: StoreIncarnation
+        of read: QueryPageRead, for page: QueryPageQuery, store: StoreIncarnation, isTypeKnown: Bool
     ) -> Result<QueryPage, QueryRefusal> {
         guard read.isZoneFound else { return .failure(QueryRefusal(.missingZone(read.lastRemoval))) }
-        guard read.isTypeKnown else {
+        guard isTypeKnown else {
             return .failure(QueryRefusal(.recordTypeUnknown, subject: page.query.recordType))
         }
         var cursor: QueryCursor?

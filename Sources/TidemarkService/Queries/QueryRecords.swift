@@ -6,37 +6,57 @@ extension CloudService {
     /// One page of a query's results (R-173 … R-190).
     ///
     /// - Parameters:
-    ///   - access: by whose right: what may not be read is not there (I-5). In the shared database a query needs a
-    ///     zone.
+    ///   - container: the database's; its schema says what may be asked.
+    ///   - access: by whose right: what may not be read is not there (I-5); grants are those of the schema that the query
+    ///     goes by. In the shared database a query needs a zone.
     ///   - cursor: from the page before, with the same query; empty for the first page.
     ///   - recordsMax: what the client asks for; 0 leaves it to the server. A page is cut at
     ///     `Limits.answerBytesMax` too.
     package func queryRecords(
-        _ query: Query, in database: DatabaseID, by access: RecordAccess, cursor: [UInt8], recordsMax: Int
+        _ query: Query, in database: DatabaseID, of container: ContainerID, by access: RecordAccess, cursor: [UInt8],
+        recordsMax: Int
     ) async -> Result<QueryPage, QueryRefusal> {
-        let fields = QueryFields.unknown
-        if let refusal = query.refusal(fields: fields, scope: access.scope, limits: limits) {
-            return .failure(refusal)
-        }
-        guard let query = access.narrowing(query) else {
-            return .failure(QueryRefusal(.recordTypeUnknown, subject: query.recordType))
-        }
         let result = await retry.run { () async throws(StorageError) -> Result<QueryResult, FailureReason> in
-            let store = try await storage.incarnation()
-            switch QueryCursor.position(in: query, of: database, from: cursor, store: store) {
-            case .failure(let reason): return .failure(reason)
-            case .success(let after):
+            for _ in 0..<Self.schemaRoundsMax {
+                let known = try await schemas.schema(of: container, for: query)
+                let schema = known.schema
+                let type = schema.schema.types[query.recordType]
+                let fields = type.map { QueryFields($0, isFrozen: schema.isFrozen) } ?? .unknown
+                if let refusal = query.refusal(fields: fields, scope: access.scope, limits: limits) {
+                    return .success(.failure(refusal))
+                }
+                var access = access
+                if access.scope == .public { access.grants = known.grants }
+                guard let query = access.narrowing(query) else {
+                    return .success(.failure(QueryRefusal(.recordTypeUnknown, subject: query.recordType)))
+                }
+                let opened: QueryCursor?
+                switch QueryCursor.opened(cursor, for: query, in: database) {
+                case .failure(let reason): return .failure(reason)
+                case .success(let cursor): opened = cursor
+                }
                 let page = QueryPageQuery(
-                    database: database, query: query, fields: fields, after: after,
+                    database: database, query: query, fields: fields, after: opened?.position,
                     recordsMax: limits.pageCount(requested: recordsMax), bytesMax: limits.answerBytesMax)
-                return .success(QueryPage.make(of: try await storage.queryPage(page), for: page, store: store))
+                let read = try await storage.queryPage(page)
+                if let opened, opened.store != read.store { return .failure(.cursorInvalid) }
+                // An operator changed the schema: what was allowed may not be any more.
+                if let stamp = read.schema, stamp.version != schema.version {
+                    try await schemas.load(container)
+                    continue
+                }
+                return .success(
+                    QueryPage.make(of: read.value, for: page, store: read.store, isTypeKnown: type != nil))
             }
+            throw StorageError(.unavailable, detail: "the schema does not come to rest")
         }
         switch result {
         case .success(let page): return page
         case .failure(let reason): return .failure(QueryRefusal(reason))
         }
     }
+
+    private static var schemaRoundsMax: Int { 6 }
 }
 
 private typealias QueryResult = Result<QueryPage, QueryRefusal>

@@ -16,9 +16,10 @@ struct GroupDecision: Sendable {
     /// - Parameters:
     ///   - keys: each zone of `entries` once.
     ///   - snapshots: what was read of them, in the same order.
+    ///   - schemas: in the versions that the snapshots tell of.
     init(
         _ entries: [WriteQueue.Entry], keys: [ZoneKey], snapshots: [ZoneSnapshot], store: StoreIncarnation,
-        limits: Limits, now: Timestamp
+        schemas: [ContainerID: KnownSchema] = [:], limits: Limits, now: Timestamp
     ) {
         var overlays = snapshots.map { ZoneOverlay(snapshot: $0, store: store, limits: limits) }
         let indices = Dictionary(uniqueKeysWithValues: zip(keys, overlays.indices))
@@ -29,7 +30,13 @@ struct GroupDecision: Sendable {
             }
             outcomes.append(overlays[index].apply(entry.request, now: now))
         }
-        changes = overlays.compactMap(\.changes)
+        changes = zip(overlays, snapshots).compactMap { overlay, snapshot in
+            guard var changes = overlay.changes else { return nil }
+            if let schema = snapshot.schema.flatMap({ schemas[$0.container] }) {
+                changes.indexColumns = schema.indexColumns(of: changes)
+            }
+            return changes
+        }
         notices = zip(keys, overlays).flatMap { key, overlay in
             overlay.movedBy.sorted().map { ZoneNotice(database: key.database, device: $0, zoneName: key.name) }
         }

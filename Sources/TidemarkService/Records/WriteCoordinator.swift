@@ -111,13 +111,14 @@ final class WriteCoordinator: Sendable {
         let reads = GroupDecision.reads(of: part, keys: keys)
         for _ in 0..<Self.schemaRoundsMax {
             let transaction = try await storage.beginWrite(reads)
-            let check = SchemaCheck(part, snapshots: transaction.snapshots, schemas: schemas.known, limits: limits)
+            let known = schemas.known
+            let check = SchemaCheck(part, snapshots: transaction.snapshots, schemas: known, limits: limits)
             guard case .checked(let part) = check else {
                 await transaction.rollback()
                 try await schemas.catchUp(with: check)
                 continue
             }
-            return try await write(part, keys: keys, in: transaction)
+            return try await write(part, keys: keys, in: transaction, schemas: known)
         }
         throw StorageError(.unavailable, detail: "the schema does not come to rest")
     }
@@ -126,11 +127,12 @@ final class WriteCoordinator: Sendable {
     private static let schemaRoundsMax = 6
 
     private func write(
-        _ part: [WriteQueue.Entry], keys: [ZoneKey], in transaction: any WriteTransaction
+        _ part: [WriteQueue.Entry], keys: [ZoneKey], in transaction: any WriteTransaction,
+        schemas: [ContainerID: KnownSchema]
     ) async throws(StorageError) -> GroupDecision {
         let decision = GroupDecision(
-            part, keys: keys, snapshots: transaction.snapshots, store: transaction.store, limits: limits,
-            now: Timestamp(milliseconds: scheduler.wallClockMilliseconds))
+            part, keys: keys, snapshots: transaction.snapshots, store: transaction.store, schemas: schemas,
+            limits: limits, now: Timestamp(milliseconds: scheduler.wallClockMilliseconds))
         if decision.changes.isEmpty {
             await transaction.rollback()
         } else {

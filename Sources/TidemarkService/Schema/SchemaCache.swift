@@ -38,6 +38,12 @@ final class SchemaCache: Sendable {
         return try await load(container)
     }
 
+    /// The schema by which a query is judged: what is remembered, unless another server may have learned what it names.
+    func schema(of container: ContainerID, for query: Query) async throws(StorageError) -> KnownSchema {
+        if let known = known[container], known.schema.isFrozen || known.schema.schema.knows(query) { return known }
+        return try await load(container)
+    }
+
     /// Reads a schema again and remembers it.
     @discardableResult
     func load(_ container: ContainerID) async throws(StorageError) -> KnownSchema {
@@ -60,6 +66,8 @@ struct KnownSchema: Sendable {
     /// Of the types that do not have the standard ones.
     let grants: [String: Grants]
     private let shapes: [String: FieldShapes]
+    /// Of the types that have index marks.
+    private let indexWriters: [String: IndexColumnWriter]
 
     init(_ schema: ContainerSchema) {
         self.schema = schema
@@ -67,11 +75,23 @@ struct KnownSchema: Sendable {
         shapes = schema.schema.types.mapValues { type in
             FieldShapes(type.fields.map { ($0.key, $0.value.type.code, $0.value.isEncrypted) })
         }
+        indexWriters = schema.schema.types.mapValues(IndexColumnWriter.init).filter { !$0.value.isEmpty }
     }
 
     /// As ``ContainerSchema/verdict(onSaving:type:)``, and as good as free for a save that fits.
     func verdict(onSaving fields: FieldMap, type: String) -> SchemaVerdict {
         if let shapes = shapes[type], shapes.cover(fields) { return .fits }
         return schema.verdict(onSaving: fields, type: type)
+    }
+
+    /// What is kept beside records so that queries find them, by record name; empty where no type is marked.
+    func indexColumns(of changes: ZoneChanges) -> [String: String] {
+        guard !indexWriters.isEmpty else { return [:] }
+        var columns: [String: String] = [:]
+        let scope = IndexColumn.scope(changes.database, changes.zone)
+        for record in changes.records where !record.isDeleted {
+            columns[record.name] = indexWriters[record.type]?.column(of: record.fields, scope: scope)
+        }
+        return columns
     }
 }

@@ -66,8 +66,11 @@ package protocol Storage: AnyObject, Sendable {
 
     /// Living records that a query finds, in its order, of one snapshot. Exactly what ``QueryScan`` finds.
     ///
-    /// - Parameter query: one that was checked.
-    func queryPage(_ query: QueryPageQuery) async throws(StorageError) -> QueryPageRead
+    /// A store may find them by indexes for what the container's schema marks: in development it marks what a query needs
+    /// and computes it for the records that are there, so that the first such query takes a moment.
+    ///
+    /// - Parameter query: one that was checked by the schema.
+    func queryPage(_ query: QueryPageQuery) async throws(StorageError) -> StoreRead<QueryPageRead>
 
     // MARK: Schema
 

@@ -11,8 +11,8 @@ extension RequestRouter {
         let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
         let search = try await search(request, by: viewpoint, in: context.member.container)
         let result = await service.queryRecords(
-            search.query, in: viewpoint.database, by: viewpoint.access, cursor: search.cursor,
-            recordsMax: search.limit)
+            search.query, in: viewpoint.database, of: try await container(of: context.member), by: viewpoint.access,
+            cursor: search.cursor, recordsMax: search.limit)
         switch result {
         case .success(let page):
             let naming = try await naming(page.users, for: viewpoint)
@@ -20,6 +20,11 @@ extension RequestRouter {
                 context.id, .queryRecords(WireQueryRecordsAnswer(page, to: search, seenFrom: naming)))
         case .failure(let refusal): throw Refusal(refusal)
         }
+    }
+
+    private func container(of member: SessionMember) async throws(Refusal) -> ContainerID {
+        if let identity = member.identity { return identity.container }
+        return try await service.publicDatabase(of: member.container).orRefusal().container
     }
 
     /// A predicate names users by their record names, which are looked up if they are not the caller's.

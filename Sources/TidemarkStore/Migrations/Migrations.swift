@@ -76,5 +76,9 @@ package enum Migrations {
             "0014_add_largest_record", "5d54bba46b65e64d610d5ba42da12e605ebbaddcb92e0d0148399df6a4cbfb4b",
             PackageResources._014_add_largest_record_sql
         ),
+        (
+            "0015_add_index_values", "b292baabb17e22089f0d3e971068f4e9c3b9fc033a4886fc0b4fdeef97986dec",
+            PackageResources._015_add_index_values_sql
+        ),
     ]
 }

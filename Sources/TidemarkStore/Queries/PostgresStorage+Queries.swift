@@ -2,69 +2,113 @@
 
 package import TidemarkDomain
 internal import TidemarkPostgres
+internal import TidemarkScheduling
 package import TidemarkService
+internal import TidemarkSockets
 
 extension PostgresStorage {
-    package func queryPage(_ query: QueryPageQuery) async throws(StorageError) -> QueryPageRead {
-        let lease = try await acquire()
-        let read: QueryPageRead
-        do {
-            read = try await scan(query, on: lease.connection)
-            release(lease)
-        } catch {
-            release(lease)
-            throw StorageError(error, duringCommit: false)
-        }
-        guard !read.isZoneFound, let zoneName = query.query.zoneName else { return read }
-        let key = ZoneKey(database: query.database, name: zoneName)
-        return QueryPageRead(
-            isZoneFound: false, lastRemoval: try await records(named: [], in: key).lastRemoval, isTypeKnown: false)
-    }
+    /// How often the schema may change under a query, or marks may be missing.
+    private static let roundsMax = 10
 
-    private func scan(
-        _ query: QueryPageQuery, on connection: PostgresConnection
-    ) async throws(PostgresError) -> QueryPageRead {
-        let database = PostgresValue.int8(query.database.rawValue)
-        let rows = try await connection.execute([QueryStatements.begin(), ZoneStatements.all(database)])[1]
-        var living: [ZoneState] = []
-        for row in rows { living.append(try ZoneRow.decode(row, from: 0, in: query.database)) }
-        let searched = living.filter { zone in query.query.zoneName.map { $0 == zone.key.name } ?? true }
-        guard query.query.zoneName == nil || !searched.isEmpty else {
-            return QueryPageRead(isZoneFound: false, isTypeKnown: false)
-        }
-        var scan = QueryScan(query)
-        var recordCount = 0
-        for zone in searched { recordCount += try await look(at: zone, query, with: &scan, on: connection) }
-        var isTypeKnown = recordCount > 0
-        if !isTypeKnown {
-            let zones = PostgresValue.int8Array(living.map(\.id.rawValue))
-            let statement = QueryStatements.isTypeKnown(database, zones, .text(query.query.recordType))
-            isTypeKnown = try await connection.execute([statement])[0][0].bool(0)
-        }
-        return QueryPageRead(
-            isZoneFound: true, isTypeKnown: isTypeKnown, matches: scan.matches, hasMore: scan.hasMore)
-    }
-
-    private static let batchRecordsMax: Int64 = 500
-
-    /// - Returns: how many records of the type the zone has.
-    private func look(
-        at zone: ZoneState, _ query: QueryPageQuery, with scan: inout QueryScan, on connection: PostgresConnection
-    ) async throws(PostgresError) -> Int {
-        var recordCount = 0
-        var lastName = ""
-        while true {
-            let statement = QueryStatements.records(
-                .int8(query.database.rawValue), .int8(zone.id.rawValue), .text(lastName), .text(query.query.recordType),
-                .int8(Self.batchRecordsMax), .int8(Int64(query.bytesMax)))
-            let rows = try await connection.execute([statement])[0]
-            if rows.count == 0 { return recordCount }
-            for row in rows {
-                let record = try RecordRow.decode(row, from: 0)
-                scan.look(at: record, in: zone.id, named: zone.key.name)
-                lastName = record.name
+    /// One page of a query's results, of one snapshot: one round trip where the type is known here already.
+    ///
+    /// In development, what a query is the first to need is marked, computed for the records that are there, and indexed
+    /// development indexes all). That takes a moment; `zoneBusy` if it takes longer.
+    package func queryPage(_ page: QueryPageQuery) async throws(StorageError) -> StoreRead<QueryPageRead> {
+        for _ in 0..<Self.roundsMax {
+            let type = try await preparedType(for: page)
+            guard type.isKnown else { return try await emptyPage(of: page, in: type.container) }
+            var compiler = QueryCompiler(page, type: type.schema, indexes: type.indexes)
+            let rows = try await queries.run(compiler.compile())
+            let read = try decode { () throws(PostgresError) in try QueryRow.page(rows, in: type.container) }
+            if read.value.schema?.version != type.version {
+                types.forget(type.name, in: page.database)
+                continue
             }
-            recordCount += rows.count
+            return read.isZoneFound ? read : try await emptyPage(of: page, in: type.container)
         }
+        throw StorageError(.zoneBusy, detail: "the schema keeps changing")
+    }
+
+    /// How PostgreSQL would run the query, for operators: lines of EXPLAIN.
+    package func explain(_ page: QueryPageQuery) async throws(StorageError) -> [String] {
+        let type = try await preparedType(for: page)
+        var compiler = QueryCompiler(page, type: type.schema, indexes: type.indexes)
+        var query = compiler.compile()
+        query.sql = "EXPLAIN " + query.sql
+        let rows = try await queries.run(query, isRepeated: false)
+        return try decode { () throws(PostgresError) in
+            var lines: [String] = []
+            for row in rows { lines.append(try row.string(0)) }
+            return lines
+        }
+    }
+
+    /// The record type with everything that the query needs, or as one that is not known.
+    private func preparedType(for page: QueryPageQuery) async throws(StorageError) -> QueryType {
+        let (query, database) = (page.query, page.database)
+        let now = pool.loop.now
+        if let type = types.type(query.recordType, in: database, now: now), type.covers(query),
+            type.isPrepared(for: query)
+        {
+            return type
+        }
+        for _ in 0..<Self.roundsMax {
+            let answers = try await readAll([
+                QueryStatements.type(.int8(database.rawValue), .text(query.recordType)),
+                QueryStatements.validIndexes(.text(PhysicalIndex.namePrefix)),
+            ])
+            let found = try decode { () throws(PostgresError) in try QueryType(answers, name: query.recordType) }
+            guard let type = found else { throw StorageError(.containerUnknown) }
+            guard type.isKnown else { return type }
+            if type.isPrepared(for: query) {
+                types.remember(type, in: database, now: now)
+                return type
+            }
+            try await prepare(type, marking: type.isFrozen ? RecordMarks() : type.missingMarks(for: query))
+        }
+        throw StorageError(.zoneBusy, detail: "the record type is being prepared for queries")
+    }
+
+    /// Of a type that nobody saved, or of a zone that is missing: the rare case costs further questions.
+    private func emptyPage(
+        of page: QueryPageQuery, in container: ContainerID
+    ) async throws(StorageError) -> StoreRead<QueryPageRead> {
+        let rows = try await read(AccountStatements.store())
+        var read = try decode { () throws(PostgresError) in
+            StoreRead(
+                QueryPageRead(
+                    isZoneFound: true, schema: SchemaStamp(container: container, version: try rows[0].int64(1))),
+                in: StoreIncarnation(UInt64(bitPattern: try rows[0].int64(0))))
+        }
+        guard let name = page.query.zoneName else { return read }
+        let snapshot = try await records(named: [], in: ZoneKey(database: page.database, name: name))
+        read.isZoneFound = snapshot.zone != nil
+        read.lastRemoval = snapshot.lastRemoval
+        return read
+    }
+}
+
+/// Where the columns of `QueryCompiler` stand in a row: the store's life, the version of its schemas, whether the zone is
+/// there, whether the record is in the page, its zone's id and name, and from 6 on the columns of `RecordRow`.
+enum QueryRow {
+    static func page(
+        _ rows: PostgresRows, in container: ContainerID
+    ) throws(PostgresError) -> StoreRead<QueryPageRead> {
+        guard let head = rows.first else { throw PostgresError(.unexpectedResult, detail: "no store") }
+        var read = QueryPageRead(
+            isZoneFound: try head.bool(2), schema: SchemaStamp(container: container, version: try head.int64(1)))
+        for row in rows {
+            guard let isInPage = try row.bool(ifPresent: 3) else { break }
+            guard isInPage else {
+                read.hasMore = true
+                break
+            }
+            read.matches.append(
+                QueryMatch(
+                    zone: ZoneID(try row.int64(4)), zoneName: try row.string(5),
+                    record: try RecordRow.decode(row, from: 6)))
+        }
+        return StoreRead(read, in: StoreIncarnation(UInt64(bitPattern: try head.int64(0))))
     }
 }

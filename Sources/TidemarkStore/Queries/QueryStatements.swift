@@ -2,31 +2,95 @@
 
 internal import TidemarkPostgres
 
-/// The SQL of queries. Every record of a zone is looked at, in pieces of one snapshot.
+/// The SQL around queries whose text is fixed.
 enum QueryStatements {
-    static let begin = Statement("begin_query", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-
-    /// Living records of one type by name: 1 database, 2 zone, 3 name after which they begin, 4 type, 5 records at most,
-    /// 6 bytes after which no further one is added.
-    static let records = Statement(
-        "query_records",
+    /// The schema of one type as queries need it: container, version, environment, whether the type is known; then a row a
+    /// field. 1 database, 2 type.
+    static let type = Statement(
+        "query_type",
         """
-        SELECT \(RecordStatements.columns)
-          FROM (SELECT c.*, sum(c.byte_count) OVER (ORDER BY c.name) - c.byte_count AS bytes_before
-                  FROM (SELECT * FROM record c
-                         WHERE c.database_id = $1 AND c.zone_id = $2 AND c.name > $3 AND c.type = $4
-                           AND NOT c.is_deleted
-                         ORDER BY c.name LIMIT $5) AS c) AS r
-         WHERE r.bytes_before < $6
-         ORDER BY r.name
-        """, [.int8, .int8, .text, .text, .int8, .int8])
+        SELECT c.id, (SELECT schema_version FROM store), c.environment, t.name IS NOT NULL, f.key, f.value_type,
+               f.is_encrypted, f.marks, f.ready_marks
+          FROM database d JOIN container c ON c.id = d.container_id
+          LEFT JOIN record_type t ON t.container_id = c.id AND t.name = $2
+          LEFT JOIN record_field f ON f.container_id = t.container_id AND f.record_type = t.name
+         WHERE d.id = $1
+        """, [.int8, .text])
 
-    /// Whether a record of the type was ever saved: 1 database, 2 zones, 3 type.
-    static let isTypeKnown = Statement(
-        "query_is_type_known",
+    /// Types that have marks without index values. 1 container.
+    static let unreadyTypes = Statement(
+        "query_unready_types",
         """
-        SELECT EXISTS (
-            SELECT FROM unnest($2::bigint[]) AS k (zone_id)
-              JOIN record r ON r.database_id = $1 AND r.zone_id = k.zone_id AND r.type = $3)
-        """, [.int8, .int8Array, .text])
+        SELECT DISTINCT record_type FROM record_field
+         WHERE container_id = $1 AND marks & ~ready_marks <> 0 ORDER BY record_type
+        """, [.int8])
+
+    /// The transactions that hold a zone, or wait for one.
+    static let writers = Statement(
+        "query_writers",
+        """
+        SELECT DISTINCT virtualtransaction FROM pg_locks
+         WHERE relation = 'zone'::regclass AND mode IN ('RowShareLock', 'RowExclusiveLock')
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        """, [])
+
+    /// Locks zones that live as who writes to them does, in the order of their ids. 1 database, 2 zones.
+    static let lockZones = Statement(
+        "query_lock_zones",
+        """
+        SELECT z.id FROM (SELECT id FROM unnest($2::bigint[]) AS k (id) ORDER BY id OFFSET 0) AS k
+         CROSS JOIN LATERAL (
+               SELECT id FROM zone
+                WHERE database_id = $1 AND id BETWEEN k.id AND k.id ORDER BY id LIMIT 1 FOR NO KEY UPDATE) AS z
+        """, [.int8, .int8Array])
+
+    /// Leaves what was saved since it was read. 1 databases, 2 zones, 3 names, 4 change numbers, 5 index values.
+    static let fill = Statement(
+        "query_fill",
+        """
+        UPDATE record SET index_values = k.index_values::jsonb
+          FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[])
+               AS k (database_id, zone_id, name, change_number, index_values)
+         WHERE record.database_id = k.database_id AND record.zone_id = k.zone_id AND record.name = k.name
+           AND record.change_number = k.change_number AND NOT record.is_deleted
+        """, [.int8Array, .int8Array, .textArray, .int8Array, .textArray])
+
+    /// Marks that are as they were in that version of the schemas. 1 container, 2 type, 3 version.
+    static let markReady = Statement(
+        "query_mark_ready",
+        """
+        UPDATE record_field SET ready_marks = marks
+         WHERE container_id = $1 AND record_type = $2 AND marked_at_version <= $3
+        """, [.int8, .text, .int8])
+
+    /// The indexes of the table of records that are for queries: name, whether they are good, whether somebody is making
+    /// them, bytes. 1 how their names begin.
+    static let indexes = Statement(
+        "query_indexes",
+        """
+        SELECT c.relname::text, i.indisvalid AND i.indisready, p.pid IS NOT NULL, pg_relation_size(c.oid)
+          FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+          LEFT JOIN pg_stat_progress_create_index p ON p.index_relid = c.oid
+         WHERE i.indrelid = 'record'::regclass AND starts_with(c.relname::text, $1)
+         ORDER BY c.relname
+        """, [.text])
+
+    /// The names of those that are good. 1 how their names begin.
+    static let validIndexes = Statement(
+        "query_valid_indexes",
+        """
+        SELECT c.relname::text
+          FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+         WHERE i.indrelid = 'record'::regclass AND i.indisvalid AND starts_with(c.relname::text, $1)
+        """, [.text])
+
+    static let avoidSorting = Statement(
+        "query_avoid_sorting", "SELECT set_config('enable_sort', 'off', true)", [])
+
+    /// A new index has counted the rows.
+    static let isWorthCounting = Statement(
+        "query_is_worth_counting", "SELECT reltuples >= 1000 FROM pg_class WHERE oid = 'record'::regclass", [])
+
+    /// "tide" and 1: one server at a time makes indexes. Until the session ends.
+    static let tryLock = Statement("query_try_lock", "SELECT pg_try_advisory_lock(1953064037, 1)", [])
 }

@@ -78,6 +78,7 @@ private struct SchemaReplacement {
         let names = new.types.keys.sorted()
         let regranted = names.filter { old.types[$0]?.grants != new.types[$0]?.grants }
         return [
+            SchemaStatements.countOn(),
             SchemaStatements.removeTypes(id, .textArray(old.types.keys.filter { new.types[$0] == nil }.sorted())),
             SchemaStatements.putTypes(id, .textArray(names), .boolArray(names.map(hasOwnGrants))),
             SchemaStatements.removeFields(id, gone.types, gone.keys),
@@ -86,7 +87,6 @@ private struct SchemaReplacement {
             grants(of: regranted.filter(hasOwnGrants)),
             SchemaStatements.removeRoles(id, .textArray(new.roles.sorted())),
             SchemaStatements.putRoles(id, .textArray(new.roles.sorted())),
-            SchemaStatements.countOn(),
             .commit,
         ]
     }

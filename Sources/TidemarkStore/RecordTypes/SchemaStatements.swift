@@ -62,6 +62,7 @@ enum SchemaStatements {
     static let lockToReplace = Statement(
         "schema_lock_to_replace", "SELECT 1 FROM container WHERE id = $1 FOR NO KEY UPDATE", [.int8])
 
+    /// Comes first of all that replaces: fields are written with the new version.
     static let countOn = Statement("schema_count_on", "UPDATE store SET schema_version = schema_version + 1", [])
 
     /// With their fields and grants. 1 container, 2 names.
@@ -91,10 +92,12 @@ enum SchemaStatements {
     static let putFields = Statement(
         "schema_put_fields",
         """
-        INSERT INTO record_field (container_id, record_type, key, value_type, is_encrypted, marks)
-        SELECT $1, k.* FROM unnest($2::text[], $3::text[], $4::integer[], $5::boolean[], $6::integer[]) AS k
+        INSERT INTO record_field (container_id, record_type, key, value_type, is_encrypted, marks, marked_at_version)
+        SELECT $1, k.*, (SELECT schema_version FROM store)
+          FROM unnest($2::text[], $3::text[], $4::integer[], $5::boolean[], $6::integer[]) AS k
             ON CONFLICT (container_id, record_type, key) DO UPDATE
            SET value_type = excluded.value_type, is_encrypted = excluded.is_encrypted, marks = excluded.marks,
+               marked_at_version = excluded.marked_at_version,
                ready_marks = CASE WHEN record_field.value_type = excluded.value_type
                                   THEN record_field.ready_marks & excluded.marks ELSE 0 END
         """, [.int8, .textArray, .textArray, .int4Array, .boolArray, .int4Array])

@@ -131,6 +131,7 @@ private struct RecordColumns {
     var type: [String] = []
     var parent: [String?] = []
     var fields: [[UInt8]] = []
+    var indexValues: [String?] = []
 
     init(capacity: Int) {
         database.reserveCapacity(capacity)
@@ -166,14 +167,18 @@ private struct RecordColumns {
         type.append(record.type)
         parent.append(record.parent)
         fields.append(record.fields.bytes)
+        indexValues.append(changes.indexColumns[record.name])
     }
 
     var bound: BoundStatement {
-        RecordStatements.writeRecords(
+        let columns: [PostgresValue] = [
             .int8Array(database), .int8Array(zone), .int8Array(changeNumber), .int8Array(batchEnd),
             .timestampArray(milliseconds: createdAt), .int8Array(createdBy),
             .timestampArray(milliseconds: modifiedAt), .int8Array(modifiedBy), .uuidArray(createdByDevice),
             .int4Array(byteCount), .boolArray(isDeleted), .textArray(name), .textArray(type),
-            .textArray(parent), .byteaArray(fields))
+            .textArray(parent), .byteaArray(fields),
+        ]
+        guard indexValues.contains(where: { $0 != nil }) else { return RecordStatements.writeRecords.bind(columns) }
+        return RecordStatements.writeIndexedRecords.bind(columns + [.textArray(indexValues)])
     }
 }

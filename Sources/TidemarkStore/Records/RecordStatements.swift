@@ -213,27 +213,47 @@ enum RecordStatements {
                 ORDER BY id DESC LIMIT 1) AS z
         """, [.int8Array, .textArray])
 
-    /// Inserts and replaces records: one row a record, which moves to its new change number.
+    /// Inserts or replaces records of types that no query needs to find. Arrays, one a column.
     static let writeRecords = Statement(
         "write_records",
         """
-        INSERT INTO record (database_id, zone_id, change_number, batch_end, created_at, created_by, modified_at,
-                            modified_by, created_by_device, byte_count, is_deleted, name, type, parent, fields)
-        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::bigint[],
-                             $7::timestamptz[], $8::bigint[], $9::uuid[], $10::integer[], $11::boolean[], $12::text[],
-                             $13::text[], $14::text[], $15::bytea[])
+        INSERT INTO record (\(written))
+        SELECT * FROM unnest(\(writtenArrays))
+            ON CONFLICT (database_id, zone_id, name) DO UPDATE SET \(writtenExcluded), index_values = NULL
+        """, writtenTypes)
+
+    /// The same with what is kept beside records for queries, null for some, as the last array.
+    static let writeIndexedRecords = Statement(
+        "write_indexed_records",
+        """
+        INSERT INTO record (\(written), index_values)
+        SELECT \(written), index_values::jsonb
+          FROM unnest(\(writtenArrays), $16::text[]) AS k (\(written), index_values)
             ON CONFLICT (database_id, zone_id, name) DO UPDATE
-           SET change_number = excluded.change_number, batch_end = excluded.batch_end,
-               created_at = excluded.created_at, created_by = excluded.created_by,
-               modified_at = excluded.modified_at, modified_by = excluded.modified_by,
-               created_by_device = excluded.created_by_device, byte_count = excluded.byte_count,
-               is_deleted = excluded.is_deleted, type = excluded.type, parent = excluded.parent,
-               fields = excluded.fields
-        """,
-        [
-            .int8Array, .int8Array, .int8Array, .int8Array, .timestamptzArray, .int8Array, .timestamptzArray,
-            .int8Array, .uuidArray, .int4Array, .boolArray, .textArray, .textArray, .textArray, .byteaArray,
-        ])
+           SET \(writtenExcluded), index_values = excluded.index_values
+        """, writtenTypes + [.textArray])
+
+    private static let written = """
+        database_id, zone_id, change_number, batch_end, created_at, created_by, modified_at, modified_by, \
+        created_by_device, byte_count, is_deleted, name, type, parent, fields
+        """
+
+    private static let writtenArrays = """
+        $1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::bigint[], $7::timestamptz[], \
+        $8::bigint[], $9::uuid[], $10::integer[], $11::boolean[], $12::text[], $13::text[], $14::text[], $15::bytea[]
+        """
+
+    private static let writtenExcluded = """
+        change_number = excluded.change_number, batch_end = excluded.batch_end, created_at = excluded.created_at, \
+        created_by = excluded.created_by, modified_at = excluded.modified_at, modified_by = excluded.modified_by, \
+        created_by_device = excluded.created_by_device, byte_count = excluded.byte_count, \
+        is_deleted = excluded.is_deleted, type = excluded.type, parent = excluded.parent, fields = excluded.fields
+        """
+
+    private static let writtenTypes: [PostgresType] = [
+        .int8Array, .int8Array, .int8Array, .int8Array, .timestamptzArray, .int8Array, .timestamptzArray, .int8Array,
+        .uuidArray, .int4Array, .boolArray, .textArray, .textArray, .textArray, .byteaArray,
+    ]
 
     /// 1 databases, 2 zones, 3 change numbers, 4 bytes of the largest record that is written.
     static let moveZones = Statement(

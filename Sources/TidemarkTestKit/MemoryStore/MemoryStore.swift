@@ -76,8 +76,8 @@ package final class MemoryStore: Storage {
         try await call { StoreRead($0.zonePage(query), in: $0.incarnation) }
     }
 
-    package func queryPage(_ query: QueryPageQuery) async throws(StorageError) -> QueryPageRead {
-        try await call { $0.queryPage(query) }
+    package func queryPage(_ query: QueryPageQuery) async throws(StorageError) -> StoreRead<QueryPageRead> {
+        try await call { StoreRead($0.queryPage(query), in: $0.incarnation) }
     }
 
     package func databaseFeed(

@@ -133,8 +133,7 @@ struct MemoryTables {
         let missing = isZoneFound ? nil : page.query.zoneName.map { ZoneKey(database: page.database, name: $0) }
         return QueryPageRead(
             isZoneFound: isZoneFound, lastRemoval: missing.flatMap(lastRemoval),
-            isTypeKnown: living.contains { $0.hasHeld(page.query.recordType) }, matches: scan.matches,
-            hasMore: scan.hasMore)
+            schema: schemaStamp(of: page.database), matches: scan.matches, hasMore: scan.hasMore)
     }
 
     /// The viewer's zones that have a feed entry or need one: all but the default zone, by id.

@@ -96,9 +96,6 @@ struct MemoryZone {
         for record in records.values { scan.look(at: record, in: state.id, named: state.key.name) }
     }
 
-    /// Whether there is a record of the type, or the tombstone of one.
-    func hasHeld(_ type: String) -> Bool { records.values.contains { $0.type == type } }
-
     private func firstLogIndex(after number: ChangeNumber) -> Int {
         var low = 0
         var high = log.count

@@ -95,8 +95,7 @@ private enum Envelopes {
             if search.query.refusal(fields: .unknown, scope: .private, limits: limits) != nil { return }
             try Finding.unless(search.query.predicate.fits(limits), "a predicate of any size")
             _ = QueryEvaluator(search.query.predicate)
-            _ = QueryCursor.position(
-                in: search.query, of: viewpoint.database, from: search.cursor, store: viewpoint.store)
+            _ = QueryCursor.opened(search.cursor, for: search.query, in: viewpoint.database)
         }
     }
 

@@ -51,7 +51,7 @@ final class PlantedStorage: Storage {
         return page
     }
 
-    func queryPage(_ query: QueryPageQuery) async throws(StorageError) -> QueryPageRead {
+    func queryPage(_ query: QueryPageQuery) async throws(StorageError) -> StoreRead<QueryPageRead> {
         try await base.queryPage(query)
     }
 

@@ -124,10 +124,10 @@ import TidemarkWire
             if let zone { request.query.zone = Examples.zoneID(zone) }
             let search = try RecordsSearch(request, by: Examples.viewpoint, limits: Examples.limits)
             #expect(search.limit == 7 && search.cursor == [1, 2])
-            let read = QueryPageRead(isZoneFound: true, isTypeKnown: true, matches: [match], hasMore: zone == nil)
+            let read = QueryPageRead(isZoneFound: true, matches: [match], hasMore: zone == nil)
             let page = try QueryPage.make(
                 of: read, for: QueryPageQuery(database: DatabaseID(3), query: search.query, recordsMax: 1, bytesMax: 1),
-                store: cursor.store
+                store: cursor.store, isTypeKnown: true
             ).get()
             let answer = WireQueryRecordsAnswer(page, to: search, seenFrom: Examples.viewpoint)
             #expect(answer.matches.map(\.record.name) == ["a"] && answer.matches[0].hasZone == (zone == nil))

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkDomain
+internal import TidemarkPostgres
+internal import TidemarkScheduling
+internal import TidemarkService
+internal import TidemarkSockets
+
+/// Makes indexes for queries while others read and write, one after another and one server at a time, on a connection of its
+/// own that is open only meanwhile.
+final class IndexBuilder: Sendable {
+    /// Indexes for queries in the whole store; past it queries scan. Each costs a save of any type a little, and a save of
+    /// its own type more.
+    static let indexesMax = 300
+    private static let buildTimeMax = Duration.seconds(6 * 3_600)
+    private static let stopTimeMax = Duration.seconds(2)
+
+    private static let sessionSettings: [(String, String)] = [
+        ("standard_conforming_strings", "on"),
+        // A new index waits for transactions that are older; longer than a lock of a save may.
+        ("lock_timeout", "10min"),
+        ("tcp_user_timeout", "10s"),
+    ]
+
+    private struct State {
+        var isStopped = false
+        var building: [Int: PostgresPool] = [:]
+        var lastNumber = 0
+        /// Under way, from opening to closing.
+        var buildCount = 0
+        /// To be made in the background.
+        var wanted: Set<PhysicalIndex> = []
+        var isInBackground = false
+    }
+
+    private let url: String
+    private let loop: EventLoop
+    private let state = Mutex(State())
+
+    init(url: String, loop: EventLoop) {
+        self.url = url
+        self.loop = loop
+    }
+
+    /// Makes these too in the background. An index only makes queries faster: what fails is made at the next occasion.
+    func buildSoon(_ wanted: [PhysicalIndex]) {
+        let starts = state.withLock { state in
+            state.wanted.formUnion(wanted)
+            defer { state.isInBackground = true }
+            return !state.isInBackground
+        }
+        guard starts else { return }
+        loop.run { [self] in
+            while let next = takeWanted() { try? await build(next) }
+        }
+    }
+
+    private func takeWanted() -> [PhysicalIndex]? {
+        state.withLock { state in
+            guard !state.wanted.isEmpty, !state.isStopped else {
+                state.isInBackground = false
+                return nil
+            }
+            defer { state.wanted = [] }
+            return state.wanted.sorted { $0.name < $1.name }
+        }
+    }
+
+    /// Makes those that are missing and makes broken ones anew; then the planner learns what is in them. Returns when they
+    /// are there.
+    ///
+    /// - Parameter dropsOthers: whether indexes that are not in the list go.
+    func build(_ wanted: [PhysicalIndex], dropsOthers: Bool = false) async throws(StorageError) {
+        do {
+            let (number, pool) = try open()
+            let result: Result<Void, PostgresError>
+            do {
+                let lease = try await pool.acquire()
+                defer { pool.release(lease) }
+                try await lock(lease.connection)
+                try await build(wanted, dropsOthers: dropsOthers, on: lease.connection)
+                result = .success(())
+            } catch {
+                result = .failure(error)
+            }
+            // The lock goes with the session. Whoever takes the pool out stops it: that is for once only.
+            if let pool = state.withLock({ $0.building.removeValue(forKey: number) }) { await pool.stop() }
+            state.withLock { $0.buildCount -= 1 }
+            try result.get()
+        } catch {
+            throw StorageError(error, duringCommit: false)
+        }
+    }
+
+    /// Breaks off what is being made; whoever builds next makes it anew.
+    func stop() async {
+        let pools = state.withLock { state in
+            state.isStopped = true
+            defer { state.building = [:] }
+            return Array(state.building.values)
+        }
+        for pool in pools { await pool.stop() }
+        let deadline = loop.now + Self.stopTimeMax
+        while loop.now < deadline, state.withLock({ $0.buildCount > 0 }) {
+            try? await loop.sleep(for: .milliseconds(5))
+        }
+    }
+
+    private func open() throws(PostgresError) -> (Int, PostgresPool) {
+        var limits = PostgresPool.Limits()
+        limits.stopTimeout = .milliseconds(200)
+        let pool = try PostgresPool(
+            url: url, connections: 1, loop: loop, sessionSettings: Self.sessionSettings,
+            applicationName: "tidemark-indexes", limits: limits)
+        let number = state.withLock { state -> Int? in
+            guard !state.isStopped else { return nil }
+            state.lastNumber += 1
+            state.buildCount += 1
+            state.building[state.lastNumber] = pool
+            return state.lastNumber
+        }
+        guard let number else {
+            loop.run { await pool.stop() }
+            throw PostgresError(.stopped)
+        }
+        return (number, pool)
+    }
+
+    /// NB: asks again and again. Who waits in a statement has a snapshot, for whose end a new index would wait.
+    private func lock(_ connection: PostgresConnection) async throws(PostgresError) {
+        let deadline = loop.now + Self.buildTimeMax
+        while loop.now < deadline {
+            if try await connection.execute([QueryStatements.tryLock()])[0][0].bool(0) { return }
+            try? await loop.sleep(for: .milliseconds(50))
+        }
+        throw PostgresError(.timeout, detail: "somebody else makes indexes")
+    }
+
+    private func build(
+        _ wanted: [PhysicalIndex], dropsOthers: Bool, on connection: PostgresConnection
+    ) async throws(PostgresError) {
+        let rows = try await connection.execute([QueryStatements.indexes(.text(PhysicalIndex.namePrefix))])[0]
+        let existing = try ExistingIndex.decode(rows)
+        let names = Set(wanted.map(\.name))
+        for index in existing where !index.isValid || (dropsOthers && !names.contains(index.name)) {
+            try await connection.executeScript(PhysicalIndex.dropSQL(index.name), timeout: Self.buildTimeMax)
+        }
+        var valid = Set(existing.filter(\.isValid).map(\.name))
+        let countBefore = valid.count
+        for index in wanted where !valid.contains(index.name) && valid.count < Self.indexesMax {
+            try await connection.executeScript(index.createSQL, timeout: Self.buildTimeMax)
+            valid.insert(index.name)
+        }
+        if valid.count > countBefore {
+            try await connection.executeScript("ANALYZE record", timeout: Self.buildTimeMax)
+        }
+    }
+}
+
+/// An index for queries that is there.
+struct ExistingIndex {
+    let name: String
+    let isValid: Bool
+    let isBeingBuilt: Bool
+    let byteCount: Int64
+
+    /// From the answer to `QueryStatements.indexes`.
+    static func decode(_ rows: PostgresRows) throws(PostgresError) -> [ExistingIndex] {
+        var indexes: [ExistingIndex] = []
+        for row in rows {
+            indexes.append(
+                ExistingIndex(
+                    name: try row.string(0), isValid: try row.bool(1), isBeingBuilt: try row.bool(2),
+                    byteCount: try row.int64(3)))
+        }
+        return indexes
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkPostgres
+internal import TidemarkScheduling
+internal import TidemarkService
+internal import TidemarkSockets
+
+extension PostgresStorage {
+    /// How long a query waits for what it is the first to need.
+    private static let queryPatience = Duration.seconds(3)
+    private static let settlingTimeMax = Duration.seconds(30)
+
+    /// Sees to it that a type has these marks and its records the index values for them, in this order: the schema is marked
+    /// and its version counted on, so that every later write computes the new values; who may write by an older version is
+    /// waited for; the records that are there are filled in; the marks become ready, and queries may use them. Each step
+    /// can be repeated, and several servers may be at it. Indexes are made after that, while queries go on.
+    ///
+    /// - Throws: `zoneBusy` if it takes longer than a query waits; it goes on.
+    func prepare(_ type: QueryType, marking marks: RecordMarks) async throws(StorageError) {
+        let key = Preparations.Key(container: type.container, type: type.name)
+        if preparations.begin(key) {
+            pool.loop.run { [self] in
+                var result = Preparations.Result.success(())
+                do throws(StorageError) {
+                    try await mark(type.name, marks, in: type.container)
+                    try await fillIndexValues(of: type.name, in: type.container)
+                } catch {
+                    result = .failure(error)
+                }
+                preparations.end(key, result)
+                guard case .success = result, let schema = try? await schema(of: type.container),
+                    let marked = schema.schema.types[type.name]
+                else { return }
+                indexBuilder.buildSoon(PhysicalIndex.all(for: marked, named: type.name))
+            }
+        }
+        let deadline = pool.loop.now + Self.queryPatience
+        while pool.loop.now < deadline {
+            if let result = preparations.result(of: key) { return try result.get() }
+            try? await pool.loop.sleep(for: .milliseconds(5))
+        }
+        throw StorageError(.zoneBusy, detail: "the record type is being prepared for queries")
+    }
+
+    private func mark(_ type: String, _ marks: RecordMarks, in container: ContainerID) async throws(StorageError) {
+        for _ in 0..<10 {
+            let current = try await schema(of: container)
+            let marked = current.schema.marking(type, marks)
+            if marked == current.schema { return }
+            if try await replaceSchema(current, by: marked) { return }
+        }
+        throw StorageError(.zoneBusy, detail: "the schema keeps changing")
+    }
+
+    /// Computes the index values of all records of a type, and makes its marks ready.
+    func fillIndexValues(of type: String, in container: ContainerID) async throws(StorageError) {
+        let current = try await schema(of: container)
+        guard let schema = current.schema.types[type] else { return }
+        try await waitForWriters()
+        let writer = IndexColumnWriter(schema)
+        var scan = RecordScan(self, container: container)
+        while !writer.isEmpty, let page = try await scan.nextPage(types: [type]) {
+            if !page.isEmpty { try await fill(page, writer) }
+        }
+        _ = try await writeRepeatably([
+            QueryStatements.markReady(.int8(container.rawValue), .text(type), .int8(current.version))
+        ])
+    }
+
+    /// Behind the zones' locks, as all that writes records, so that nobody waits for each other in a circle.
+    private func fill(_ page: [ScannedRecord], _ writer: IndexColumnWriter) async throws(StorageError) {
+        let zones = Set(page.map(\.zone.rawValue)).sorted()
+        _ = try await writeRepeatably([
+            QueryStatements.lockZones(.int8(page[0].database.rawValue), .int8Array(zones)),
+            QueryStatements.fill(
+                .int8Array(page.map(\.database.rawValue)), .int8Array(page.map(\.zone.rawValue)),
+                .textArray(page.map(\.name)), .int8Array(page.map(\.changeNumber)),
+                .textArray(
+                    page.map { writer.column(of: $0.fields, scope: IndexColumn.scope($0.database, $0.zone)) })),
+        ])
+    }
+
+    /// Returns when every transaction has ended that may have read an older version of a schema: it had locked its zones
+    /// before it read that.
+    private func waitForWriters() async throws(StorageError) {
+        let old = try await writers()
+        let deadline = pool.loop.now + Self.settlingTimeMax
+        while pool.loop.now < deadline {
+            if old.isEmpty { return }
+            if try await writers().isDisjoint(with: old) { return }
+            try? await pool.loop.sleep(for: .milliseconds(10))
+        }
+        throw StorageError(.zoneBusy, detail: "a transaction of another program does not end")
+    }
+
+    private func writers() async throws(StorageError) -> Set<String> {
+        let rows = try await read(QueryStatements.writers())
+        return try decode { () throws(PostgresError) in
+            var writers: Set<String> = []
+            for row in rows { writers.insert(try row.string(0)) }
+            return writers
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkDomain
+internal import TidemarkService
+
+/// The record types that this server is preparing for queries, each once at a time.
+final class Preparations: Sendable {
+    struct Key: Hashable {
+        let container: ContainerID
+        let type: String
+    }
+
+    /// One of them; nil while it is under way.
+    typealias Result = Swift.Result<Void, StorageError>
+
+    private let states = Mutex<[Key: Result?]>([:])
+
+    /// Whether the caller is the one to do it.
+    func begin(_ key: Key) -> Bool {
+        states.withLock { states in
+            if case .some(.none) = states[key] { return false }
+            states[key] = .some(.none)
+            return true
+        }
+    }
+
+    func end(_ key: Key, _ result: Result) {
+        states.withLock { $0[key] = .some(result) }
+    }
+
+    func result(of key: Key) -> Result? {
+        states.withLock { $0[key] ?? nil }
+    }
+}

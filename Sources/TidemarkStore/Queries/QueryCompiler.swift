@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkPostgres
+
+/// A statement that was put together.
+struct CompiledQuery {
+    var sql: String
+    let parameters: SQLParameters
+    /// Whether an index that has the order is to be taken whatever it seems to cost: all records of a zone are candidates,
+    /// and without statistics they seem few.
+    let avoidsSorting: Bool
+}
+
+/// One page of a query as one statement: the zone that it names, and the records in their order.
+///
+/// Its text depends on the type, the keys and the shape of the query, never on a constant of it.
+struct QueryCompiler {
+    private let page: QueryPageQuery
+    private var predicate: PredicateCompiler
+
+    /// - Parameter indexes: names of the indexes that there are.
+    init(_ page: QueryPageQuery, type: RecordTypeSchema, indexes: Set<String>) {
+        self.page = page
+        predicate = PredicateCompiler(page.query.recordType, type, indexes: indexes)
+    }
+
+    /// The columns of ``QueryRow``. There is always a row; one without a record has nulls in it. Beyond the page's records
+    /// and bytes there is one row at most that says so, without fields.
+    ///
+    /// The first records of each zone are put in order once more. So every index begins with the zone, and what is taken of
+    /// it does not depend on what the planner believes of zones.
+    mutating func compile() -> CompiledQuery {
+        let database = predicate.parameters.add(.int8(page.database.rawValue), .int8)
+        let zone = page.query.zoneName.map { predicate.parameters.add(.text($0), .text) }
+        let bytesMax = predicate.parameters.add(.int8(Int64(clamping: page.bytesMax)), .int8)
+        let condition = predicate.condition(page.query.predicate)
+        let sorts = page.query.effectiveSorts.map { sort($0) }
+        let after = page.after.map { " AND " + comesAfter($0, sorts) } ?? ""
+        let recordsMax = max(1, page.recordsMax)
+        let living = "z.database_id = \(database) AND z.removal IS NULL\(zone.map { " AND z.name = \($0)" } ?? "")"
+        let head = zone == nil ? "true" : "EXISTS (SELECT FROM zone z WHERE \(living))"
+        let access = predicate.access(page.query.predicate)
+        let keys = sorts.indices.map { "sort_key_\($0 + 1)" }
+        let selected = zip(sorts, keys).map { ", \($0.sql) AS \($1)" }.joined()
+        let inZone = sorts.map { $0.order($0.sql) } + ["r.name"]
+        let overall = zip(sorts, keys).map { $0.order("c.\($1)") } + ["c.name", "z.name"]
+        let sql = """
+            SELECT h.incarnation, h.schema_version, h.is_zone_found,
+                   q.ordinal <= \(recordsMax) AND q.bytes_before < \(bytesMax), q.zone_id, q.zone_name,
+                   \(Self.columns("q.", fields: "CASE WHEN q.bytes_before < \(bytesMax) THEN q.fields END"))
+              FROM (SELECT incarnation, schema_version, \(head) AS is_zone_found
+                      FROM store LIMIT 1) AS h
+              LEFT JOIN LATERAL (
+                    SELECT p.*, row_number() OVER () AS ordinal,
+                           sum(p.byte_count) OVER (ROWS UNBOUNDED PRECEDING) - p.byte_count AS bytes_before
+                      FROM (SELECT z.id AS zone_id, z.name AS zone_name, c.*
+                              FROM (SELECT z.id, z.name\(predicate.zoneColumns)
+                                      FROM zone z WHERE \(living) OFFSET 0) AS z
+                             CROSS JOIN LATERAL (
+                                   SELECT r.byte_count, \(Self.columns("r."))\(selected)
+                                     FROM record r
+                                    WHERE \(access.condition(database))
+                                      AND \(IndexedExpression.isLiving(page.query.recordType))
+                                      AND \(condition)\(after)
+                                    ORDER BY \(inZone.joined(separator: ", "))
+                                    LIMIT \(recordsMax + 1)) AS c
+                             ORDER BY \(overall.joined(separator: ", "))
+                             LIMIT \(recordsMax + 1)) AS p) AS q ON true
+             ORDER BY q.ordinal
+            """
+        return CompiledQuery(
+            sql: sql, parameters: predicate.parameters, avoidsSorting: !PredicateCompiler.narrows(page.query.predicate))
+    }
+
+    /// What `RecordRow` decodes.
+    private static func columns(_ table: String, fields: String? = nil) -> String {
+        let others = [
+            "change_number", "is_deleted", "parent", "created_at", "created_by", "created_by_device", "modified_at",
+            "modified_by", "batch_end",
+        ].map { table + $0 }
+        return ([table + "name", table + "type", fields ?? table + "fields"] + others).joined(separator: ", ")
+    }
+
+    // MARK: Order
+
+    private struct Sort {
+        let sql: String
+        let isAscending: Bool
+        var isNullable = true
+        /// The value of a position, as a parameter; nil for a value that the expression never has.
+        let parameter: (IndexValue) -> (PostgresValue, PostgresType)?
+
+        /// NB: PostgreSQL takes an index for an order only where both say the same of nulls, even if there can be none.
+        func order(_ expression: String) -> String {
+            expression + (isAscending ? "" : " DESC") + (isNullable ? isAscending ? " NULLS FIRST" : " NULLS LAST" : "")
+        }
+    }
+
+    private mutating func sort(_ sort: QuerySort) -> Sort {
+        if let origin = sort.origin {
+            let chord = EarthPoint(origin).flatMap { predicate.squaredChord(sort.key, to: $0) } ?? "NULL"
+            return Sort(
+                sql: "COALESCE(\(chord), 'Infinity'::double precision)", isAscending: sort.isAscending,
+                isNullable: false
+            ) { value in
+                if case .distance(let chord) = value { (.float8(chord), .float8) } else { nil }
+            }
+        }
+        switch sort.key {
+        case .system(let key):
+            guard let column = SystemColumn(key) else { return Self.nothing(sort) }
+            return Sort(
+                sql: column.sql, isAscending: sort.isAscending, isNullable: column.isNullable,
+                parameter: column.parameter)
+        case .field(let name):
+            guard let field = predicate.type.fields[name], !field.type.isList, !field.isEncrypted else {
+                return Self.nothing(sort)
+            }
+            let key = IndexColumn.key(IndexColumn.orderForm(of: field.type), name)
+            return Sort(sql: IndexedExpression.prefix(key), isAscending: sort.isAscending) { value in
+                (.text(IndexColumn.text(of: value)), .text)
+            }
+        }
+    }
+
+    private static func nothing(_ sort: QuerySort) -> Sort {
+        Sort(sql: "(NULL::text)", isAscending: sort.isAscending) { _ in nil }
+    }
+
+    /// A position in the query's order: behind it in the first sort that tells them apart, or by name.
+    private mutating func comesAfter(_ position: QueryPosition, _ sorts: [Sort]) -> String {
+        var isSame: [String] = []
+        var ways: [String] = []
+        var bound = ""
+        for (index, sort) in sorts.enumerated() {
+            let value = index < position.values.count ? position.values[index].flatMap(sort.parameter) : nil
+            let parameter = value.map { predicate.parameters.add($0.0, $0.1) }
+            if index == 0 { bound = Self.bound(sort, parameter) }
+            if let later = Self.later(sort, than: parameter) { ways.append(Self.all(isSame + [later])) }
+            isSame.append(parameter.map { "\(sort.sql) = \($0)" } ?? "\(sort.sql) IS NULL")
+        }
+        let name = predicate.parameters.add(.text(position.recordName), .text)
+        ways.append(Self.all(isSame + ["r.name > \(name)"]))
+        let zone = predicate.parameters.add(.text(position.zoneName), .text)
+        ways.append(Self.all(isSame + ["r.name = \(name)", "z.name > \(zone)"]))
+        return "\(bound)(" + ways.joined(separator: " OR ") + ")"
+    }
+
+    /// What follows from the rest, in a form that an index can use.
+    private static func bound(_ sort: Sort, _ parameter: String?) -> String {
+        guard let parameter, sort.isAscending || !sort.isNullable else { return "" }
+        return "\(sort.sql) \(sort.isAscending ? ">=" : "<=") \(parameter) AND "
+    }
+
+    /// Nil: nothing comes later. A key that is missing comes first.
+    private static func later(_ sort: Sort, than parameter: String?) -> String? {
+        switch (parameter, sort.isAscending) {
+        case (let parameter?, true): "\(sort.sql) > \(parameter)"
+        case (let parameter?, false) where sort.isNullable: "(\(sort.sql) < \(parameter) OR \(sort.sql) IS NULL)"
+        case (let parameter?, false): "\(sort.sql) < \(parameter)"
+        case (nil, true): "\(sort.sql) IS NOT NULL"
+        case (nil, false): nil
+        }
+    }
+
+    private static func all(_ conditions: [String]) -> String { "(" + conditions.joined(separator: " AND ") + ")" }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkPostgres
+internal import TidemarkService
+internal import TidemarkSockets
+
+/// Connections for queries alone, opened with the first one: a query that takes long stands in nobody's way but other
+/// queries', and the planner is free where the store's own statements are not.
+final class QueryConnections: Sendable {
+    private static let count = 3
+
+    private static let sessionSettings: [(String, String)] = [
+        ("default_transaction_isolation", "read committed"),
+        ("default_transaction_read_only", "on"),
+        ("standard_conforming_strings", "on"),
+        // Below what a request may take, so that PostgreSQL stops as well.
+        ("statement_timeout", "9s"),
+        ("lock_timeout", "2s"),
+        ("tcp_user_timeout", "10s"),
+        // One table holds the records of all users.
+        ("enable_seqscan", "off"),
+        // Which index is best depends on what is asked for: one plan for all values is a bad one for some.
+        ("plan_cache_mode", "force_custom_plan"),
+        ("jit", "off"),
+    ]
+
+    private let url: String
+    private let loop: EventLoop
+    private let opened = Mutex<PostgresPool?>(nil)
+    private let statements = QueryStatementCache()
+
+    init(url: String, loop: EventLoop) {
+        self.url = url
+        self.loop = loop
+    }
+
+    /// - Parameter isRepeated: whether the statement is worth keeping.
+    func run(_ query: CompiledQuery, isRepeated: Bool = true) async throws(StorageError) -> PostgresRows {
+        let statement =
+            isRepeated
+            ? statements.statement(query)
+            : Statement("query", query.sql, query.parameters.types, isPrepared: false)
+        // One transaction, to whose end the setting holds.
+        let batch =
+            (query.avoidsSorting ? [QueryStatements.avoidSorting()] : []) + [statement.bind(query.parameters.values)]
+        do {
+            let pool = try pool()
+            let lease = try await pool.acquire()
+            defer { pool.release(lease) }
+            return try await lease.connection.execute(batch)[batch.count - 1]
+        } catch {
+            throw StorageError(error, duringCommit: false)
+        }
+    }
+
+    func stop() async {
+        await opened.withLock { $0 }?.stop()
+    }
+
+    private func pool() throws(PostgresError) -> PostgresPool {
+        let result: Result<PostgresPool, PostgresError> = opened.withLock { opened in
+            if let opened { return .success(opened) }
+            do throws(PostgresError) {
+                let pool = try PostgresPool(
+                    url: url, connections: Self.count, loop: loop, sessionSettings: Self.sessionSettings,
+                    applicationName: "tidemark-query")
+                opened = pool
+                return .success(pool)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}

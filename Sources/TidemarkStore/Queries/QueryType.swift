@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkPostgres
+
+/// A record type as queries need it: its fields, and for which marks every record has its index values.
+struct QueryType: Sendable {
+    let name: String
+    let container: ContainerID
+    let version: Int64
+    let isFrozen: Bool
+    ///
+    let isKnown: Bool
+    private(set) var schema = RecordTypeSchema()
+    private var ready: [String: FieldMarks] = [:]
+    /// Names of the indexes that can be used, of this type and others.
+    private(set) var indexes: Set<String> = []
+
+    /// From the answers to `QueryStatements.type` and `validIndexes`; nil if there is no such database.
+    init?(_ answers: [PostgresRows], name: String) throws(PostgresError) {
+        guard answers.count == 2, let head = answers[0].first else { return nil }
+        self.name = name
+        container = ContainerID(try head.int64(0))
+        version = try head.int64(1)
+        isFrozen = try head.int16(2) == ContainerEnvironment.production.rawValue
+        isKnown = try head.bool(3)
+        for row in answers[1] { indexes.insert(try row.string(0)) }
+        for row in answers[0] {
+            guard let key = try row.string(ifPresent: 4) else { continue }
+            let marks = FieldMarks(rawValue: try row.int16(7))
+            if let system = SystemField(rawValue: key) {
+                schema.systemMarks[system] = marks
+            } else if let code = UInt8(exactly: try row.int16(5)), let type = SchemaFieldType(code: code) {
+                schema.fields[key] = FieldSchema(type, isEncrypted: try row.bool(6), marks: marks)
+                ready[key] = FieldMarks(rawValue: try row.int16(8))
+            }
+        }
+    }
+
+    /// Whether a query can go by it although fields may have been learned since: it names none that is not here, and
+    /// searches by marks.
+    func covers(_ query: Query) -> Bool {
+        isKnown && (isFrozen || Schema(types: [name: schema]).knows(query))
+    }
+
+    /// What the query needs and the type is not marked as; what a development schema is then marked as.
+    func missingMarks(for query: Query) -> RecordMarks {
+        var missing = needs(of: query)
+        missing.fields = missing.fields.filter { !(schema.fields[$0]?.marks ?? []).isSuperset(of: $1) }
+        missing.system = missing.system.filter { !(schema.systemMarks[$0] ?? []).isSuperset(of: $1) }
+        return missing
+    }
+
+    /// Whether it is marked as the query needs it, and all records have the index values for that. In production what is
+    /// not marked has none, and the query was refused or does not look at it.
+    func isPrepared(for query: Query) -> Bool {
+        guard isFrozen || missingMarks(for: query) == RecordMarks() else { return false }
+        return needs(of: query).fields.allSatisfy { key, marks in
+            (ready[key] ?? []).isSuperset(of: marks.intersection(schema.fields[key]?.marks ?? []))
+        }
+    }
+
+    private func needs(of query: Query) -> RecordMarks {
+        Schema(types: [name: schema]).marksNeeded(by: query, searchesAll: !isFrozen)
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkDomain
+
+/// The record types that this server has asked queries about, for a short time: whatever decides over right and wrong is
+/// found out by the version, which each query reads again; an index that is new is taken a little later.
+final class QueryTypes: Sendable {
+    private static let countMax = 1_000
+    private static let lifetime = Duration.seconds(10)
+
+    private struct Key: Hashable {
+        let database: DatabaseID
+        let name: String
+    }
+
+    private struct Entry {
+        let type: QueryType
+        let expiresAt: Duration
+    }
+
+    private let entries = Mutex<[Key: Entry]>([:])
+
+    func type(_ name: String, in database: DatabaseID, now: Duration) -> QueryType? {
+        entries.withLock { entries in
+            guard let entry = entries[Key(database: database, name: name)], now < entry.expiresAt else { return nil }
+            return entry.type
+        }
+    }
+
+    func remember(_ type: QueryType, in database: DatabaseID, now: Duration) {
+        entries.withLock { entries in
+            if entries.count >= Self.countMax { entries = [:] }
+            entries[Key(database: database, name: type.name)] = Entry(type: type, expiresAt: now + Self.lifetime)
+        }
+    }
+
+    func forget(_ name: String, in database: DatabaseID) {
+        entries.withLock { $0[Key(database: database, name: name)] = nil }
+    }
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkFields
+import TidemarkService
+import TidemarkStore
+import TidemarkTestSupport
+
+@Suite struct QuerySQLTests {
+    @Test func `R-177 … R-189: PostgreSQL finds what the evaluator finds, in the same order, on pages of any size`()
+        async throws
+    {
+        try await QueryFixture.run { fixture in
+            var generator = QueryDice(random: SeededRandom())
+            try await fixture.save([("n0", QueryDice.first)], zone: "notes", counter: 1)
+            for (number, zone) in fixture.zones.enumerated() {
+                let records = (1..<60).map { (name: "n\($0 + number * 20)", fields: generator.fields()) }
+                try await fixture.save(records, zone: zone, counter: UInt64(number) + 2)
+            }
+            // Some of them change when the type is indexed already.
+            _ = try await fixture.storage.queryPage(fixture.page(Query(recordType: "T", zoneName: nil)))
+            for round in 0..<4 as Range<UInt64> {
+                let records = try await fixture.records()
+                let dates = records.map(\.record.createdAt.milliseconds)
+                for _ in 0..<75 {
+                    let query = generator.query(users: [fixture.identity.user], dates: dates)
+                    let size = Int.random(in: 1...40, using: &generator.random)
+                    let results = try await fixture.results(of: query, recordsMax: size)
+                    let found = results.map { QueryMatchName(zone: $0.zoneName, name: $0.record.name) }
+                    let expected = QueryFixture.expected(query, of: records)
+                    #expect(found == expected, "seed \(generator.random.seed): \(query)")
+                }
+                let changed = (0..<20).map { (name: "n\($0)", fields: generator.fields()) }
+                try await fixture.save(changed, zone: "notes", counter: 10 + round)
+            }
+        }
+    }
+
+    @Test func `R-029, R-174: a zone that is missing is told, and a type that the schema does not have`() async throws {
+        try await QueryFixture.run { fixture in
+            #expect(await fixture.ask() == .failure(QueryRefusal(.recordTypeUnknown, subject: "T")))
+            try await fixture.save([("a", [Field("s", .string("x"))])], zone: "notes", counter: 1)
+            #expect(try await fixture.ask().get().matches.map(\.record.name) == ["a"])
+            #expect(await fixture.ask(type: "Other") == .failure(QueryRefusal(.recordTypeUnknown, subject: "Other")))
+            let storage = fixture.storage
+            for type in ["T", "Other"] {
+                let missing = try await storage.queryPage(fixture.page(Query(recordType: type, zoneName: "none")))
+                #expect(!missing.isZoneFound && missing.matches.isEmpty, "\(type)")
+            }
+            let id = RequestID(
+                device: DeviceID(high: 0, low: 8), counter: 1, lowestUnanswered: 1,
+                issuedAt: Timestamp(milliseconds: .max))
+            _ = try await fixture.service.modifyZones(
+                in: fixture.identity.privateDatabase, ZonesRequest(id: id, saves: [], deletes: ["notes"])
+            ).get()
+            let gone = try await storage.queryPage(fixture.page(Query(recordType: "T", zoneName: "notes")))
+            #expect(!gone.isZoneFound && gone.lastRemoval == .deleted)
+            #expect(try await fixture.ask().get().matches.isEmpty, "records of a zone that ended are not found")
+        }
+    }
+
+    @Test func `R-189: a cursor of an earlier life of the store is refused`() async throws {
+        try await QueryFixture.run { fixture in
+            let records = (0..<3).map { (name: "n\($0)", fields: [Field("n", .int64(Int64($0)))]) }
+            try await fixture.save(records, zone: "notes", counter: 1)
+            let cursor = try #require(try await fixture.ask(recordsMax: 2).get().cursor?.bytes)
+            #expect(try await fixture.ask(cursor: cursor).get().matches.map(\.record.name) == ["n2"])
+            try await fixture.admin.renewIncarnation()
+            #expect(await fixture.ask(cursor: cursor) == .failure(QueryRefusal(.cursorInvalid)))
+        }
+    }
+
+    @Test func `R-012, R-190: fields that another server learned a moment ago are found`() async throws {
+        try await QueryFixture.run { fixture in
+            let other = CloudService(
+                storage: fixture.storage, scheduler: fixture.loop, limits: Limits(), onMoved: { _ in })
+            try await fixture.save([("a", [Field("s", .string("x"))])], zone: "notes", counter: 1)
+            #expect(try await fixture.ask(.search("tide")).get().matches.isEmpty)
+            #expect(try await fixture.ask(.compare(.field("n"), .equal, .int64(7))).get().matches.isEmpty)
+            let fields = [Field("n", .int64(7)), Field("text", .string("the tide"))]
+            try await fixture.save([("b", fields)], zone: "notes", counter: 2, by: other)
+            #expect(
+                try await fixture.ask(.compare(.field("n"), .equal, .int64(7))).get().matches.map(\.record.name) == [
+                    "b"
+                ])
+            #expect(try await fixture.ask(.search("tide")).get().matches.map(\.record.name) == ["b"])
+            await other.stop()
+        }
+    }
+
+    @Test func `R-190: who saves while a field is indexed for the first time is found`() async throws {
+        try await QueryFixture.run { fixture in
+            let before = (0..<500).map { (name: "b\($0)", fields: [Field("n", .int64(Int64($0)))]) }
+            try await fixture.save(before, zone: "notes", counter: 1)
+            let query = Query(
+                recordType: "T", zoneName: nil, predicate: .compare(.field("n"), .greaterOrEqual, .int64(0)))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for writer in 0..<4 {
+                    group.addTask {
+                        for round in 0..<10 {
+                            let name = "w\(writer)-\(round)"
+                            try await fixture.save(
+                                [(name, [Field("n", .int64(Int64(round)))]), ("b\(writer)", [Field("n", .int64(-1))])],
+                                zone: "notes", counter: UInt64(round + 1), device: UInt64(writer + 2))
+                        }
+                    }
+                }
+                group.addTask { _ = try await fixture.storage.queryPage(fixture.page(query)) }
+                try await group.waitForAll()
+            }
+            let found = try await fixture.results(of: query).map(\.record.name)
+            #expect(Set(found).count == 496 + 40 && found.count == 536)
+        }
+    }
+
+    /// What is asked for, and the index for it.
+    private static let plans: [(QueryPredicate, [QuerySort], PhysicalIndex.Kind)] = [
+        (.compare(.field("s"), .equal, .string("Text 77")), [], .scalar("s", .equality)),
+        (.compare(.field("n"), .equal, .int64(77)), [], .scalar("n", .equality)),
+        (.isIn(.field("n"), [.int64(1), .int64(2), .int64(99_999)]), [], .scalar("n", .equality)),
+        (.beginsWith(.field("s"), "text 77"), [], .scalar("s", .order)),
+        (.between(.field("n"), .int64(10), .int64(12)), [], .scalar("n", .equality)),
+        (
+            .and([.compare(.field("n"), .equal, .int64(77)), .not(.beginsWith(.field("s"), "x"))]),
+            [QuerySort(.field("s"))], .scalar("n", .equality)
+        ),
+        (.always(true), [QuerySort(.field("n"), isAscending: false)], .scalar("n", .equality)),
+        (.always(true), [QuerySort(.field("s"))], .scalar("s", .order)),
+        (.contains(.field("tags"), .string("tag 7")), [], .members("tags")),
+        (.containsAny(.field("tags"), [.string("tag 7"), .string("tag 8")]), [], .members("tags")),
+        (.search("word77"), [], .words),
+        (.and([.search("some word77"), .compare(.field("n"), .greater, .int64(5))]), [], .words),
+        (
+            .isNear(.field("p"), QueryLocation(latitude: 10, longitude: 10), metres: 1_000, isInclusive: true), [],
+            .place("p")
+        ),
+        (.always(true), [], .creationDate),
+        (.always(true), [QuerySort(.system(.modificationDate), isAscending: false)], .modificationDate),
+    ]
+
+    /// What the planner knows of the table: what was counted when it was small, nothing at all, everything.
+    private static let statistics: [(String, [String])] = [
+        ("from before", []),
+        (
+            "none",
+            [
+                """
+                DELETE FROM pg_statistic
+                 WHERE starelid IN (SELECT indexrelid FROM pg_index WHERE indrelid = 'record'::regclass
+                                    UNION SELECT 'record'::regclass)
+                """
+            ]
+        ),
+        ("new", ["ANALYZE"]),
+    ]
+
+    /// As many as a server counts when it makes indexes.
+    private static let records = (0..<60).map { number in
+        let place = FieldLocation(
+            latitude: Double(number % 160) - 80, longitude: 10, altitude: 0, horizontalAccuracy: 0,
+            verticalAccuracy: 0, course: 0, speed: 0, timestampMilliseconds: 0)
+        let fields = [
+            Field("s", .string("text \(number)")), Field("n", .int64(Int64(number))),
+            Field("tags", .strings(["tag \(number % 500)"])), Field("p", .location(place)),
+            Field("body", .string("some word\(number)")),
+        ]
+        return (name: "n\(number)", fields: fields)
+    }
+
+    /// Many more of the same, past the server, whose values are others only where indexes look.
+    private static let fill = """
+        INSERT INTO record (database_id, zone_id, change_number, batch_end, created_at, created_by, modified_at,
+                            modified_by, created_by_device, byte_count, is_deleted, name, type, parent, fields,
+                            index_values)
+        SELECT database_id, zone_id, 1000 + n, 1000 + n, created_at, created_by, modified_at, modified_by,
+               created_by_device, byte_count, false, 'm' || n, 'T', NULL, fields,
+               index_values || jsonb_build_object(
+                   '=s', 'text ' || n, '<s', 'text ' || n, '=n', '8' || lpad(to_hex(n), 15, '0') || '000',
+                   '*tags', jsonb_build_array(database_id || '/' || zone_id || '/tag ' || n % 500),
+                   '#', jsonb_build_array(database_id || '/' || zone_id || '/some',
+                                          database_id || '/' || zone_id || '/word' || n),
+                   '@p', jsonb_build_array(0, 0.5, cos(n)))
+          FROM record, generate_series(61, 20000) AS n WHERE name = 'n1'
+        """
+
+    @Test func `R-186: what a query needs is indexed, and the index is used whatever the statistics say`() async throws
+    {
+        try await QueryFixture.run { fixture in
+            try fixture.execute("ALTER TABLE record SET (autovacuum_enabled = false)")
+            try await fixture.save(Self.records, zone: "notes", counter: 1)
+            try await fixture.save([Self.records[0]], zone: ZoneName.default, counter: 2)
+            let queries = Self.plans.flatMap { predicate, sorts, kind in
+                [nil, "notes"].map { zone in
+                    (Query(recordType: "T", zoneName: zone, predicate: predicate, sorts: sorts), kind)
+                }
+            }
+            for (query, _) in queries { _ = try await fixture.storage.queryPage(fixture.page(query)) }
+            try await fixture.admin.buildIndexes()
+            #expect(try await fixture.admin.indexes().allSatisfy { $0.state == .valid && $0.recordType == "T" })
+            try fixture.execute("ANALYZE", Self.fill)
+            // A server that has not yet heard of the newest indexes.
+            let storage = try PostgresStorage(url: fixture.url, loop: fixture.loop, connections: 1)
+            for (state, preparations) in Self.statistics {
+                for statement in preparations { try fixture.execute(statement) }
+                for (query, kind) in queries {
+                    let plan = try await storage.explain(fixture.page(query, recordsMax: 20)).joined(separator: "\n")
+                    let index = PhysicalIndex(recordType: "T", kind: kind)
+                    let isUsed = plan.contains(index.name)
+                    #expect(isUsed, "statistics \(state), \(index.kindName), \(query): \(plan)")
+                }
+            }
+            await storage.stop()
+        }
+    }
+
+    @Test func `R-012, R-186: in production marks come from the operator, also for records that are there`()
+        async throws
+    {
+        try await QueryFixture.run(environment: .production) { fixture in
+            let plain =
+                "DEFINE SCHEMA RECORD TYPE T ( \"___recordID\" REFERENCE QUERYABLE, s STRING, n INT64 QUERYABLE );"
+            try await fixture.importSchema(plain)
+            let fields = [Field("s", .string("x")), Field("n", .int64(7))]
+            try await fixture.save([("a", fields)], zone: "notes", counter: 1)
+            let byNumber = QueryPredicate.compare(.field("n"), .equal, .int64(7))
+            #expect(try await fixture.ask(byNumber).get().matches.map(\.record.name) == ["a"])
+            #expect(try await fixture.ask().get().matches.map(\.record.name) == ["a"])
+            #expect(try await fixture.ask(.search("x")).get().matches.isEmpty, "nothing is searchable")
+            let byText = QueryPredicate.compare(.field("s"), .equal, .string("X"))
+            let refusals: [(QueryPredicate, [QuerySort], QueryRefusal)] = [
+                (byText, [], QueryRefusal(.fieldNotQueryable, subject: "s")),
+                (.always(true), [QuerySort(.field("n"))], QueryRefusal(.fieldNotSortable, subject: "n")),
+                (
+                    .always(true), [QuerySort(.system(.creationDate))],
+                    QueryRefusal(.fieldNotSortable, subject: "creationDate")
+                ),
+                (.isPresent(.field("other"), true), [], QueryRefusal(.queryFieldUnknown, subject: "other")),
+            ]
+            for (predicate, sorts, refusal) in refusals {
+                #expect(await fixture.ask(predicate, sorts: sorts) == .failure(refusal))
+            }
+            #expect(refusals[0].2.text.hasPrefix("Field 's' is not marked queryable."))
+
+            let marked = "DEFINE SCHEMA RECORD TYPE T ( s STRING QUERYABLE SORTABLE SEARCHABLE, n INT64 );"
+            try await fixture.importSchema(marked)
+            try await fixture.save([("b", fields)], zone: "notes", counter: 2)
+            for predicate in [byText, .search("X")] {
+                let found = try await fixture.ask(predicate, sorts: [QuerySort(.field("s"))]).get()
+                #expect(found.matches.map(\.record.name) == ["a", "b"])
+            }
+            #expect(await fixture.ask(byNumber) == .failure(QueryRefusal(.fieldNotQueryable, subject: "n")))
+            #expect(await fixture.ask() == .failure(QueryRefusal(.fieldNotQueryable, subject: "recordName")))
+            let schema = try await fixture.storage.schema(of: fixture.identity.container).schema
+            #expect(schema == (try Schema(parsing: marked)), "queries mark nothing here")
+            #expect(Set(try await fixture.admin.indexes().map(\.state)) == [.valid, .unused])
+            try await fixture.admin.buildIndexes()
+            #expect(Set(try await fixture.admin.indexes().map(\.state)) == [.valid], "what nobody asks for is dropped")
+        }
+    }
+
+    @Test func `R-186: nothing is kept beside records that no query asks for, and nothing beside tombstones`()
+        async throws
+    {
+        try await QueryFixture.run { fixture in
+            let fields = [Field("s", .string("x")), Field("n", .int64(1))]
+            try await fixture.save([("a", fields), ("b", fields)], zone: "notes", counter: 1)
+            _ = try await fixture.ask().get()
+            #expect(try await fixture.indexedNames() == [])
+            _ = try await fixture.ask(.compare(.field("n"), .equal, .int64(1))).get()
+            try await fixture.save([("c", fields)], zone: "notes", counter: 2)
+            try await fixture.save([("d", fields)], type: "Other", zone: "notes", counter: 3)
+            #expect(try await fixture.indexedNames() == ["a", "b", "c"])
+            try await fixture.delete(["b"], zone: "notes", counter: 4)
+            #expect(try await fixture.indexedNames() == ["a", "c"])
+            try await fixture.importSchema(
+                "DEFINE SCHEMA RECORD TYPE T ( s STRING, n INT64 ); RECORD TYPE Other ( s STRING, n INT64 );")
+            try await fixture.save([("c", [Field("n", .int64(2))])], zone: "notes", counter: 5)
+            let left = try await fixture.indexedNames()
+            #expect(left == ["a"])
+        }
+    }
+
+    @Test func `an index that was broken off is made anew`() async throws {
+        try await QueryFixture.run { fixture in
+            try await fixture.save([("a", [Field("n", .int64(1))])], zone: "notes", counter: 1)
+            _ = try await fixture.ask(.compare(.field("n"), .equal, .int64(1))).get()
+            try await fixture.admin.buildIndexes()
+            let index = PhysicalIndex(recordType: "T", kind: .scalar("n", .equality))
+            try fixture.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = '\(index.name)'::regclass")
+            #expect(try await fixture.admin.indexes().filter { $0.state == .invalid }.map(\.name) == [index.name])
+            #expect(
+                try await fixture.ask(.compare(.field("n"), .equal, .int64(1))).get().matches.count == 1,
+                "slower, never wrong")
+            try await fixture.admin.buildIndexes()
+            #expect(try await fixture.admin.indexes().allSatisfy { $0.state == .valid })
+        }
+    }
+
+    @Test func `names that look like SQL are only names`() async throws {
+        try await QueryFixture.run { fixture in
+            let type = "T_1"
+            let text = "'; DROP TABLE record; --\u{0}\\"
+            try await fixture.save(
+                [(name: "it's; \"x\"", fields: [Field("k_1", .string(text))])], type: type, zone: "notes", counter: 1)
+            let query = Query(
+                recordType: type, zoneName: "notes", predicate: .compare(.field("k_1"), .equal, .string(text)),
+                sorts: [QuerySort(.field("k_1"))])
+            #expect(try await fixture.results(of: query).map(\.record.name) == ["it's; \"x\""])
+            // Unchecked: nothing is stored under such names, and nothing happens.
+            let wrong = Query(
+                recordType: "T'; DROP TABLE record; --", zoneName: nil,
+                predicate: .compare(.field("k'); DROP TABLE record; --"), .equal, .string(text)),
+                sorts: [QuerySort(.field("k'--"))])
+            #expect(try await fixture.storage.queryPage(fixture.page(wrong)).matches.isEmpty)
+            #expect(try await fixture.records().count == 1)
+        }
+    }
+}
