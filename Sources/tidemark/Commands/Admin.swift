@@ -8,6 +8,7 @@ struct Admin: ParsableCommand {
         abstract: "See and repair what is stored.",
         subcommands: [
             AdminAccounts.self, AdminAssets.self, AdminCredentials.self, AdminDevices.self, AdminContainers.self,
-            AdminZones.self, AdminCompact.self, AdminSchema.self, AdminStoreCommand.self,
+            AdminZones.self, AdminCompact.self, AdminSchema.self, AdminIndexes.self,
+            AdminStoreCommand.self,
         ])
 }

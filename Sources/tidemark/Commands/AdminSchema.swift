@@ -44,7 +44,9 @@ struct AdminSchema: ParsableCommand {
             let (container, force) = (container, force)
             let differences = try database.withAdminStore { store in
                 let id = try await store.createContainer(container.identifier, container.environment.value)
-                return try await store.change(id, force: force) { _ in schema }
+                let differences = try await store.change(id, force: force) { _ in schema }
+                try await store.prepareQueries(in: id)
+                return differences
             }
             SchemaFile.report(differences)
         }
@@ -102,7 +104,9 @@ struct AdminSchema: ParsableCommand {
                 }
                 let source = try await store.schema(of: development).schema
                 let production = try await store.createContainer(container, .production)
-                return try await store.change(production, force: false) { try $0.promotingOrError(source) }
+                let differences = try await store.change(production, force: false) { try $0.promotingOrError(source) }
+                try await store.prepareQueries(in: production)
+                return differences
             }
             SchemaFile.report(differences)
         }

@@ -46,6 +46,7 @@ import TidemarkTestSupport
             #expect(
                 try await shell.run("schema", "diff", try shell.file(exported.output), container[0], container[1])
                     .output == "")
+            #expect(try await shell.run("indexes", "list").output.contains("valid"))
 
             #expect(
                 try await shell.run("schema", "diff", container[0], container[1]).output.contains("+ RECORD TYPE Note"))
