@@ -19,10 +19,12 @@ enum SchemaCheck {
         limits: Limits
     ) {
         var stamps: [DatabaseID: SchemaStamp] = [:]
+        var records: [ZoneKey: [String: RecordState]] = [:]
         var unknown: Set<ContainerID> = []
         for snapshot in snapshots {
             guard let stamp = snapshot.schema else { continue }
             stamps[snapshot.key.database] = stamp
+            records[snapshot.key] = snapshot.records
             if schemas[stamp.container]?.schema.version != stamp.version { unknown.insert(stamp.container) }
         }
         guard unknown.isEmpty else {
@@ -34,7 +36,8 @@ enum SchemaCheck {
         for (index, entry) in entries.enumerated() {
             guard let stamp = stamps[entry.key.database], let schema = schemas[stamp.container] else { continue }
             if entry.request.access.scope == .public { checked[index].request.access.grants = schema.grants }
-            for (save, refusal) in reading.refusals(of: entry.request, by: schema) {
+            let request = checked[index].request
+            for (save, refusal) in reading.refusals(of: request, over: records[entry.key] ?? [:], by: schema) {
                 checked[index].request.saves[save].schemaRefusal = refusal
             }
         }
@@ -47,7 +50,7 @@ enum SchemaCheck {
 
         /// By the places of the saves; empty where all is well, which is the usual case.
         mutating func refusals(
-            of request: RecordsRequest, by schema: KnownSchema
+            of request: RecordsRequest, over records: [String: RecordState], by schema: KnownSchema
         ) -> [(save: Int, refusal: SchemaRefusal)] {
             var refusals: [(save: Int, refusal: SchemaRefusal)] = []
             for (index, save) in request.saves.enumerated() {
@@ -56,7 +59,9 @@ enum SchemaCheck {
                 case .refused(let refusal): refusals.append((index, refusal))
                 case .teaches(let lesson):
                     // A save that fails in any case teaches nothing.
-                    guard save.refusal(within: limits) == nil else { continue }
+                    guard save.refusal(within: limits) == nil,
+                        request.access.mayTry(save, over: records[save.name])
+                    else { continue }
                     if !add(lesson, to: schema.schema) { refusals.append((index, .full(type: save.type))) }
                 }
             }
@@ -71,5 +76,15 @@ enum SchemaCheck {
             lessons[schema.container] = sum
             return true
         }
+    }
+}
+
+extension RecordAccess {
+    /// Whether the roles let the user save it, over what is there now.
+    fileprivate func mayTry(_ save: RecordSave, over current: RecordState?) -> Bool {
+        guard let current, !current.isDeleted else {
+            return effectivePermission(onType: save.type, createdBy: nil).contains(.create)
+        }
+        return effectivePermission(onType: current.type, createdBy: current.createdBy).contains(.write)
     }
 }

@@ -125,6 +125,35 @@ import TidemarkTestKit
         }
     }
 
+    @Test func `R-007, R-008, R-012: a save that roles refuse teaches nothing`() throws {
+        let fixture = try ServiceFixture()
+        let server = fixture.server()
+        try fixture.scheduler.simulate {
+            let (store, database) = (MemoryStore(fixture.database), fixture.identity.privateDatabase)
+            func save(_ saves: [RecordSave], by user: UserID, counter: UInt64) async throws -> [FailureReason?] {
+                let request = RecordsRequest(
+                    id: RequestID(DeviceID(high: 0, low: 1), counter), zoneName: "notes", saves: saves, deletes: [],
+                    policy: .allKeys, isAtomic: false, user: user, access: RecordAccess(scope: .public, user: user))
+                return try Self.failures(await server.modify(request, in: database)).map(\.?.reason)
+            }
+            let (creator, other) = (fixture.identity.user, UserID(987))
+            #expect(try await save([Self.save("a", [Field("key", .int64(1))])], by: creator, counter: 1) == [nil])
+            let learned = try await store.schema(of: fixture.identity.container)
+            var schema = learned.schema
+            schema.types["Closed"] = RecordTypeSchema(grants: Grants([.world: .read]))
+            #expect(try await store.replaceSchema(learned, by: schema))
+            let saves = [
+                try Self.save("a", [Field("new", .int64(1))]),
+                try Self.save("b", [Field("new", .int64(1))], type: "Closed"),
+            ]
+            #expect(try await save(saves, by: other, counter: 2) == [.notPermitted, .createNotPermitted])
+            #expect(try await store.schema(of: fixture.identity.container).schema == schema)
+            #expect(try await save([saves[0]], by: creator, counter: 3) == [nil])
+            let fields = try await store.schema(of: fixture.identity.container).schema.types["Note"]?.fields
+            #expect(fields?.keys.sorted() == ["key", "new"])
+        }
+    }
+
     @Test func `a schema has a largest size`() throws {
         let fixture = try ServiceFixture()
         var limits = Limits()
