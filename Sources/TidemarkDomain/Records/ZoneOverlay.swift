@@ -82,10 +82,11 @@ package struct ZoneOverlay: Sendable {
                 outcome.saves[index] = .failed(ItemFailure(refusal))
             }
             guard failure.reason.isConflict else { continue }
-            // what is in the way now, which is what the client has to merge with.
-            guard let table, let current = table.living(save.name) else { continue }
+            // what is in the way now, which is what the client has to merge with; if it is gone meanwhile, that.
+            let current = table?.living(save.name)
             outcome.saves[index] = .failed(
-                ItemFailure(failure.reason, serverRecord: current, serverZone: table.zone))
+                current.map { ItemFailure(failure.reason, serverRecord: $0, serverZone: table?.zone) }
+                    ?? ItemFailure(.recordMissing))
         }
         return .success(outcome)
     }

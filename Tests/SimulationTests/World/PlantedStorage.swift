@@ -64,8 +64,12 @@ final class PlantedStorage: Storage {
         return read
     }
 
-    func advanceDatabaseFeed(of viewer: DatabaseID) async throws(StorageError) {
-        try await base.advanceDatabaseFeed(of: viewer)
+    func advanceDatabaseFeed(
+        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
+    ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
+        var read = try await base.advanceDatabaseFeed(of: viewer, after: after, entriesMax: entriesMax)
+        if fault == .feedTokenOneTooFar { read.head += 1 }
+        return read
     }
 
     // MARK: Where none are made

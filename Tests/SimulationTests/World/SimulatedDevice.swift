@@ -197,9 +197,7 @@ final class SimulatedDevice: @unchecked Sendable {
             if version == nil, let current, current.number > metadata.changeNumber { return }
             world.history.accuse("I-1: acknowledged, but not written: \(text)")
         case .failed(let failure):
-            if failure.reason != .batchFailed, failure.reason.isConflict, failure.serverRecord == nil,
-                !world.history.wasEverDeleted(save.name)
-            {
+            if failure.reason.isConflict, failure.serverRecord == nil {
                 world.history.accuse("R-111: a conflict without the record that is in the way")
             }
         }
@@ -216,14 +214,5 @@ extension FieldMap {
     var text: String? {
         guard case .string(let text)? = try? self["text"]?.value() else { return nil }
         return text
-    }
-}
-
-extension History {
-    /// Whether any incarnation ever had a tombstone of this name, or ended: then a conflict may have nothing to show.
-    func wasEverDeleted(_ name: String) -> Bool {
-        zones.values.contains { zone in
-            zone.endedAt != nil || zone.versions.values.contains { $0.name == name && $0.version.text == nil }
-        }
     }
 }

@@ -37,17 +37,17 @@ import TidemarkTestSupport
         let again = zone.run(request).saves.first?.failure
         #expect(again?.reason == .recordExists && again?.serverRecord == zone.records["r"])
         #expect(again?.serverZone == zone.zone?.id)
+        // A conflict always comes with what it is about: where that is gone, the record is.
         zone.delete("r")
-        #expect(zone.run(request).saves == [.failed(ItemFailure(.recordExists))])
+        #expect(zone.run(request).saves == [.failed(ItemFailure(.recordMissing))])
     }
 
     @Test func `R-157: a failure is remembered like a success`() {
         var zone = TestZone()
-        zone.save(save("r"))
-        let request = zone.request(saves: [save("r", tag: .foreign)])
-        #expect(zone.run(request).reasons == [.recordChanged])
-        zone.delete("r")
-        #expect(zone.run(request).reasons == [.recordChanged])
+        let request = zone.request(saves: [save("r", parent: .set("p"))])
+        #expect(zone.run(request).reasons == [.parentMissing])
+        zone.save(save("p"))
+        #expect(zone.run(request).reasons == [.parentMissing])
     }
 
     @Test func `R-157: two devices have their own counters`() {
