@@ -76,7 +76,7 @@ package struct DatabaseFeedEntry: Sendable, Equatable {
 }
 
 /// What one statement, so one snapshot, answered about a viewer's database feed.
-package struct DatabaseFeedRead: Sendable {
+package struct DatabaseFeedRead: Sendable, Equatable {
     /// The newest number that the feed has given out.
     package var head: ChangeNumber
     /// Tokens below it are expired.

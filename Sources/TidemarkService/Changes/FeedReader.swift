@@ -75,7 +75,6 @@ struct FeedReader: Sendable {
     ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
         let read = try await storage.databaseFeed(of: viewer, after: after, entriesMax: entriesMax)
         guard read.isBehind else { return read }
-        try await storage.advanceDatabaseFeed(of: viewer)
-        return try await storage.databaseFeed(of: viewer, after: after, entriesMax: entriesMax)
+        return try await storage.advanceDatabaseFeed(of: viewer, after: after, entriesMax: entriesMax)
     }
 }

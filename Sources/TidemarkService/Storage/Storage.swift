@@ -112,9 +112,11 @@ package protocol Storage: AnyObject, Sendable {
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
     ) async throws(StorageError) -> StoreRead<DatabaseFeedRead>
 
-    /// Locks the viewer's feed row (never a zone's), gives each zone that has moved the next feed number, and returns when
-    /// that is durable.
-    func advanceDatabaseFeed(of viewer: DatabaseID) async throws(StorageError)
+    /// Locks the viewer's feed row (never a zone's), gives each zone that has moved the next feed number, and returns the
+    /// feed as it is then when that is durable.
+    func advanceDatabaseFeed(
+        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
+    ) async throws(StorageError) -> StoreRead<DatabaseFeedRead>
 
     // MARK: Subscriptions
 

@@ -36,7 +36,7 @@ extension AdminStore {
         }
         for (database, _) in try await pairs(CompactionStatements.databasesWithEndedZones(time)) {
             // Every end gets its number first, so that tokens from before it are known to be too old.
-            try await storage.advanceDatabaseFeed(of: DatabaseID(database))
+            _ = try await storage.advanceDatabaseFeed(of: DatabaseID(database), after: nil, entriesMax: 0)
             let rows = try await storage.write([
                 ChangeStatements.lockFeed(.int8(database)), CompactionStatements.forgetZones(.int8(database), time),
             ])

@@ -58,10 +58,14 @@ extension PostgresStorage {
     package func databaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
     ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
-        let rows = try await read(
-            ChangeStatements.databaseFeed(
-                .int8(viewer.rawValue), .int8(after ?? -1), .int8(Int64(entriesMax) + 1)))
+        let rows = try await read(databaseFeedStatement(of: viewer, after: after, entriesMax: entriesMax))
         return try decode { () throws(PostgresError) in try decodeFeed(rows, entriesMax: entriesMax) }
+    }
+
+    private func databaseFeedStatement(
+        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
+    ) -> BoundStatement {
+        ChangeStatements.databaseFeed(.int8(viewer.rawValue), .int8(after ?? -1), .int8(Int64(entriesMax) + 1))
     }
 
     private func decodeFeed(_ rows: PostgresRows, entriesMax: Int) throws(PostgresError) -> StoreRead<DatabaseFeedRead>
@@ -89,12 +93,16 @@ extension PostgresStorage {
         return StoreRead(feed, in: store)
     }
 
-    package func advanceDatabaseFeed(of viewer: DatabaseID) async throws(StorageError) {
+    package func advanceDatabaseFeed(
+        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
+    ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
         let id = PostgresValue.int8(viewer.rawValue)
-        _ = try await write([
+        let rows = try await write([
             ChangeStatements.createFeed(id), ChangeStatements.lockFeed(id),
             ChangeStatements.numberZones(id), ChangeStatements.moveFeed(id),
+            databaseFeedStatement(of: viewer, after: after, entriesMax: entriesMax),
         ])
+        return try decode { () throws(PostgresError) in try decodeFeed(rows[4], entriesMax: entriesMax) }
     }
 
     package func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64] {

@@ -45,7 +45,9 @@ extension MemoryStore {
         return MemoryZonesTransaction(transaction, database: database, snapshot: snapshot)
     }
 
-    package func advanceDatabaseFeed(of viewer: DatabaseID) async throws(StorageError) {
+    package func advanceDatabaseFeed(
+        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
+    ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
         try await reach(.advanceSent)
         let transaction = MemoryTransaction(self)
         try await transaction.lock([.feed(viewer)])
@@ -54,7 +56,9 @@ extension MemoryStore {
             let zones = tables.feedZones(of: viewer)
             tables.databases[viewer, default: MemoryTables.Database()].feed.advance(zones)
         }
+        let read = database.withTables { $0.databaseFeed(of: viewer, after: after, entriesMax: entriesMax) }
         try await reach(.advanceAnswered)
+        return read
     }
 }
 

@@ -83,11 +83,7 @@ package final class MemoryStore: Storage {
     package func databaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
     ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
-        try await call { tables in
-            let feed = tables.databases[viewer]?.feed ?? MemoryFeed()
-            let read = feed.read(tables.feedZones(of: viewer), after: after, entriesMax: entriesMax)
-            return StoreRead(read, in: tables.incarnation)
-        }
+        try await call { $0.databaseFeed(of: viewer, after: after, entriesMax: entriesMax) }
     }
 
     package func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64] {

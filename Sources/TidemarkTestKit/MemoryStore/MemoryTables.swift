@@ -141,6 +141,11 @@ struct MemoryTables {
         (databases[viewer]?.zones ?? []).compactMap { zones[$0]?.state }.filter { $0.key.name != ZoneName.default }
     }
 
+    func databaseFeed(of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int) -> StoreRead<DatabaseFeedRead> {
+        let feed = databases[viewer]?.feed ?? MemoryFeed()
+        return StoreRead(feed.read(feedZones(of: viewer), after: after, entriesMax: entriesMax), in: incarnation)
+    }
+
     func changeMark(of database: DatabaseID) -> Int64 {
         (databases[database]?.zones ?? []).compactMap { zones[$0]?.state }
             .reduce(0) { $0 + $1.changeNumber + 1 + ($1.removal == nil ? 0 : 1) }

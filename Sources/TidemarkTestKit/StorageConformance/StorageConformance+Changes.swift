@@ -114,8 +114,9 @@ extension StorageConformance {
             let zones = try await store.createZones("a", "b", in: database)
             let unread = try await store.second.databaseFeed(of: database, after: nil, entriesMax: 10)
             try expect(unread.isBehind, "nobody has read it yet")
-            try await store.second.advanceDatabaseFeed(of: database)
+            let advanced = try await store.second.advanceDatabaseFeed(of: database, after: nil, entriesMax: 10)
             let read = try await store.first.databaseFeed(of: database, after: nil, entriesMax: 10)
+            try expectEqual(advanced.value, read.value, "what is told when the numbers are given is what is there then")
             try expect(!read.isBehind && !read.hasMore, "it is up to date")
             try expectEqual(read.entries.map(\.zone), zones.map(\.id), "both zones, without the default zone (R-202)")
             try expectEqual(read.entries.map(\.number), [1, 2], "numbers grow by one")
@@ -203,6 +204,10 @@ extension StorageConformance {
 }
 
 extension Storage {
+    fileprivate func advanceDatabaseFeed(of viewer: DatabaseID) async throws(StorageError) {
+        _ = try await advanceDatabaseFeed(of: viewer, after: nil, entriesMax: 0)
+    }
+
     /// Reads from token to token, and checks after each page that every zone's newest state is behind the token or in it.
     fileprivate func readFeed(of viewer: DatabaseID, rounds: Int) async throws {
         var token: ChangeNumber = 0

@@ -58,7 +58,7 @@ final class Device: CKSyncEngineDelegate {
             let record = CKRecord(recordType: "Note", recordID: id)
             record["title"] = "A note"
             record["body"] = String(repeating: "the tide comes in ", count: 14)
-            record["rank"] = 1
+            record["rank"] = 1.5
             return record
         }
     }
