@@ -98,6 +98,26 @@ extension FailureReason {
         }
     }
 
+    /// The reasons that are about keys of encrypted values.
+    private var keysText: String? {
+        switch self {
+        case .keysUnavailable:
+            "This server keeps no keys of encrypted values. Its operator can give it a master key (--master-key-file)."
+        case .masterKeyWrong:
+            "The server cannot open the account's key. It must be started with the master key file (--master-key-file) "
+                + "with which the database's keys were closed."
+        case .zoneKeyUnknown:
+            "A value is encrypted with a key that the zone does not have. Fetch the zone's keys and encrypt it anew."
+        case .valueNotEncrypted:
+            "An encrypted value was sent that is not encrypted. Update the client."
+        case .encryptionModeDiffers:
+            "The account's keys are kept in another way than the device thought. Fetch the keys again."
+        case .tooManyZoneKeys:
+            "The zone has had as many keys as it can have. Move its records to a new zone."
+        default: nil
+        }
+    }
+
     /// The reasons that are about who asks, and the state of the server.
     private var serverText: String {
         switch self {
@@ -134,7 +154,7 @@ extension FailureReason {
         case .assetsUnavailable:
             "This server keeps no assets. Its operator can give it a directory for them (--asset-directory)."
         default:
-            queryText ?? "Internal error. The server's log has the details."
+            keysText ?? queryText ?? "Internal error. The server's log has the details."
         }
     }
 }

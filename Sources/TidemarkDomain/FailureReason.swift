@@ -137,4 +137,19 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case cursorInvalid = 70
     /// the shared database has no query over all zones.
     case zoneRequired = 71
+
+    // Keys: 80 and on.
+
+    /// No master key file was given to the server: it keeps no keys.
+    case keysUnavailable = 80
+    /// The server's master key is not the one by which the keys in the store are closed.
+    case masterKeyWrong = 81
+    /// a value is encrypted with a key that the zone does not have, or has not any more.
+    case zoneKeyUnknown = 82
+    /// a value of the encrypted space is not encrypted.
+    case valueNotEncrypted = 83
+    /// The account's keys are kept in another way than the device thought.
+    case encryptionModeDiffers = 84
+    /// ``Limits/zoneKeysMax``.
+    case tooManyZoneKeys = 85
 }

@@ -57,5 +57,10 @@ package struct Limits: Sendable, Equatable {
     /// `invalidArguments`.
     package var assetChunkBytesMax = 262_144
 
+    /// Zones of one request for keys. More: `limitExceeded`.
+    package var keyZonesMax = 100
+    /// Keys that one life of a zone can have; all are fetched together. More: `limitExceeded`.
+    package var zoneKeysMax = 100
+
     package init() {}
 }

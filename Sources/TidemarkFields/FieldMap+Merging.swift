@@ -24,7 +24,9 @@ extension FieldMap {
             if order <= 0 { hasLeft = left.advance(in: old) }
             if order >= 0 { hasRight = right.advance(in: new) }
         }
-        return FieldMap(merged, mayNameOthers: mayNameOthers || changes.mayNameOthers)
+        return FieldMap(
+            merged, mayNameOthers: mayNameOthers || changes.mayNameOthers,
+            mayHaveEncryptedValues: mayHaveEncryptedValues || changes.mayHaveEncryptedValues)
     }
 
     /// Only those fields whose keys are named.
@@ -45,7 +47,8 @@ extension FieldMap {
             if next == selection.keys.count { break }
             if order == 0 { selected.append(contentsOf: bytes[cursor.current.start..<cursor.current.end]) }
         }
-        return FieldMap(selected, mayNameOthers: mayNameOthers)
+        return FieldMap(
+            selected, mayNameOthers: mayNameOthers, mayHaveEncryptedValues: mayHaveEncryptedValues)
     }
 }
 

@@ -10,15 +10,18 @@ package struct FieldMap: Sendable, Hashable {
     package let bytes: [UInt8]
     /// Whether there may be references or assets: most records have none, and need not be searched for them.
     package let mayNameOthers: Bool
+    /// The same of encrypted values.
+    let mayHaveEncryptedValues: Bool
 
     /// No fields.
     package init() {
-        self.init([], mayNameOthers: false)
+        self.init([], mayNameOthers: false, mayHaveEncryptedValues: false)
     }
 
-    init(_ bytes: [UInt8], mayNameOthers: Bool) {
+    init(_ bytes: [UInt8], mayNameOthers: Bool, mayHaveEncryptedValues: Bool) {
         self.bytes = bytes
         self.mayNameOthers = mayNameOthers
+        self.mayHaveEncryptedValues = mayHaveEncryptedValues
     }
 
     /// Takes bytes from a peer: proves that they are canonical, that keys and values are what they say, and their size.
@@ -26,7 +29,8 @@ package struct FieldMap: Sendable, Hashable {
         validating bytes: [UInt8], limits: FieldLimits = .standard, keys: FieldKeyRule = .app
     ) throws(FieldError) {
         guard bytes.count <= limits.byteCountMax else { throw FieldError(.tooLarge, at: limits.byteCountMax) }
-        self.init(bytes, mayNameOthers: try FieldValidator.validate(bytes.span, keys: keys))
+        let found = try FieldValidator.validate(bytes.span, keys: keys)
+        self.init(bytes, mayNameOthers: found.namesOthers, mayHaveEncryptedValues: found.hasEncryptedValues)
     }
 
     /// Takes bytes that were validated before, by this process or before they were stored.
@@ -34,7 +38,7 @@ package struct FieldMap: Sendable, Hashable {
     /// If they are not canonical after all, reading ends silently at the first entry that cannot be understood; nothing
     /// traps.
     package init(trusting bytes: [UInt8]) {
-        self.init(bytes, mayNameOthers: true)
+        self.init(bytes, mayNameOthers: true, mayHaveEncryptedValues: true)
     }
 
     /// The same for bytes that are about to be searched for references and assets more than once.
@@ -42,7 +46,7 @@ package struct FieldMap: Sendable, Hashable {
         var cursor = FieldCursor()
         var mayNameOthers = false
         while !mayNameOthers, cursor.advance(in: bytes.span) { mayNameOthers = cursor.current.namesOthers }
-        self.init(bytes, mayNameOthers: mayNameOthers)
+        self.init(bytes, mayNameOthers: mayNameOthers, mayHaveEncryptedValues: true)
     }
 
     package static func == (left: FieldMap, right: FieldMap) -> Bool { left.bytes == right.bytes }

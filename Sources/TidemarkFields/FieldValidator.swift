@@ -2,9 +2,12 @@
 
 /// Proves that bytes are a canonical ``FieldMap`` without decoding its values.
 enum FieldValidator {
-    /// - Returns: whether there are references or assets.
-    static func validate(_ bytes: Span<UInt8>, keys: FieldKeyRule) throws(FieldError) -> Bool {
+    /// - Returns: whether there are references or assets, and encrypted values.
+    static func validate(
+        _ bytes: Span<UInt8>, keys: FieldKeyRule
+    ) throws(FieldError) -> (namesOthers: Bool, hasEncryptedValues: Bool) {
         var namesOthers = false
+        var hasEncryptedValues = false
         var cursor = FieldCursor()
         var previous = cursor
         var isFirst = true
@@ -22,8 +25,9 @@ enum FieldValidator {
             previous = cursor
             isFirst = false
             if layout.namesOthers { namesOthers = true }
+            if layout.isEncrypted { hasEncryptedValues = true }
         }
-        return namesOthers
+        return (namesOthers, hasEncryptedValues)
     }
 
     private static func validateValue(_ bytes: Span<UInt8>, _ layout: FieldLayout) throws(FieldError) {

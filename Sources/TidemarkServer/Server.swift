@@ -39,10 +39,14 @@ package final class Server: Sendable {
     /// Starts its loops, and returns when it serves.
     package static func start(_ configuration: ServerConfiguration) async throws(ServerError) -> Server {
         let tls = try makeTLS(configuration)
+        let masterKey: MasterKey? =
+            if let file = configuration.masterKeyFile {
+                try await MasterKeyFile(path: file).prepare(databaseURL: configuration.databaseURL)
+            } else { nil }
         let assets = try makeAssets(configuration)
         let parts: [ServerLoop]
         do {
-            parts = try await makeParts(configuration, assets)
+            parts = try await makeParts(configuration, assets, masterKey)
         } catch {
             assets?.stop()
             throw error
@@ -127,7 +131,7 @@ package final class Server: Sendable {
     }
 
     private static func makeParts(
-        _ configuration: ServerConfiguration, _ assets: FileAssetStore?
+        _ configuration: ServerConfiguration, _ assets: FileAssetStore?, _ masterKey: MasterKey?
     ) async throws(ServerError) -> [ServerLoop] {
         var parts: [ServerLoop] = []
         do {
@@ -139,7 +143,7 @@ package final class Server: Sendable {
                     throw ServerError(.resourcesExhausted, detail: "\(error)", underlying: error)
                 }
                 do throws(ServerError) {
-                    parts.append(try await ServerLoop.start(on: loop, configuration, assets: assets))
+                    parts.append(try await ServerLoop.start(on: loop, configuration, assets: assets, escrow: masterKey))
                 } catch {
                     loop.stop()
                     throw error

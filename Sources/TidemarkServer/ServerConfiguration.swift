@@ -35,6 +35,9 @@ package struct ServerConfiguration: Sendable {
     package var clearingInterval: Duration = .seconds(60)
     /// Where assets are kept; the same for all servers of a database. Nil: they are not.
     package var assetDirectory: String?
+    /// The file with the key by which account keys are closed; the same for all servers of a database. Made when neither it
+    /// nor the database has one. Nil: no account keys are kept here.
+    package var masterKeyFile: String?
     /// How long an asset that no record names is kept: an upload's save, and whoever has just fetched the record,
     /// need it for a while.
     package var assetGrace: Duration = .seconds(86_400)

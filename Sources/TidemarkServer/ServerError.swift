@@ -11,6 +11,7 @@ package struct ServerError: Error, CustomStringConvertible {
         case cannotListen
         case resourcesExhausted
         case assetDirectoryUnusable
+        case masterKeyUnusable
     }
 
     package let code: Code
@@ -38,6 +39,8 @@ package struct ServerError: Error, CustomStringConvertible {
             "Cannot listen: \(detail). Is another server running there? Choose another address or port."
         case .assetDirectoryUnusable:
             "The asset directory cannot be used: check that it can be written to. \(detail)"
+        case .masterKeyUnusable:
+            "The master key file cannot be used. \(detail)"
         case .resourcesExhausted:
             "The system has no threads or file descriptors left for the server: raise its limits. \(detail)"
         }

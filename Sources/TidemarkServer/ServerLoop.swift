@@ -35,10 +35,13 @@ final class ServerLoop: Sendable {
     }
 
     static func start(
-        on loop: EventLoop, _ configuration: ServerConfiguration, assets: (any AssetStore)?
+        on loop: EventLoop, _ configuration: ServerConfiguration, assets: (any AssetStore)?,
+        escrow: (any KeyEscrow)?
     ) async throws(ServerError) -> ServerLoop {
-        let made = await loop.run { Result { () throws(StorageError) in try make(on: loop, configuration, assets) } }
-            .value
+        let made = await loop.run {
+            Result { () throws(StorageError) in try make(on: loop, configuration, assets, escrow) }
+        }
+        .value
         switch made {
         case .success(let part):
             await loop.run {
@@ -52,14 +55,15 @@ final class ServerLoop: Sendable {
     }
 
     private static func make(
-        on loop: EventLoop, _ configuration: ServerConfiguration, _ assets: (any AssetStore)?
+        on loop: EventLoop, _ configuration: ServerConfiguration, _ assets: (any AssetStore)?,
+        _ escrow: (any KeyEscrow)?
     ) throws(StorageError) -> ServerLoop {
         let storage = try PostgresStorage(
             url: configuration.databaseURL, loop: loop, connections: configuration.databaseConnections)
         let outlet = MovedOutlet()
         let service = CloudService(
-            storage: storage, assets: assets, scheduler: loop, limits: configuration.limits,
-            writeSettings: configuration.writeSettings, onMoved: outlet.moved)
+            storage: storage, assets: assets, escrow: escrow, scheduler: loop,
+            limits: configuration.limits, writeSettings: configuration.writeSettings, onMoved: outlet.moved)
         var settings = SessionSettings(serverName: "tidemark/\(Server.version)", credentialHash: Credential.hash)
         settings.createsContainers = configuration.createsContainers
         settings.limits = configuration.limits

@@ -21,16 +21,19 @@ package final class CloudService: Sendable {
     let directory = Directory()
     /// Nil: this server keeps no assets.
     let assets: (any AssetStore)?
+    /// Nil: this server keeps no account keys.
+    let escrow: (any KeyEscrow)?
 
     /// - Parameter onMoved: called after each commit that changed something, once it is durable: for pushes to the
     ///   devices that are connected here, and notices to other servers. Must not block.
     package init(
-        storage: any Storage, assets: (any AssetStore)? = nil, scheduler: any Scheduler, limits: Limits,
-        writeSettings: WriteSettings = WriteSettings(),
+        storage: any Storage, assets: (any AssetStore)? = nil, escrow: (any KeyEscrow)? = nil,
+        scheduler: any Scheduler, limits: Limits, writeSettings: WriteSettings = WriteSettings(),
         onMoved: @escaping @Sendable ([ZoneNotice]) -> Void
     ) {
         self.storage = storage
         self.assets = assets
+        self.escrow = escrow
         self.scheduler = scheduler
         self.limits = limits
         schemas = SchemaCache(storage: storage)

@@ -35,6 +35,9 @@ struct RequestRouter: Sendable {
             case .prepareAssetUpload(let request): return try await prepareAssetUpload(request, context)
             case .uploadAssetChunk(let request): return try await uploadAssetChunk(request, context)
             case .fetchAssetChunk(let request): return try await fetchAssetChunk(request, context)
+            case .fetchKeys(let request): return try await fetchKeys(request, context)
+            case .saveAccountKey(let request): return try await saveAccountKey(request, context)
+            case .saveZoneKey(let request): return try await saveZoneKey(request, context)
             }
         } catch let refusal as Refusal {
             return ServerMessage.failure(context.id, refusal)

@@ -54,6 +54,7 @@ struct TestZone {
     var limits = Limits()
     /// Those that have been uploaded.
     var assets: Set<FieldAsset> = []
+    var zoneKeyIDs: Set<[UInt8]> = []
     private(set) var assetUses: [AssetUse] = []
     let key: ZoneKey
     private var counter: UInt64 = 0
@@ -128,6 +129,7 @@ struct TestZone {
             snapshot.referenceCounts[target] = references.filter { $0.target == target }.count
         }
         snapshot.assets = assets.intersection(read.assets)
+        if read.needsZoneKeys { snapshot.zoneKeyIDs = zoneKeyIDs }
         return snapshot
     }
 

@@ -60,6 +60,8 @@ package struct RecordSave: Sendable {
     package var schemaRefusal: SchemaRefusal?
     /// The assets that the fields name; they must have been uploaded before.
     package let assets: [FieldAsset]
+    /// The ids of the zone's keys with which values are encrypted.
+    package let zoneKeyIDs: [[UInt8]]
 
     package init(
         name: String, type: String, tag: ChangeTag?, fields: FieldMap, parent: ParentChange,
@@ -70,7 +72,9 @@ package struct RecordSave: Sendable {
         self.tag = tag
         self.fields = fields
         self.parent = parent
-        self.fieldsFailure = fieldsFailure
+        let zoneKeyIDs = fields.sealingKeyIDs
+        self.zoneKeyIDs = zoneKeyIDs ?? []
+        self.fieldsFailure = fieldsFailure ?? (zoneKeyIDs == nil ? .valueNotEncrypted : nil)
         assets = fields.assets
     }
 }

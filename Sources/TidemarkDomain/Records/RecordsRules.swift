@@ -27,6 +27,7 @@ internal import TidemarkFields
 // 16. recordTooLarge    R-082, of the record as it would be
 //     referenceElsewhere R-076
 // 17. assetMissing      R-070, of the assets that the save itself names
+//     zoneKeyUnknown    R-067, of the keys with which the save's own values are encrypted
 // 18. tooManyReferences R-079, saves in order
 // 19. parentMissing     R-080, on the end state of the request
 // 20. parentCycle       R-081, on the end state of the request
@@ -88,7 +89,8 @@ extension RecordsRequest {
             newParentNames: parents.filter { RecordName.isValid($0) }.sorted(),
             holderNames: Set(holders).filter { RecordName.isValid($0) }.sorted(),
             referenceTargets: targets.filter { RecordName.isValid($0) }.sorted(),
-            devices: [memoryDevice], assets: Set(saves.flatMap(\.assets)).inOrder)
+            devices: [memoryDevice], assets: Set(saves.flatMap(\.assets)).inOrder,
+            needsZoneKeys: saves.contains { !$0.zoneKeyIDs.isEmpty })
     }
 }
 
@@ -113,7 +115,8 @@ extension ZoneRead {
             newParentNames: Set(reads.flatMap(\.newParentNames)).sorted(),
             holderNames: Set(reads.flatMap(\.holderNames)).sorted(),
             referenceTargets: Set(reads.flatMap(\.referenceTargets)).sorted(),
-            devices: Set(reads.flatMap(\.devices)).sorted(), assets: Set(reads.flatMap(\.assets)).inOrder)
+            devices: Set(reads.flatMap(\.devices)).sorted(), assets: Set(reads.flatMap(\.assets)).inOrder,
+            needsZoneKeys: reads.contains(where: \.needsZoneKeys))
     }
 }
 

@@ -71,6 +71,7 @@ struct SaveRules {
         if record.fields.byteCount > limits.recordBytesMax { return .refuse(ItemFailure(.recordTooLarge)) }
         if record.fields.refersElsewhere { return .refuse(ItemFailure(.referenceElsewhere)) }
         if !save.assets.allSatisfy(table.uploadedAssets.contains) { return .refuse(ItemFailure(.assetMissing)) }
+        if !save.zoneKeyIDs.allSatisfy(table.zoneKeyIDs.contains) { return .refuse(ItemFailure(.zoneKeyUnknown)) }
         return plan
     }
 

@@ -19,11 +19,13 @@ package struct ZoneRead: Sendable {
     package let devices: [DeviceID]
     /// Assets that saves name; by hash, each once.
     package let assets: [FieldAsset]
+    /// Whether it must be known which keys the zone has: only where saves bring encrypted values.
+    package let needsZoneKeys: Bool
 
     package init(
         key: ZoneKey, recordNames: [String], parentNames: [String], newParentNames: [String] = [],
         holderNames: [String] = [], referenceTargets: [String] = [], devices: [DeviceID],
-        assets: [FieldAsset] = []
+        assets: [FieldAsset] = [], needsZoneKeys: Bool = false
     ) {
         self.key = key
         self.recordNames = recordNames
@@ -33,6 +35,7 @@ package struct ZoneRead: Sendable {
         self.referenceTargets = referenceTargets
         self.devices = devices
         self.assets = assets
+        self.needsZoneKeys = needsZoneKeys
     }
 
     /// Where cascades may begin: all that refers to these, and all that refers to that, must be known, and the
@@ -70,6 +73,8 @@ package struct ZoneSnapshot: Sendable {
     package var schema: SchemaStamp?
     /// Those of the ``ZoneRead/assets`` that have been uploaded to the database.
     package var assets: Set<FieldAsset> = []
+    /// The ids of the zone's keys, if ``ZoneRead/needsZoneKeys``.
+    package var zoneKeyIDs: Set<[UInt8]> = []
 
     package init(
         key: ZoneKey, zone: ZoneState? = nil, lastRemoval: ZoneRemovalReason? = nil,

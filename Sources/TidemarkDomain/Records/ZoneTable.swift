@@ -15,6 +15,8 @@ struct ZoneTable: Sendable {
     private var children: [String: Set<String>]
     /// Those of the assets that the group's saves name which have been uploaded.
     let uploadedAssets: Set<FieldAsset>
+    /// The ids of the zone's keys, if a save of the group has encrypted values.
+    let zoneKeyIDs: Set<[UInt8]>
     /// What changed records named before, if they named any.
     private var assetsBefore: [String: [FieldAsset]] = [:]
     /// Names of changed records that may name assets now, or did before.
@@ -33,6 +35,7 @@ struct ZoneTable: Sendable {
         children = snapshot.children.mapValues(Set.init)
         references = ReferenceTable(snapshot)
         uploadedAssets = snapshot.assets
+        zoneKeyIDs = snapshot.zoneKeyIDs
         unread = snapshot.unread
     }
 

@@ -157,6 +157,34 @@ package protocol Storage: AnyObject, Sendable {
         _ asset: AssetKey, touchedBefore deadline: Timestamp, remove: @Sendable () async -> Bool
     ) async throws(StorageError) -> Bool
 
+    // MARK: Keys
+
+    func accountKey(of user: UserID) async throws(StorageError) -> StoredAccountKey
+
+    /// Saves the key if the account has none and its mode is the key's.
+    ///
+    /// - Parameter masterKeyCheck: by which master key its escrow is closed. Nothing is saved if keys in the store are
+    ///   closed by another one; it says so at the moment of the save, also while the master key is being changed.
+    /// - Returns: what is stored afterwards.
+    func saveAccountKey(
+        _ key: StoredAccountKey, of user: UserID, masterKeyCheck: [UInt8], now: Timestamp
+    ) async throws(StorageError) -> StoredAccountKey
+
+    /// Makes this the master key of the store if it has none yet.
+    ///
+    /// - Returns: whether it is the store's master key.
+    func claimMasterKey(check: [UInt8]) async throws(StorageError) -> Bool
+
+    /// One entry a name, in that order.
+    func zoneKeys(of names: [String], in database: DatabaseID) async throws(StorageError) -> [ZoneKeysRead]
+
+    /// Saves a key of the living zone if its newest one is `newest` (nil: it has none), and it has fewer than `countMax`.
+    ///
+    /// - Returns: the zone's keys afterwards.
+    func saveZoneKey(
+        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, now: Timestamp
+    ) async throws(StorageError) -> ZoneKeysRead
+
     // MARK: Between servers
 
     /// Tells every server (this one too, if it listens). A hint: may be lost (I-4).

@@ -225,7 +225,8 @@ extension WireClientEnvelope.OneOf_Request {
         switch self {
         case .fetchZoneChanges, .fetchRecords, .queryRecords: true
         case .hello, .modifyRecords, .modifyZones, .fetchZones, .fetchDatabaseChanges, .modifySubscriptions,
-            .fetchSubscriptions, .prepareAssetUpload, .uploadAssetChunk, .fetchAssetChunk:
+            .fetchSubscriptions, .prepareAssetUpload, .uploadAssetChunk, .fetchAssetChunk, .fetchKeys,
+            .saveAccountKey, .saveZoneKey:
             false
         }
     }

@@ -110,7 +110,7 @@ enum AccountStatements {
         SELECT a.id, a.name, a.created_at,
                (SELECT count(*) FROM credential c WHERE c.account_id = a.id AND c.revoked_at IS NULL
                                                     AND (c.expires_at IS NULL OR c.expires_at > now())),
-               (SELECT count(*) FROM device d WHERE d.account_id = a.id)
+               (SELECT count(*) FROM device d WHERE d.account_id = a.id), a.encryption_mode
           FROM account a ORDER BY a.name
         """, [])
 

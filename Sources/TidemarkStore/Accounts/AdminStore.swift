@@ -18,6 +18,7 @@ package struct AdminStore: Sendable {
         package let createdAt: Timestamp
         package let credentialCount: Int
         package let deviceCount: Int
+        package let encryptionMode: EncryptionMode
     }
 
     package struct Credential: Sendable {
@@ -52,7 +53,8 @@ package struct AdminStore: Sendable {
             Account(
                 id: AccountID(try row.int64(0)), name: try row.string(1),
                 createdAt: Timestamp(milliseconds: try row.milliseconds(2)), credentialCount: Int(try row.int64(3)),
-                deviceCount: Int(try row.int64(4)))
+                deviceCount: Int(try row.int64(4)),
+                encryptionMode: EncryptionMode(rawValue: try row.int16(5)) ?? .escrowed)
         }
     }
 

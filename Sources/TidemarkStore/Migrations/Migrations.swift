@@ -80,5 +80,9 @@ package enum Migrations {
             "0015_add_index_values", "b292baabb17e22089f0d3e971068f4e9c3b9fc033a4886fc0b4fdeef97986dec",
             PackageResources._015_add_index_values_sql
         ),
+        (
+            "0016_create_keys", "4135809100d625c17026d5606d11c90b9ee601c6d6ca10bd75c682500309a399",
+            PackageResources._016_create_keys_sql
+        ),
     ]
 }

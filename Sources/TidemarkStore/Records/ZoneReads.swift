@@ -16,6 +16,8 @@ struct ZoneReads {
     private var targets = KeyList<String>()
     private var devices = KeyList<DeviceID>()
     private var assets = KeyList<FieldAsset>()
+    /// The reads that need their zone's keys.
+    private var keyed: [Int] = []
 
     /// One column a list; `zone` tells for each entry which read it belongs to.
     private struct KeyList<Key> {
@@ -40,6 +42,7 @@ struct ZoneReads {
             targets.add(read.referenceTargets, zone: index)
             devices.add(read.devices, zone: index)
             assets.add(read.assets, zone: index)
+            if read.needsZoneKeys { keyed.append(index) }
         }
     }
 
@@ -76,6 +79,12 @@ struct ZoneReads {
                 AssetStatements.lock(
                     .int8Array(databases(assets)), .byteaArray(assets.keys.map(\.sha256)),
                     .int8Array(assets.keys.map(\.byteCount))))
+        }
+        if !keyed.isEmpty {
+            statements.append(
+                KeyStatements.readZoneKeyIDs(
+                    .int8Array(keyed.map { reads[$0].key.database.rawValue }),
+                    .textArray(keyed.map { reads[$0].key.name })))
         }
         if !strangers.isEmpty { statements.append(SchemaStatements.containers(.int8Array(strangers))) }
         return statements
@@ -170,6 +179,12 @@ struct ZoneReads {
             for row in rows[next] {
                 let ordinal = Int(try row.int64(0)) - 1
                 snapshots[assets.zone[ordinal]].assets.insert(assets.keys[ordinal])
+            }
+        }
+        if !keyed.isEmpty {
+            next += 1
+            for row in rows[next] {
+                snapshots[keyed[Int(try row.int64(0)) - 1]].zoneKeyIDs.insert(try row.bytes(1))
             }
         }
         return snapshots

@@ -56,8 +56,13 @@ enum ZoneStatements {
     static let endNamed = Statement(
         "end_named_zone",
         """
-        UPDATE zone SET removal = $3, removed_at = now()
-         WHERE database_id = $1 AND name = $2 AND removal IS NULL AND name <> '_defaultZone' RETURNING id
+        WITH ended AS (
+            UPDATE zone SET removal = $3, removed_at = now()
+             WHERE database_id = $1 AND name = $2 AND removal IS NULL AND name <> '_defaultZone'
+         RETURNING database_id, id),
+        forgotten AS (
+            DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id)
+        SELECT id FROM ended
         """, [.int8, .text, .int2])
 
     /// Every incarnation that is still known, by name and age. 1 database.
@@ -68,11 +73,16 @@ enum ZoneStatements {
          WHERE database_id = $1 ORDER BY name, id
         """, [.int8])
 
-    /// 1 database, 2 ids, 3 reason, 4 now.
+    /// Their keys go at once: what is still stored of their encrypted values opens to nobody from now on. 1 database, 2 ids,
+    /// 3 reason, 4 now.
     static let end = Statement(
         "end_zones",
-        "UPDATE zone SET removal = $3, removed_at = $4 WHERE database_id = $1 AND id = ANY ($2) AND removal IS NULL",
-        [.int8, .int8Array, .int2, .timestamptz])
+        """
+        WITH ended AS (
+            UPDATE zone SET removal = $3, removed_at = $4
+             WHERE database_id = $1 AND id = ANY ($2) AND removal IS NULL RETURNING database_id, id)
+        DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id
+        """, [.int8, .int8Array, .int2, .timestamptz])
 
     static let all = Statement(
         "all_zones",

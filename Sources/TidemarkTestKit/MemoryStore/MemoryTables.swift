@@ -66,6 +66,10 @@ struct MemoryTables {
     /// When each was last touched.
     var assets: [AssetKey: Timestamp] = [:]
     var assetUses: [AssetKey: Set<AssetUser>] = [:]
+    /// The mode of an account is not kept apart from its users' here.
+    var accountKeys: [UserID: StoredAccountKey] = [:]
+    var zoneKeys: [ZoneID: [WrappedZoneKey]] = [:]
+    var masterKeyCheck: [UInt8]?
     /// Changes that PostgreSQL would have refused or that break the rules of numbers; they were not written.
     var complaints: [String] = []
     var observe: @Sendable (MemoryCommit) -> Void = { _ in }
@@ -111,6 +115,7 @@ struct MemoryTables {
         }
         var snapshot = zone.snapshot(read)
         snapshot.schema = schemaStamp(of: read.key.database)
+        if read.needsZoneKeys { snapshot.zoneKeyIDs = Set((zoneKeys[id] ?? []).map(\.id)) }
         snapshot.assets = Set(
             read.assets.filter { assets[AssetKey(database: read.key.database, content: $0)] != nil })
         snapshot.referencesMax = referencesMax
@@ -175,6 +180,7 @@ struct MemoryTables {
     mutating func endZone(_ id: ZoneID, reason: ZoneRemovalReason) {
         guard let zone = zones[id], zone.state.removal == nil else { return }
         zones[id]?.end(reason)
+        zoneKeys[id] = nil
         observe(.zoneEnded(zone.state))
     }
 }

@@ -7,11 +7,12 @@ internal import TidemarkService
 extension ZoneKey {
     /// A read of this zone; names need not be sorted.
     func read(
-        records: [String] = [], parents: [String] = [], devices: [DeviceID] = [], assets: [FieldAsset] = []
+        records: [String] = [], parents: [String] = [], devices: [DeviceID] = [], assets: [FieldAsset] = [],
+        needsZoneKeys: Bool = false
     ) -> ZoneRead {
         ZoneRead(
             key: self, recordNames: records.sorted(), parentNames: parents.sorted(), devices: devices.sorted(),
-            assets: assets)
+            assets: assets, needsZoneKeys: needsZoneKeys)
     }
 
     /// A first page, unless a position is given.

@@ -9,11 +9,13 @@ struct FailureLine {
     /// Seconds; 0: not said. R-372: always with zoneBusy, requestRateLimited and serviceUnavailable.
     let retryAfter: Double
     let isKeyReset: Bool
+    let isKeyUnknown: Bool
 
-    init(_ code: WireErrorCode, retryAfter: Double = 0, isKeyReset: Bool = false) {
+    init(_ code: WireErrorCode, retryAfter: Double = 0, isKeyReset: Bool = false, isKeyUnknown: Bool = false) {
         self.code = code
         self.retryAfter = retryAfter
         self.isKeyReset = isKeyReset
+        self.isKeyUnknown = isKeyUnknown
     }
 }
 
@@ -33,7 +35,7 @@ extension FailureReason {
             .typeUnknown, .fieldUnknown, .fieldTypeDiffers, .fieldSpaceDiffers, .referenceElsewhere,
             .recordTypeNotQueryable, .queryTooLarge, .operatorInvalid, .negationInvalid, .valueKindWrong,
             .queryFieldUnknown,
-            .fieldNotQueryable, .fieldNotSortable, .sortInvalid, .cursorInvalid, .zoneRequired:
+            .fieldNotQueryable, .fieldNotSortable, .sortInvalid, .cursorInvalid, .zoneRequired, .valueNotEncrypted:
             FailureLine(.invalidArguments)
         case .recordExists, .recordChanged: FailureLine(.serverRecordChanged)
         case .requestTooOld, .zoneScopeFixed: FailureLine(.serverRejectedRequest)
@@ -44,13 +46,15 @@ extension FailureReason {
         case .zoneNotFound: FailureLine(.zoneNotFound)
         case .zoneKeysReset: FailureLine(.zoneNotFound, isKeyReset: true)
         case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooManyZones, .tooManySubscriptions,
-            .schemaFull, .tooManyReferences, .cascadeTooLarge, .assetTooLarge:
+            .schemaFull, .tooManyReferences, .cascadeTooLarge, .assetTooLarge, .tooManyZoneKeys:
             FailureLine(.limitExceeded)
         case .zonePurged: FailureLine(.userDeletedZone)
         case .assetMissing: FailureLine(.assetNotAvailable)
         case .assetModified: FailureLine(.assetFileModified)
         case .assetsFull: FailureLine(.quotaExceeded)
-        case .assetsUnavailable: FailureLine(.serverRejectedRequest)
+        case .assetsUnavailable, .keysUnavailable, .masterKeyWrong, .encryptionModeDiffers:
+            FailureLine(.serverRejectedRequest)
+        case .zoneKeyUnknown: FailureLine(.serverRejectedRequest, isKeyUnknown: true)
         case .parentMissing, .stillParent: FailureLine(.referenceViolation)
         }
     }
@@ -65,6 +69,7 @@ extension FailureReason {
         failure.message = detail ?? text
         failure.retryAfterSeconds = line.retryAfter
         failure.userDidResetEncryptedDataKey = line.isKeyReset
+        failure.zoneKeyUnknown = line.isKeyUnknown
         return failure
     }
 }

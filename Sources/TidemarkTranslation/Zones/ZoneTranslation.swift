@@ -102,7 +102,8 @@ package enum ZoneNames {
         return zones.map { read($0, by: viewpoint) }
     }
 
-    static func read(_ zone: WireZoneID, by viewpoint: Viewpoint) -> String? {
+    /// The same of one zone.
+    package static func read(_ zone: WireZoneID, by viewpoint: Viewpoint) -> String? {
         viewpoint.isCaller(zone.owner) ? zone.name : nil
     }
 }

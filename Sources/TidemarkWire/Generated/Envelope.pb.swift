@@ -153,6 +153,30 @@ package nonisolated struct WireClientEnvelope: Sendable {
     set {request = .fetchAssetChunk(newValue)}
   }
 
+  package var fetchKeys: WireFetchKeys {
+    get {
+      if case .fetchKeys(let v)? = request {return v}
+      return WireFetchKeys()
+    }
+    set {request = .fetchKeys(newValue)}
+  }
+
+  package var saveAccountKey: WireSaveAccountKey {
+    get {
+      if case .saveAccountKey(let v)? = request {return v}
+      return WireSaveAccountKey()
+    }
+    set {request = .saveAccountKey(newValue)}
+  }
+
+  package var saveZoneKey: WireSaveZoneKey {
+    get {
+      if case .saveZoneKey(let v)? = request {return v}
+      return WireSaveZoneKey()
+    }
+    set {request = .saveZoneKey(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Request: Equatable, Sendable {
@@ -169,6 +193,9 @@ package nonisolated struct WireClientEnvelope: Sendable {
     case prepareAssetUpload(WirePrepareAssetUpload)
     case uploadAssetChunk(WireUploadAssetChunk)
     case fetchAssetChunk(WireFetchAssetChunk)
+    case fetchKeys(WireFetchKeys)
+    case saveAccountKey(WireSaveAccountKey)
+    case saveZoneKey(WireSaveZoneKey)
 
   }
 
@@ -307,6 +334,30 @@ package nonisolated struct WireServerEnvelope: Sendable {
     set {answer = .fetchAssetChunk(newValue)}
   }
 
+  package var fetchKeys: WireFetchKeysAnswer {
+    get {
+      if case .fetchKeys(let v)? = answer {return v}
+      return WireFetchKeysAnswer()
+    }
+    set {answer = .fetchKeys(newValue)}
+  }
+
+  package var saveAccountKey: WireSaveAccountKeyAnswer {
+    get {
+      if case .saveAccountKey(let v)? = answer {return v}
+      return WireSaveAccountKeyAnswer()
+    }
+    set {answer = .saveAccountKey(newValue)}
+  }
+
+  package var saveZoneKey: WireSaveZoneKeyAnswer {
+    get {
+      if case .saveZoneKey(let v)? = answer {return v}
+      return WireSaveZoneKeyAnswer()
+    }
+    set {answer = .saveZoneKey(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Answer: Equatable, Sendable {
@@ -326,6 +377,9 @@ package nonisolated struct WireServerEnvelope: Sendable {
     case prepareAssetUpload(WireAssetProgress)
     case uploadAssetChunk(WireAssetProgress)
     case fetchAssetChunk(WireAssetChunk)
+    case fetchKeys(WireFetchKeysAnswer)
+    case saveAccountKey(WireSaveAccountKeyAnswer)
+    case saveZoneKey(WireSaveZoneKeyAnswer)
 
   }
 
@@ -338,7 +392,7 @@ fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
 nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{9}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{9}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -516,6 +570,45 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
           self.request = .fetchAssetChunk(v)
         }
       }()
+      case 30: try {
+        var v: WireFetchKeys?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .fetchKeys(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .fetchKeys(v)
+        }
+      }()
+      case 31: try {
+        var v: WireSaveAccountKey?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .saveAccountKey(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .saveAccountKey(v)
+        }
+      }()
+      case 32: try {
+        var v: WireSaveZoneKey?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .saveZoneKey(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .saveZoneKey(v)
+        }
+      }()
       default: break
       }
     }
@@ -582,6 +675,18 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
       guard case .fetchAssetChunk(let v)? = self.request else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
     }()
+    case .fetchKeys?: try {
+      guard case .fetchKeys(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
+    }()
+    case .saveAccountKey?: try {
+      guard case .saveAccountKey(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 31)
+    }()
+    case .saveZoneKey?: try {
+      guard case .saveZoneKey(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -597,7 +702,7 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{2}\u{3}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{2}\u{3}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -801,6 +906,45 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
           self.answer = .fetchAssetChunk(v)
         }
       }()
+      case 30: try {
+        var v: WireFetchKeysAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .fetchKeys(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .fetchKeys(v)
+        }
+      }()
+      case 31: try {
+        var v: WireSaveAccountKeyAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .saveAccountKey(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .saveAccountKey(v)
+        }
+      }()
+      case 32: try {
+        var v: WireSaveZoneKeyAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .saveZoneKey(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .saveZoneKey(v)
+        }
+      }()
       default: break
       }
     }
@@ -874,6 +1018,18 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
     case .fetchAssetChunk?: try {
       guard case .fetchAssetChunk(let v)? = self.answer else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+    }()
+    case .fetchKeys?: try {
+      guard case .fetchKeys(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
+    }()
+    case .saveAccountKey?: try {
+      guard case .saveAccountKey(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 31)
+    }()
+    case .saveZoneKey?: try {
+      guard case .saveZoneKey(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
     }()
     case nil: break
     }

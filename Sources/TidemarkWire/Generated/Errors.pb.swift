@@ -218,6 +218,10 @@ package nonisolated struct WireFailure: Sendable {
   /// the zone was lost to a reset of its owner's keys.
   package var userDidResetEncryptedDataKey: Bool = false
 
+  /// A value is encrypted with a key that the zone does not have, as after it was created again: fetch the zone's keys,
+  /// encrypt anew and send it again.
+  package var zoneKeyUnknown: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -233,7 +237,7 @@ nonisolated extension WireErrorCode: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Failure"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}message\0\u{3}retry_after_seconds\0\u{3}user_did_reset_encrypted_data_key\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}message\0\u{3}retry_after_seconds\0\u{3}user_did_reset_encrypted_data_key\0\u{3}zone_key_unknown\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -245,6 +249,7 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 2: try { try decoder.decodeSingularStringField(value: &self.message) }()
       case 3: try { try decoder.decodeSingularDoubleField(value: &self.retryAfterSeconds) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.userDidResetEncryptedDataKey) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.zoneKeyUnknown) }()
       default: break
       }
     }
@@ -263,6 +268,9 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
     if self.userDidResetEncryptedDataKey != false {
       try visitor.visitSingularBoolField(value: self.userDidResetEncryptedDataKey, fieldNumber: 4)
     }
+    if self.zoneKeyUnknown != false {
+      try visitor.visitSingularBoolField(value: self.zoneKeyUnknown, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -271,6 +279,7 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs.message != rhs.message {return false}
     if lhs.retryAfterSeconds != rhs.retryAfterSeconds {return false}
     if lhs.userDidResetEncryptedDataKey != rhs.userDidResetEncryptedDataKey {return false}
+    if lhs.zoneKeyUnknown != rhs.zoneKeyUnknown {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

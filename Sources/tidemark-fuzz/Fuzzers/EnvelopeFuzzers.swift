@@ -89,6 +89,12 @@ private enum Envelopes {
         case .fetchAssetChunk(let request):
             _ = try AssetKey(
                 sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
+        case .fetchKeys(let request):
+            _ = request.zones.map { ZoneNames.read($0, by: viewpoint) }
+        case .saveAccountKey(let request):
+            _ = try AccountKey(request.account).refusal
+        case .saveZoneKey(let request):
+            _ = WrappedZoneKey(request.key).refusal
         case .fetchSubscriptions: break
         case .queryRecords(let request):
             let search = try RecordsSearch(request, by: viewpoint, limits: limits)
@@ -139,6 +145,22 @@ private enum EnvelopeSeeds {
             $0.uploadAssetChunk.sha256 = Data(repeating: 1, count: 32)
             $0.uploadAssetChunk.byteCount = 3
             $0.uploadAssetChunk.content = Data([1, 2, 3])
+        },
+        client {
+            $0.fetchKeys.database = .private
+            $0.fetchKeys.zones = [zone("notes")]
+        },
+        client {
+            $0.saveAccountKey.account.mode = .escrowed
+            $0.saveAccountKey.account.id = Data(repeating: 1, count: 16)
+            $0.saveAccountKey.account.key = Data(repeating: 2, count: 32)
+        },
+        client {
+            $0.saveZoneKey.database = .private
+            $0.saveZoneKey.zone = zone("notes")
+            $0.saveZoneKey.key.id = Data(repeating: 3, count: 16)
+            $0.saveZoneKey.key.accountKeyID = Data(repeating: 1, count: 16)
+            $0.saveZoneKey.key.wrapped = Data(repeating: 4, count: 60)
         },
         client {
             $0.fetchZones.database = .private

@@ -7,8 +7,8 @@ struct Admin: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "See and repair what is stored.",
         subcommands: [
-            AdminAccounts.self, AdminAssets.self, AdminCredentials.self, AdminDevices.self, AdminContainers.self,
-            AdminZones.self, AdminCompact.self, AdminSchema.self, AdminIndexes.self,
+            AdminAccounts.self, AdminAssets.self, AdminCredentials.self, AdminDevices.self, AdminKeys.self,
+            AdminContainers.self, AdminZones.self, AdminCompact.self, AdminSchema.self, AdminIndexes.self,
             AdminStoreCommand.self,
         ])
 }

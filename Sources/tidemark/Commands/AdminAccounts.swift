@@ -6,7 +6,8 @@ internal import TidemarkStore
 
 struct AdminAccounts: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "accounts", abstract: "Accounts: who may sign in.", subcommands: [Create.self, List.self])
+        commandName: "accounts", abstract: "Accounts: who may sign in.",
+        subcommands: [Create.self, List.self, SetEncryption.self])
 
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Create an account.")
@@ -35,8 +36,58 @@ struct AdminAccounts: ParsableCommand {
         func run() throws {
             let accounts = try database.withAdminStore { try await $0.accounts() }
             Table.print(
-                ["ACCOUNT", "CREATED", "CREDENTIALS", "DEVICES"],
-                accounts.map { [$0.name, Table.date($0.createdAt), "\($0.credentialCount)", "\($0.deviceCount)"] })
+                ["ACCOUNT", "CREATED", "CREDENTIALS", "DEVICES", "ENCRYPTION"],
+                accounts.map { account in
+                    [
+                        account.name, Table.date(account.createdAt), "\(account.credentialCount)",
+                        "\(account.deviceCount)", SetEncryption.Mode(account.encryptionMode).rawValue,
+                    ]
+                })
+        }
+    }
+}
+
+extension AdminAccounts {
+    struct SetEncryption: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set-encryption", abstract: "Choose how the keys of an account's encrypted values are kept.",
+            discussion: """
+                escrowed: servers keep the key, closed by their master key, and give it to the account's devices. \
+                end-to-end: no server ever has it; people carry a recovery key from device to device, and if all of them \
+                lose it, encrypted values are lost. Choose before the account has a key: afterwards only --reset can change \
+                it, which deletes all zones with encrypted values.
+                """)
+
+        enum Mode: String, ExpressibleByArgument, CaseIterable {
+            case escrowed
+            case endToEnd = "end-to-end"
+
+            init(_ mode: EncryptionMode) { self = mode == .escrowed ? .escrowed : .endToEnd }
+        }
+
+        @Argument(help: "The account's name.") var name: String
+        @Argument(help: "escrowed or end-to-end.") var mode: Mode
+        @Flag(
+            help: ArgumentHelp(
+                "Forget the keys that there are, and delete the zones with encrypted values.",
+                discussion: "Devices create them again and upload what they have (reason: encryptedDataReset)."))
+        var reset = false
+        @OptionGroup var database: DatabaseOption
+
+        func run() throws {
+            let (name, reset) = (name, reset)
+            let mode: EncryptionMode = mode == .escrowed ? .escrowed : .endToEnd
+            let change = try database.withAdminStore { store in
+                try await store.setEncryptionMode(
+                    mode, of: try await AccountName.find(name, in: store), resets: reset)
+            }
+            guard case .done(let endedZoneCount) = change else {
+                throw CommandError(
+                    "\(name) has keys already. To forget them, and delete all zones with encrypted values, add --reset."
+                )
+            }
+            let ended = endedZoneCount > 0 ? " Zones that were deleted: \(endedZoneCount)." : ""
+            print("\(name) has \(self.mode.rawValue) encryption.\(ended)")
         }
     }
 }

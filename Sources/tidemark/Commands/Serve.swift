@@ -15,7 +15,7 @@ struct Serve: ParsableCommand {
 
             Each option can be given as an environment variable: TIDEMARK_LISTEN, TIDEMARK_DATABASE_URL, \
             TIDEMARK_CERTIFICATE, TIDEMARK_PRIVATE_KEY, TIDEMARK_PLAIN, TIDEMARK_LOOPS, TIDEMARK_DATABASE_CONNECTIONS, \
-            TIDEMARK_ASSET_DIRECTORY, TIDEMARK_ASSET_MEGABYTES, TIDEMARK_ASSET_GRACE_HOURS.
+            TIDEMARK_MASTER_KEY_FILE, TIDEMARK_ASSET_DIRECTORY, TIDEMARK_ASSET_MEGABYTES, TIDEMARK_ASSET_GRACE_HOURS.
             """)
 
     @Option(
@@ -46,6 +46,14 @@ struct Serve: ParsableCommand {
             "Database connections for writing, of each loop.", discussion: "Default: 6.", valueName: "count"))
     var databaseConnections: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "The key that closes the keys of encrypted values; the same file for all servers of a database.",
+            discussion:
+                "Made at the first start; back it up, apart from the database. Without it, values are encrypted "
+                + "for accounts with end-to-end encryption alone.", valueName: "file"))
+    var masterKeyFile: String?
+
     @OptionGroup var assets: AssetOptions
 
     @Option(
@@ -68,6 +76,7 @@ struct Serve: ParsableCommand {
         configuration.loopCount = try Setting.number(loops, "--loops", "TIDEMARK_LOOPS", default: 1, in: 1...64)
         configuration.databaseConnections = try Setting.number(
             databaseConnections, "--database-connections", "TIDEMARK_DATABASE_CONNECTIONS", default: 6, in: 1...100)
+        configuration.masterKeyFile = Setting.optional(masterKeyFile, "TIDEMARK_MASTER_KEY_FILE")
         configuration.assetDirectory = assets.directory
         configuration.assetGrace = try assets.grace()
         let megabytes = try Setting.number(

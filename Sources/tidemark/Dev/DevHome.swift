@@ -7,6 +7,7 @@ internal import Foundation
 ///     DIRECTORY/postgres           the private PostgreSQL
 ///     DIRECTORY/assets             the content of assets
 ///     DIRECTORY/certificates       the development authority, which stays, and the server's certificate
+///     DIRECTORY/master.key         what closes the keys of encrypted values, readable by its owner only
 ///     DIRECTORY/credentials.json   accounts and their tokens, readable by their owner only
 struct DevHome {
     static let container = "iCloud.dev.tidemark"
@@ -18,6 +19,7 @@ struct DevHome {
     var postgres: String { "\(path)/postgres" }
     var assets: String { "\(path)/assets" }
     var certificates: String { "\(path)/certificates" }
+    var masterKeyFile: String { "\(path)/master.key" }
     var credentialsFile: String { "\(path)/credentials.json" }
 
     /// Makes the directories that are missing.

@@ -32,6 +32,7 @@ struct DevServer {
                 addresses: [address], certificate: certificate, databaseURL: databaseURL)
             configuration.createsContainers = true
             configuration.assetDirectory = home.assets
+            configuration.masterKeyFile = home.masterKeyFile
             return configuration
         }
         let host = hosts.first ?? loopback

@@ -150,6 +150,30 @@ final class PlantedStorage: Storage {
         try await base.deleteSubscription(id, scope: scope, of: user)
     }
 
+    func accountKey(of user: UserID) async throws(StorageError) -> StoredAccountKey {
+        try await base.accountKey(of: user)
+    }
+
+    func saveAccountKey(
+        _ key: StoredAccountKey, of user: UserID, masterKeyCheck: [UInt8], now: Timestamp
+    ) async throws(StorageError) -> StoredAccountKey {
+        try await base.saveAccountKey(key, of: user, masterKeyCheck: masterKeyCheck, now: now)
+    }
+
+    func claimMasterKey(check: [UInt8]) async throws(StorageError) -> Bool {
+        try await base.claimMasterKey(check: check)
+    }
+
+    func zoneKeys(of names: [String], in database: DatabaseID) async throws(StorageError) -> [ZoneKeysRead] {
+        try await base.zoneKeys(of: names, in: database)
+    }
+
+    func saveZoneKey(
+        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, now: Timestamp
+    ) async throws(StorageError) -> ZoneKeysRead {
+        try await base.saveZoneKey(key, in: zone, after: newest, atMost: countMax, now: now)
+    }
+
     func keepAsset(_ asset: AssetKey, now: Timestamp) async throws(StorageError) {
         try await base.keepAsset(asset, now: now)
     }

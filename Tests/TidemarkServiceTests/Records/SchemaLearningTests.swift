@@ -46,7 +46,10 @@ import TidemarkTestKit
         try fixture.scheduler.simulate {
             let server = fixture.server()
             let plain = try Self.save("a", [Field("key", .int64(1))])
-            let encrypted = try Self.save("b", [Field("key", .int64(1), isEncrypted: true)])
+            let sealed = SealedValue(
+                keyID: Array(repeating: 1, count: 16), nonce: Array(repeating: 1, count: 12),
+                ciphertext: Array(repeating: 1, count: 16))
+            let encrypted = try Self.save("b", [Field("key", .bytes(sealed.bytes), isEncrypted: true)])
             let outcome = await server.modify(
                 Self.request([plain, encrypted], fixture, counter: 1), in: fixture.identity.privateDatabase)
             #expect(try Self.failures(outcome).map(\.?.reason) == [nil, .fieldSpaceDiffers])

@@ -45,10 +45,15 @@ struct QueryDice {
             Field("ls", .strings(some(Self.strings))), Field("ln", .int64s(some(Self.integers))),
             Field("ld", .doubles(some(Self.doubles))), Field("lt", .dates(milliseconds: some(Self.dates))),
             Field("lr", .references(some(Self.names).map { FieldReference(recordName: $0) })),
-            Field("b", .bytes([1])), Field("e", .string("secret"), isEncrypted: true),
+            Field("b", .bytes([1])), Field("e", .bytes(Self.sealed.bytes), isEncrypted: true),
         ]
         return all.filter { _ in chance(80) }
     }
+
+    /// An encrypted value; every zone of a ``QueryFixture`` has its key.
+    static let sealed = SealedValue(
+        keyID: Array(repeating: 5, count: 16), nonce: Array(repeating: 6, count: 12),
+        ciphertext: Array(repeating: 7, count: 24))
 
     /// One of each type, so that the schema knows all of them.
     static var first: [Field] {
@@ -59,7 +64,7 @@ struct QueryDice {
             Field("r", .reference(reference)), Field("p", .location(place)), Field("ls", .strings(["a"])),
             Field("ln", .int64s([1])), Field("ld", .doubles([1])), Field("lt", .dates(milliseconds: [1])),
             Field("lr", .references([reference])), Field("b", .bytes([1])),
-            Field("e", .string("secret"), isEncrypted: true),
+            Field("e", .bytes(sealed.bytes), isEncrypted: true),
         ]
     }
 

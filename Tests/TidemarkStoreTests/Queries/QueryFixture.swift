@@ -44,6 +44,13 @@ struct QueryFixture: Sendable {
                 _ = try await service.modifyZones(
                     in: identity.privateDatabase, ZonesRequest(id: id, saves: ["notes"], deletes: [])
                 ).get()
+                let zoneKey = WrappedZoneKey(
+                    id: QueryDice.sealed.keyID, accountKeyID: Array(repeating: 1, count: 16),
+                    wrapped: Array(repeating: 1, count: 60))
+                for zone in fixture.zones {
+                    let key = ZoneKey(database: identity.privateDatabase, name: zone)
+                    _ = try await service.saveZoneKey(zoneKey, in: key, after: nil).get()
+                }
                 try await body(fixture)
                 await service.stop()
             }.value

@@ -34,7 +34,8 @@ import TidemarkWire
             case .prepareAssetUpload(let request):
                 _ = try AssetKey(
                     sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
-            case .uploadAssetChunk, .fetchAssetChunk, .fetchSubscriptions: break
+            case .saveAccountKey(let request): _ = try AccountKey(request.account)
+            case .uploadAssetChunk, .fetchAssetChunk, .fetchSubscriptions, .fetchKeys, .saveZoneKey: break
             }
             return true
         } catch {

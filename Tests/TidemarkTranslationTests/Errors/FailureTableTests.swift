@@ -26,6 +26,9 @@ import TidemarkWire
         (.requestInvalid, .invalidArguments), (.containerUnknown, .badContainer), (.serverFault, .internalError),
         (.assetMissing, .assetNotAvailable), (.assetTooLarge, .limitExceeded), (.assetModified, .assetFileModified),
         (.assetsFull, .quotaExceeded), (.assetsUnavailable, .serverRejectedRequest),
+        (.keysUnavailable, .serverRejectedRequest), (.masterKeyWrong, .serverRejectedRequest),
+        (.zoneKeyUnknown, .serverRejectedRequest), (.encryptionModeDiffers, .serverRejectedRequest),
+        (.valueNotEncrypted, .invalidArguments), (.tooManyZoneKeys, .limitExceeded),
         (.typeUnknown, .invalidArguments), (.fieldUnknown, .invalidArguments), (.fieldTypeDiffers, .invalidArguments),
         (.fieldSpaceDiffers, .invalidArguments), (.schemaFull, .limitExceeded),
         (.recordTypeUnknown, .unknownItem), (.recordTypeNotQueryable, .invalidArguments),
@@ -56,6 +59,7 @@ import TidemarkWire
     @Test func `R-107: only a key reset carries the flag`() {
         for reason in FailureReason.allCases {
             #expect(reason.wire().userDidResetEncryptedDataKey == (reason == .zoneKeysReset))
+            #expect(reason.wire().zoneKeyUnknown == (reason == .zoneKeyUnknown))
         }
     }
 }

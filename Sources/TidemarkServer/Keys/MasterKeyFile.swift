@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import TidemarkSockets
+internal import TidemarkStore
+internal import TidemarkTelemetry
+
+/// The file in which a master key is kept: 64 hexadecimal digits, for its owner's eyes only.
+package struct MasterKeyFile: Sendable {
+    package let path: String
+    private static let log = Log("keys")
+
+    package init(path: String) {
+        self.path = path
+    }
+
+    /// Nil if there is no such file.
+    ///
+    /// - Throws: ``ServerError`` with `masterKeyUnusable` if it cannot be read, or holds anything else.
+    package func read() throws(ServerError) -> MasterKey? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw failure("cannot be read")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        if fstat(descriptor, &status) == 0, status.st_mode & 0o077 != 0 {
+            Self.log.warning("others can read the master key: chmod 600", ["file": path])
+        }
+        var bytes = [UInt8](repeating: 0, count: 1_024)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        guard count >= 0, let key = MasterKey(text: String(decoding: bytes[..<max(0, count)], as: UTF8.self)) else {
+            throw failure("does not hold a key of 64 hexadecimal digits")
+        }
+        return key
+    }
+
+    /// Makes a file with a new key, durable before this returns; the one that is there, if somebody was faster.
+    ///
+    /// - Throws: ``ServerError`` with `masterKeyUnusable`.
+    package func make() throws(ServerError) -> (key: MasterKey, isNew: Bool) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            if errno == EEXIST, let key = try read() { return (key, false) }
+            throw failure("cannot be made")
+        }
+        let secret = MasterKey.random()
+        let text = Array((MasterKey.text(of: secret) + "\n").utf8)
+        let isWritten =
+            write(descriptor, text, text.count) == text.count && fchmod(descriptor, 0o600) == 0
+            && fsync(descriptor) == 0
+        close(descriptor)
+        guard isWritten, syncDirectory(), let key = MasterKey(secret) else {
+            unlink(path)
+            throw failure("cannot be written")
+        }
+        return (key, true)
+    }
+
+    private func syncDirectory() -> Bool {
+        let end = path.lastIndex(of: "/")
+        let directory = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0
+    }
+
+    private func failure(_ what: String) -> ServerError {
+        ServerError(.masterKeyUnusable, detail: "\(path) \(what).")
+    }
+
+    // MARK: At a server's start
+
+    /// The key of the file, which is made if neither it nor a master key of the database is there.
+    ///
+    /// A key that is not the database's is used all the same: requests for keys then fail, and nothing else does.
+    ///
+    /// - Returns: nil if the file is missing and the database has a master key.
+    /// - Throws: ``ServerError``: `masterKeyUnusable`, `databaseUnreachable`, `databaseNotMigrated`.
+    func prepare(databaseURL: String) async throws(ServerError) -> MasterKey? {
+        let loop: EventLoop
+        do {
+            loop = try EventLoop(name: "tidemark-keys")
+        } catch {
+            throw ServerError(.resourcesExhausted, detail: "\(error)", underlying: error)
+        }
+        defer { loop.stop() }
+        let storage: PostgresStorage
+        do {
+            guard try await Migrator(url: databaseURL, loop: loop).isCurrent() else {
+                throw ServerError(.databaseNotMigrated, detail: "")
+            }
+            storage = try PostgresStorage(url: databaseURL, loop: loop, connections: 1)
+        } catch let error as ServerError {
+            throw error
+        } catch {
+            throw ServerError(.databaseUnreachable, detail: "\(error)", underlying: error)
+        }
+        do {
+            let key = try await key(of: storage)
+            await storage.stop()
+            return key
+        } catch {
+            await storage.stop()
+            if let error = error as? ServerError { throw error }
+            throw ServerError(.databaseUnreachable, detail: "\(error)", underlying: error)
+        }
+    }
+
+    private func key(of storage: PostgresStorage) async throws -> MasterKey? {
+        if let key = try read() {
+            if try await !storage.claimMasterKey(check: key.check) {
+                Self.log.error(
+                    "this is not the master key of the database: nobody gets keys of encrypted values",
+                    ["file": path])
+            }
+            return key
+        }
+        guard try await storage.masterKeyCheck() == nil else {
+            Self.log.error(
+                "the database has a master key, and its file is not here: nobody gets keys of encrypted values",
+                ["file": path])
+            return nil
+        }
+        let (key, isNew) = try make()
+        guard try await storage.claimMasterKey(check: key.check) else {
+            if isNew { unlink(path) }
+            Self.log.error(
+                "another server made the master key of the database: copy its file here", ["file": path])
+            return nil
+        }
+        if isNew {
+            Self.log.warning(
+                "made a master key. BACK UP THIS FILE, apart from the database: without it encrypted values are lost",
+                ["file": path])
+        }
+        return key
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+internal import TidemarkScheduling
+
+extension CloudService {
+    /// The user's account key, and the keys of zones by name.
+    ///
+    /// - Returns: the zones in that order; `tooManyItems` over ``Limits/keyZonesMax``, `keysUnavailable` and
+    ///   `masterKeyWrong` where the account's key is in escrow and cannot be had.
+    package func keys(
+        of user: UserID, zonesNamed names: [String], in database: DatabaseID
+    ) async -> Result<(account: AccountKey, zones: [Result<[WrappedZoneKey], FailureReason>]), FailureReason> {
+        guard names.count <= limits.keyZonesMax else { return .failure(.tooManyItems) }
+        let read = await retry.run { () async throws(StorageError) in
+            let stored = try await storage.accountKey(of: user)
+            return .success((stored, try await storage.zoneKeys(of: names, in: database)))
+        }
+        return read.flatMap { stored, zones in
+            opened(stored, of: user).map { ($0, zones.map(\.outcome)) }
+        }
+    }
+
+    /// Gives the account its key, unless it has one.
+    ///
+    /// - Returns: the key that counts, which may be another device's; `encryptionModeDiffers`, `requestInvalid`, and as
+    ///   ``keys(of:zonesNamed:in:)``.
+    package func saveAccountKey(_ key: AccountKey, of user: UserID) async -> Result<AccountKey, FailureReason> {
+        if let reason = key.refusal { return .failure(reason) }
+        if key.mode == .escrowed, escrow == nil { return .failure(.keysUnavailable) }
+        let wanted = StoredAccountKey(
+            mode: key.mode, id: key.id, escrow: key.key.flatMap { escrow?.close($0, of: user) })
+        let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
+        let saved = await retry.run { () async throws(StorageError) in
+            .success(
+                try await storage.saveAccountKey(wanted, of: user, masterKeyCheck: escrow?.check ?? [], now: now))
+        }
+        return saved.flatMap { stored in
+            if stored.mode != key.mode { return .failure(.encryptionModeDiffers) }
+            // It was not saved although there was none: keys in the store are closed by another master key.
+            if stored.id == nil { return .failure(.masterKeyWrong) }
+            return opened(stored, of: user)
+        }
+    }
+
+    /// Gives a zone a new key, if its newest one is the one that the device knows.
+    ///
+    /// - Parameter newest: nil: the zone has none.
+    /// - Returns: the zone's keys as they are now, oldest first, with the new one or without it.
+    package func saveZoneKey(
+        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?
+    ) async -> Result<[WrappedZoneKey], FailureReason> {
+        if let reason = key.refusal { return .failure(reason) }
+        let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
+        return await retry.run { () async throws(StorageError) in
+            let read = try await storage.saveZoneKey(
+                key, in: zone, after: newest, atMost: limits.zoneKeysMax, now: now)
+            return read.outcome.flatMap { keys in
+                let isRefused = keys.count >= limits.zoneKeysMax && keys.last?.id == newest
+                return isRefused ? .failure(.tooManyZoneKeys) : .success(keys)
+            }
+        }
+    }
+
+    private func opened(_ stored: StoredAccountKey, of user: UserID) -> Result<AccountKey, FailureReason> {
+        guard stored.mode == .escrowed, stored.id != nil else {
+            return .success(AccountKey(mode: stored.mode, id: stored.id, key: nil))
+        }
+        guard let escrow else { return .failure(.keysUnavailable) }
+        guard let closed = stored.escrow, let key = escrow.open(closed, of: user) else {
+            return .failure(.masterKeyWrong)
+        }
+        return .success(AccountKey(mode: .escrowed, id: stored.id, key: key))
+    }
+}

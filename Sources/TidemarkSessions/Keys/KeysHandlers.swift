@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkService
+internal import TidemarkTranslation
+internal import TidemarkWire
+
+extension RequestRouter {
+    /// The caller's account key, and those of zones.
+    func fetchKeys(_ request: WireFetchKeys, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
+        let viewpoint = try privateDatabase(request.database, isWrite: false, context.member)
+        guard request.zones.count <= limits.keyZonesMax else { throw Refusal(.tooManyItems) }
+        let names = request.zones.map { ZoneNames.read($0, by: viewpoint) }
+        let found = try await service.keys(
+            of: try viewpoint.keyHolder, zonesNamed: names.compactMap(\.self), in: viewpoint.database
+        ).orRefusal()
+        var zones = found.zones[...]
+        var answer = WireFetchKeysAnswer()
+        answer.account = WireAccountKey(found.account)
+        answer.zones = names.map { name in
+            guard name != nil, let keys = zones.popFirst() else { return WireZoneKeysResult(.failure(.zoneNotFound)) }
+            return WireZoneKeysResult(keys)
+        }
+        return ServerMessage.answer(context.id, .fetchKeys(answer))
+    }
+
+    /// Gives the caller's account its key, or tells the one that it has.
+    func saveAccountKey(_ request: WireSaveAccountKey, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
+        let viewpoint = try privateDatabase(.private, isWrite: true, context.member)
+        let key = try await service.saveAccountKey(try AccountKey(request.account), of: try viewpoint.keyHolder)
+            .orRefusal()
+        var answer = WireSaveAccountKeyAnswer()
+        answer.account = WireAccountKey(key)
+        return ServerMessage.answer(context.id, .saveAccountKey(answer))
+    }
+
+    /// Gives a zone a new key, or tells those that it has.
+    func saveZoneKey(_ request: WireSaveZoneKey, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
+        let viewpoint = try privateDatabase(request.database, isWrite: true, context.member)
+        guard let name = ZoneNames.read(request.zone, by: viewpoint) else { throw Refusal(.zoneNotFound) }
+        let keys = try await service.saveZoneKey(
+            WrappedZoneKey(request.key), in: ZoneKey(database: viewpoint.database, name: name),
+            after: request.newestID.isEmpty ? nil : Array(request.newestID)
+        ).orRefusal()
+        var answer = WireSaveZoneKeyAnswer()
+        answer.keys = WireZoneKeys(keys)
+        return ServerMessage.answer(context.id, .saveZoneKey(answer))
+    }
+}
+
+extension Viewpoint {
+    /// Whose account key is meant.
+    fileprivate var keyHolder: UserID {
+        get throws(Refusal) {
+            guard let user else { throw Refusal(.notAuthenticated) }
+            return user
+        }
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+package import TidemarkService
+
+extension MemoryStore {
+    package func accountKey(of user: UserID) async throws(StorageError) -> StoredAccountKey {
+        try await call { $0.accountKeys[user] ?? StoredAccountKey(mode: .escrowed) }
+    }
+
+    package func saveAccountKey(
+        _ key: StoredAccountKey, of user: UserID, masterKeyCheck: [UInt8], now: Timestamp
+    ) async throws(StorageError) -> StoredAccountKey {
+        try await call { tables in
+            let current = tables.accountKeys[user] ?? StoredAccountKey(mode: .escrowed)
+            let isClosedAsOthers = key.escrow == nil || tables.masterKeyCheck == masterKeyCheck
+            guard current.id == nil, current.mode == key.mode, isClosedAsOthers else { return current }
+            tables.accountKeys[user] = key
+            return key
+        }
+    }
+
+    package func claimMasterKey(check: [UInt8]) async throws(StorageError) -> Bool {
+        try await call { tables in
+            if tables.masterKeyCheck == nil { tables.masterKeyCheck = check }
+            return tables.masterKeyCheck == check
+        }
+    }
+
+    package func zoneKeys(
+        of names: [String], in database: DatabaseID
+    ) async throws(StorageError) -> [ZoneKeysRead] {
+        try await call { tables in names.map { tables.zoneKeys(of: ZoneKey(database: database, name: $0)) } }
+    }
+
+    package func saveZoneKey(
+        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, now: Timestamp
+    ) async throws(StorageError) -> ZoneKeysRead {
+        try await call { tables in
+            if let id = tables.livingZone(zone) {
+                let keys = tables.zoneKeys[id] ?? []
+                if keys.last?.id == newest, keys.count < countMax { tables.zoneKeys[id] = keys + [key] }
+            }
+            return tables.zoneKeys(of: zone)
+        }
+    }
+}
+
+extension MemoryTables {
+    func zoneKeys(of key: ZoneKey) -> ZoneKeysRead {
+        guard let zone = livingZone(key) else { return ZoneKeysRead(keys: nil, lastRemoval: lastRemoval(key)) }
+        return ZoneKeysRead(keys: zoneKeys[zone] ?? [])
+    }
+}

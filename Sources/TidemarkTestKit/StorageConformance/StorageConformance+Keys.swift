@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkScheduling
+internal import TidemarkService
+
+extension StorageConformance {
+    static let keys: [Scenario] = [
+        Scenario("R-067: the first account key counts, for its user alone") { store in
+            let alice = try await store.alice().user
+            let bob = try await store.bob().user
+            let check = bytes(9)
+            try expect(try await store.first.claimMasterKey(check: check), "the first master key")
+            try expectEqual(
+                try await store.first.accountKey(of: alice), StoredAccountKey(mode: .escrowed), "none yet")
+            let key = StoredAccountKey(mode: .escrowed, id: bytes(1), escrow: bytes(2))
+            let other = StoredAccountKey(mode: .escrowed, id: bytes(3), escrow: bytes(4))
+            try expectEqual(try await store.save(key, of: alice, check), key, "the first one")
+            try expectEqual(try await store.save(other, of: alice, check), key, "the first one stays")
+            try expectEqual(try await store.second.accountKey(of: alice), key, "on every server")
+            try expectEqual(try await store.save(other, of: bob, check), other, "each user has one")
+        },
+        Scenario("R-067: of account keys that are saved at once, one counts for all") { store in
+            let alice = try await store.alice().user
+            _ = try await store.first.claimMasterKey(check: bytes(9))
+            let saves = (1...6).map { number in
+                let key = StoredAccountKey(mode: .escrowed, id: bytes(UInt8(number)), escrow: bytes(7))
+                return store.scheduler.runThrowing { try await store.save(key, of: alice, bytes(9)) }
+            }
+            var winners: [StoredAccountKey] = []
+            for save in saves { winners.append(try await save.value) }
+            try expect(winners.allSatisfy { $0 == winners[0] && $0.id != nil }, "the same key: \(winners)")
+        },
+        Scenario("a key is not saved that another master key closed, or for another mode") { store in
+            let alice = try await store.alice().user
+            let key = StoredAccountKey(mode: .escrowed, id: bytes(1), escrow: bytes(2))
+            let none = StoredAccountKey(mode: .escrowed)
+            try expectEqual(try await store.save(key, of: alice, bytes(9)), none, "there is no master key yet")
+            try expect(try await store.first.claimMasterKey(check: bytes(9)), "the first")
+            try expect(try await store.second.claimMasterKey(check: bytes(9)), "it is the store's")
+            try expect(try await !store.second.claimMasterKey(check: bytes(8)), "another one is not")
+            try expectEqual(try await store.save(key, of: alice, bytes(8)), none, "closed by another one")
+            let endToEnd = StoredAccountKey(mode: .endToEnd, id: bytes(1))
+            try expectEqual(try await store.save(endToEnd, of: alice, bytes(9)), none, "of another mode")
+            try expectEqual(try await store.save(key, of: alice, bytes(9)), key, "now")
+        },
+        Scenario("R-067: a zone's key is saved after the one that was the newest, and nothing else is") { store in
+            let database = try await store.alice().privateDatabase
+            let key = try require(try await store.createZones("notes", in: database).first, "a zone").key
+            try expectEqual(try await store.zoneKeys("notes", in: database), [], "none yet")
+            let keys = (1...4).map { zoneKey(UInt8($0)) }
+            try expectEqual(try await store.save(keys[0], in: key, after: nil), [keys[0]], "the first")
+            try expectEqual(try await store.save(keys[1], in: key, after: nil), [keys[0]], "there is one")
+            try expectEqual(try await store.save(keys[2], in: key, after: keys[1].id), [keys[0]], "not the newest")
+            try expectEqual(
+                try await store.save(keys[3], in: key, after: keys[0].id), [keys[0], keys[3]], "oldest first")
+            try expectEqual(
+                try await store.save(keys[1], in: key, after: keys[3].id, atMost: 2), [keys[0], keys[3]], "enough")
+            try expectEqual(try await store.zoneKeys("notes", in: database), [keys[0], keys[3]], "kept")
+        },
+        Scenario("R-067: of keys of a zone that are saved at once, one counts for all") { store in
+            let database = try await store.alice().privateDatabase
+            let key = try require(try await store.createZones("notes", in: database).first, "a zone").key
+            let saves = (1...6).map { number in
+                let storage = number % 2 == 0 ? store.first : store.second
+                return store.scheduler.runThrowing {
+                    try await storage.saveZoneKey(
+                        zoneKey(UInt8(number)), in: key, after: nil, atMost: 10, now: StorageFixture.now)
+                }
+            }
+            var winners: [ZoneKeysRead] = []
+            for save in saves { winners.append(try await save.value) }
+            try expect(winners.allSatisfy { $0 == winners[0] && $0.keys?.count == 1 }, "the same key: \(winners)")
+        },
+        Scenario("R-036: keys belong to one life of a zone, and a zone that is gone says why") { store in
+            let database = try await store.alice().privateDatabase
+            let key = try require(try await store.createZones("notes", "other", in: database).first, "a zone").key
+            _ = try await store.save(zoneKey(1), in: key, after: nil)
+            let other = ZoneKey(database: database, name: "other")
+            _ = try await store.save(zoneKey(2), in: other, after: nil)
+            try await store.changeZones(in: database, remove: ["notes"])
+            let gone = try await store.second.zoneKeys(of: ["other", "notes", "none"], in: database)
+            try expectEqual(
+                gone,
+                [
+                    ZoneKeysRead(keys: [zoneKey(2)]), ZoneKeysRead(keys: nil, lastRemoval: .deleted),
+                    ZoneKeysRead(keys: nil),
+                ], "in the order of the question")
+            let refused = try await store.first.saveZoneKey(
+                zoneKey(3), in: key, after: nil, atMost: 10, now: StorageFixture.now)
+            try expectEqual(refused, ZoneKeysRead(keys: nil, lastRemoval: .deleted), "not in a zone that is gone")
+            try await store.changeZones(in: database, create: ["notes"])
+            try expectEqual(try await store.zoneKeys("notes", in: database), [], "a new life")
+        },
+        Scenario("R-067: a transaction knows the keys of its zone, and of no other, if it asks") { store in
+            let database = try await store.alice().privateDatabase
+            let zones = try await store.createZones("notes", "other", "bare", in: database).map(\.key)
+            _ = try await store.save(zoneKey(1), in: zones[0], after: nil)
+            _ = try await store.save(zoneKey(2), in: zones[0], after: bytes(1))
+            _ = try await store.save(zoneKey(3), in: zones[1], after: nil)
+            let transaction = try await store.first.beginWrite([
+                zones[0].read(needsZoneKeys: true), zones[1].read(), zones[2].read(needsZoneKeys: true),
+            ])
+            await transaction.rollback()
+            try expectEqual(
+                transaction.snapshots.map(\.zoneKeyIDs), [[bytes(1), bytes(2)], [], []], "by zone")
+        },
+    ]
+
+    private static func zoneKey(_ number: UInt8) -> WrappedZoneKey {
+        WrappedZoneKey(
+            id: bytes(number), accountKeyID: bytes(100), wrapped: [UInt8](repeating: number, count: 60))
+    }
+
+    private static func bytes(_ number: UInt8) -> [UInt8] { Array(repeating: number, count: 16) }
+}
+
+extension StorageFixture {
+    fileprivate func save(
+        _ key: StoredAccountKey, of user: UserID, _ check: [UInt8]
+    ) async throws -> StoredAccountKey {
+        try await second.saveAccountKey(key, of: user, masterKeyCheck: check, now: Self.now)
+    }
+
+    fileprivate func save(
+        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int = 10
+    ) async throws -> [WrappedZoneKey]? {
+        try await second.saveZoneKey(key, in: zone, after: newest, atMost: countMax, now: Self.now).keys
+    }
+
+    fileprivate func zoneKeys(_ name: String, in database: DatabaseID) async throws -> [WrappedZoneKey]? {
+        try await first.zoneKeys(of: [name], in: database).first?.keys
+    }
+}
