@@ -16,6 +16,8 @@ internal import Synchronization
 /// | `TIDEMARK_CONTAINER` | what `CKContainer.default()` is |
 /// | `TIDEMARK_ENVIRONMENT` | `development` (the default) or `production` |
 /// | `TIDEMARK_ASSETS` | a directory for downloaded assets |
+/// | `TIDEMARK_KEY_FILE` | a file for keys of accounts with end-to-end encryption |
+/// | `TIDEMARK_END_TO_END` | `1`: no server may have the account's key |
 ///
 /// In code: set ``current`` before the first container is used.
 public struct TidemarkConfiguration: Sendable {
@@ -33,6 +35,13 @@ public struct TidemarkConfiguration: Sendable {
     /// Where assets are downloaded to; nil: below the directory for temporary files. What is a day old in it is
     /// removed from time to time.
     public var assetDirectory: URL?
+    /// Where this device keeps keys of accounts with end-to-end encryption (`CKContainer.exportRecoveryKey()`); nil:
+    /// `tidemark/keys.json` where applications of the user keep their data. Only its owner can read it.
+    public var keyFile: URL?
+    /// Whether `encryptedValues` are end-to-end encrypted whatever the server says: if its operator chose, or changes to,
+    /// keeping the account's key, nothing that is encrypted is sent. Without it a server that lies about the account could
+    /// have the key of one that has none yet.
+    public var requiresEndToEndEncryption: Bool
 
     /// Development and production have fully separate data.
     public enum Environment: String, Sendable {
@@ -46,7 +55,7 @@ public struct TidemarkConfiguration: Sendable {
     public init(
         url: URL?, token: String? = nil, certificateAuthorityFile: String? = nil,
         defaultContainerIdentifier: String = "iCloud.dev.tidemark", environment: Environment = .development,
-        assetDirectory: URL? = nil
+        assetDirectory: URL? = nil, keyFile: URL? = nil, requiresEndToEndEncryption: Bool = false
     ) {
         self.url = url
         self.token = token
@@ -54,6 +63,8 @@ public struct TidemarkConfiguration: Sendable {
         self.defaultContainerIdentifier = defaultContainerIdentifier
         self.environment = environment
         self.assetDirectory = assetDirectory
+        self.keyFile = keyFile
+        self.requiresEndToEndEncryption = requiresEndToEndEncryption
     }
 
     /// The configuration that the environment describes.
@@ -64,7 +75,9 @@ public struct TidemarkConfiguration: Sendable {
             certificateAuthorityFile: value("TIDEMARK_CA"),
             defaultContainerIdentifier: value("TIDEMARK_CONTAINER") ?? "iCloud.dev.tidemark",
             environment: value("TIDEMARK_ENVIRONMENT").flatMap(Environment.init(rawValue:)) ?? .development,
-            assetDirectory: value("TIDEMARK_ASSETS").map { URL(fileURLWithPath: $0, isDirectory: true) })
+            assetDirectory: value("TIDEMARK_ASSETS").map { URL(fileURLWithPath: $0, isDirectory: true) },
+            keyFile: value("TIDEMARK_KEY_FILE").map { URL(fileURLWithPath: $0) },
+            requiresEndToEndEncryption: value("TIDEMARK_END_TO_END") == "1")
     }
 
     private static let stored = Mutex<TidemarkConfiguration?>(nil)

@@ -22,13 +22,16 @@ package final class CloudContext: Sendable {
     private let token: String
     private let environment: TidemarkConfiguration.Environment
     private let staging: AssetStaging
+    /// Of encrypted values.
+    let keys: KeyRing
     private let shared = Mutex<CloudConnection?>(nil)
 
     /// With a transport of the caller's own: tests, simulations.
     package init(
         containerIdentifier: String, token: String, transport: any CloudTransport, scheduler: any Scheduler,
         engineScheduler: any Scheduler = GlobalScheduler(),
-        environment: TidemarkConfiguration.Environment = .development, staging: AssetStaging = .standard
+        environment: TidemarkConfiguration.Environment = .development, staging: AssetStaging = .standard,
+        keyStore: any KeyStore = KeyFile.standard, requiresEndToEnd: Bool = false
     ) {
         self.containerIdentifier = containerIdentifier
         self.transport = transport
@@ -37,6 +40,9 @@ package final class CloudContext: Sendable {
         self.token = token
         self.environment = environment
         self.staging = staging
+        keys = KeyRing(
+            container: containerIdentifier, environment: environment, store: keyStore,
+            requiresEndToEnd: requiresEndToEnd)
         hasCredential = !token.isEmpty
     }
 
@@ -47,7 +53,9 @@ package final class CloudContext: Sendable {
             containerIdentifier: containerIdentifier, token: configuration.token ?? "",
             transport: SocketTransport(configuration: configuration, loop: loop), scheduler: loop,
             environment: configuration.environment,
-            staging: configuration.assetDirectory.map { AssetStaging(directory: $0) } ?? .standard)
+            staging: configuration.assetDirectory.map { AssetStaging(directory: $0) } ?? .standard,
+            keyStore: configuration.keyFile.map { KeyFile($0) } ?? .standard,
+            requiresEndToEnd: configuration.requiresEndToEndEncryption)
     }
 
     private static let contexts = Mutex<[String: CloudContext]>([:])

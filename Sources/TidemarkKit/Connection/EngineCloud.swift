@@ -4,7 +4,7 @@ internal import Synchronization
 internal import TidemarkWire
 
 /// The cloud of one sync engine: a connection of its own, because each engine is a device.
-final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, Sendable {
+final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, KeyRingObserver, Sendable {
     private struct State {
         weak var observer: (any SyncEngineCloudObserver)?
         var user: String?
@@ -22,11 +22,12 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, Sendable {
     init(context: CloudContext, scope: CKDatabase.Scope, device: [UInt8], isReturning: Bool) {
         self.context = context
         state = Mutex(State(isReturning: isReturning))
-        database = CloudDatabase(connection: context.makeConnection(device: device), scope: scope)
+        database = CloudDatabase(connection: context.makeConnection(device: device), scope: scope, keys: context.keys)
     }
 
     func setObserver(_ observer: any SyncEngineCloudObserver) {
         state.withLock { $0.observer = observer }
+        context.keys.observe(self)
         if context.hasCredential { database.connection.observe(self) }
     }
 
@@ -122,5 +123,14 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, Sendable {
     func pushed(_ push: WirePush) {
         guard push.database == database.wireScope else { return }
         state.withLock { $0.observer }?.cloudDidReceivePush(zoneIDs: push.zones.map(CKRecordZone.ID.init))
+    }
+
+    // MARK: KeyRingObserver
+
+    /// Zones that could not be read are fetched again, and what could not be sent is sent.
+    func keysImported() {
+        let observer = state.withLock { $0.observer }
+        observer?.cloudDidReceivePush(zoneIDs: [])
+        observer?.cloudDidChangeConnectivity(isOnline: true)
     }
 }

@@ -31,7 +31,7 @@ public class CKDatabase: NSObject, @unchecked Sendable {
         with configuration: CKOperation.Configuration, qualityOfService: QualityOfService
     ) throws(CKError) -> CloudDatabase {
         guard scope == .public || container.context.hasCredential else { throw CKError.noAccount }
-        var cloud = CloudDatabase(connection: container.context.connection, scope: scope)
+        var cloud = CloudDatabase(connection: container.context.connection, scope: scope, keys: container.context.keys)
         cloud.timeout = .seconds(configuration.timeoutIntervalForRequest)
         if [qualityOfService, configuration.qualityOfService].contains(where: { $0 == .utility || $0 == .background }) {
             cloud.patience = .seconds(configuration.timeoutIntervalForResource)

@@ -19,6 +19,7 @@ extension CKError {
         // seconds, present on any error that says how long to wait.
         if failure.retryAfterSeconds > 0 { userInfo[CKErrorRetryAfterKey] = failure.retryAfterSeconds }
         if failure.userDidResetEncryptedDataKey { userInfo[CKErrorUserDidResetEncryptedDataKey] = true }
+        if failure.zoneKeyUnknown { userInfo[Self.zoneKeyUnknownKey] = true }
         self.init(Code(failure.code), userInfo: userInfo)
     }
 

@@ -61,10 +61,10 @@ extension CKRecord {
             fields.append(Field(key, try value(of: object, key: key, assets)))
         }
         for (key, object) in sent(snapshot.encrypted, all: all) {
-            if object is CKRecord.Reference || object is CKAsset {
-                throw CKError(.invalidArguments, message: "\(key) is encrypted, and of a type that cannot be (R-067)")
-            }
-            fields.append(Field(key, try value(of: object, key: key, assets), isEncrypted: true))
+            if object is CKAsset { throw Self.notEncryptable(key) }
+            let value = try value(of: object, key: key, assets)
+            guard value == .removed || value.type.isEncryptable else { throw Self.notEncryptable(key) }
+            fields.append(Field(key, value, isEncrypted: true))
         }
         return RecordChanges(
             recordID: recordID, recordType: recordType, tag: snapshot.metadata?.tag ?? [], fields: try map(of: fields),
@@ -125,7 +125,16 @@ extension CKRecord {
         return CKRecord(recordType: recordType, recordID: recordID, state: state)
     }
 
+    /// Puts decrypted fields in the place of those that came. Only for a record that nobody has seen yet.
+    func replaceOriginal(_ fields: FieldMap) {
+        state.withLock { $0.original = fields }
+    }
+
     // MARK: Parts
+
+    private static func notEncryptable(_ key: FieldKey) -> CKError {
+        CKError(.invalidArguments, message: "\(key) is encrypted, and of a type that cannot be (R-067)")
+    }
 
     private func sent(_ space: RecordState.KeySpace, all: Bool) -> [(key: FieldKey, object: NSObject?)] {
         let keys = all ? Set(space.values.keys).union(space.changes.keys) : Set(space.changes.keys)

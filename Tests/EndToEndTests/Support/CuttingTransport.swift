@@ -8,6 +8,7 @@ import Synchronization
 final class CuttingTransport: CloudTransport, Sendable {
     private struct State {
         var sent = 0
+        var messagesSent = 0
         var received = 0
         var channels = 0
         var isDone = false
@@ -39,6 +40,7 @@ final class CuttingTransport: CloudTransport, Sendable {
     }
 
     var sent: Int { state.withLock { $0.sent } }
+    var messagesSent: Int { state.withLock { $0.messagesSent } }
     var received: Int { state.withLock { $0.received } }
     var connectionCount: Int { state.withLock { $0.channels } }
 
@@ -55,6 +57,7 @@ final class CuttingTransport: CloudTransport, Sendable {
     fileprivate func passed(sent: Int = 0, received: Int = 0) -> Bool {
         let isNow = state.withLock { state in
             state.sent += sent
+            if sent > 0 { state.messagesSent += 1 }
             state.received += received
             guard !state.isDone, isDue(state.sent, state.received) else { return false }
             state.isDone = true

@@ -17,8 +17,11 @@ final class Device: CKSyncEngineDelegate, Sendable {
     private let state = Mutex(State())
     let database: CKDatabase
     let automatically: Bool
+    /// Whether texts are encrypted values.
+    let isEncrypted: Bool
 
-    init(_ container: CKContainer, automatically: Bool = true) {
+    init(_ container: CKContainer, automatically: Bool = true, isEncrypted: Bool = false) {
+        self.isEncrypted = isEncrypted
         database = container.privateCloudDatabase
         self.automatically = automatically
         start()
@@ -49,6 +52,16 @@ final class Device: CKSyncEngineDelegate, Sendable {
     var texts: [String: String] {
         state.withLock { state in
             Dictionary(state.texts.map { ($0.key.recordName, $0.value) }, uniquingKeysWith: { $1 })
+        }
+    }
+
+    /// The records that came, those outside of the zone "Secrets" with their zone's name.
+    var recordNames: Set<String> {
+        state.withLock { state in
+            Set(
+                state.records.keys.map { id in
+                    id.zoneID.zoneName == "Secrets" ? id.recordName : "\(id.recordName) of \(id.zoneID.zoneName)"
+                })
         }
     }
 
@@ -84,7 +97,7 @@ final class Device: CKSyncEngineDelegate, Sendable {
             self.state.withLock { state in
                 guard let text = state.texts[id] else { return nil }
                 let record = state.records[id] ?? CKRecord(recordType: "Note", recordID: id)
-                record["text"] = text
+                if self.isEncrypted { record.encryptedValues["secret"] = text } else { record["text"] = text }
                 return record
             }
         }
@@ -120,6 +133,6 @@ final class Device: CKSyncEngineDelegate, Sendable {
 
     private static func take(_ record: CKRecord, _ state: inout State) {
         state.records[record.recordID] = record
-        state.texts[record.recordID] = record["text"] as? String
+        state.texts[record.recordID] = (record["text"] ?? record.encryptedValues["secret"]) as? String
     }
 }

@@ -67,7 +67,8 @@ extension CloudDatabase {
                 throw Self.wrongAnswer
             }
         }
-        page.modifications = try await withFiles(page.modifications, missing: missingAssets)
+        page.modifications = try await withFiles(
+            try await unsealed(page.modifications, missing: missingAssets), missing: missingAssets)
         return page
     }
 }

@@ -51,7 +51,7 @@ extension CloudDatabase {
             let id = CKRecord.ID(recordName: match.record.name, zoneID: zoneID)
             results.matches.append((id, CKRecord.make(match.record, in: zoneID)))
         }
-        results.matches = try await withFiles(results.matches)
+        results.matches = try await withFiles(try await unsealed(results.matches))
         if !answer.cursor.isEmpty {
             guard let bytes: [UInt8] = try? query.serializedBytes() else { throw Self.wrongAnswer }
             results.cursor = CKQueryOperation.Cursor(query: bytes, place: Array(answer.cursor))

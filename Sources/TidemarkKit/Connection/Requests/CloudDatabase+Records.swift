@@ -12,10 +12,12 @@ extension CloudDatabase {
     }
 
     /// One record on its way: as it was when it was handed over, so that changing it afterwards has no effect.
-    private struct Save: Sendable {
+    struct Save: Sendable {
         let original: CKRecord
         let copy: CKRecord
         let changes: RecordChanges
+        /// What is sent: the changed fields, once those that are to be encrypted are.
+        var fields: FieldMap
     }
 
     /// Saves and deletes; records that are saved get their new tags.
@@ -36,11 +38,12 @@ extension CloudDatabase {
             do throws(CKError) {
                 if let error = uploaded.failures[copy.recordID] { throw error }
                 let changes = try copy.changes(all: all, assets: uploaded.contents[copy.recordID] ?? [:])
-                saves.append(Save(original: record, copy: copy, changes: changes))
+                saves.append(Save(original: record, copy: copy, changes: changes, fields: changes.fields))
             } catch {
                 results.saves[record.recordID] = .failure(error)
             }
         }
+        for (save, error) in try await seal(&saves) { results.saves[save.copy.recordID] = .failure(error) }
         if atomically, !results.saves.isEmpty {
             let culprits = Set(results.saves.keys.map(\.zoneID))
             let failure = CKError(.batchRequestFailed, message: "Atomic failure")
@@ -54,7 +57,38 @@ extension CloudDatabase {
         } else {
             try await send(saves, recordIDs, policy, atomically, clientToken, into: &results)
         }
+        await sendAgain(saves, recordIDs, policy, atomically, clientToken, into: &results)
+        await unsealConflicts(&results)
         return results
+    }
+
+    /// Once more what was encrypted with keys that its zone does not have any more, as after another device created it
+    /// again; with what shared an atomic batch.
+    private func sendAgain(
+        _ saves: [Save], _ deletes: [CKRecord.ID], _ policy: CKModifyRecordsOperation.RecordSavePolicy,
+        _ atomically: Bool, _ clientToken: Data, into results: inout RecordResults
+    ) async {
+        var stale: Set<CKRecordZone.ID> = []
+        for (id, result) in results.saves {
+            if case .failure(let error) = result, error.isZoneKeyUnknown { stale.insert(id.zoneID) }
+        }
+        guard !stale.isEmpty else { return }
+        keys.forgetNewest(of: stale)
+        func isDue<Value>(_ id: CKRecord.ID, _ result: Result<Value, CKError>?) -> Bool {
+            guard stale.contains(id.zoneID), case .failure(let error) = result else { return false }
+            return error.isZoneKeyUnknown || (atomically && error.code == .batchRequestFailed)
+        }
+        var again = saves.filter { isDue($0.copy.recordID, results.saves[$0.copy.recordID]) }
+        let deletesAgain = deletes.filter { isDue($0, results.deletes[$0]) }
+        do throws(CKError) {
+            let failures = try await seal(&again)
+            for (save, error) in failures { results.saves[save.copy.recordID] = .failure(error) }
+            guard failures.isEmpty || !atomically else { return }
+            try await send(again, deletesAgain, policy, atomically, clientToken, into: &results)
+        } catch {
+            for save in again { results.saves[save.copy.recordID] = .failure(error) }
+            for id in deletesAgain { results.deletes[id] = .failure(error) }
+        }
     }
 
     private enum Item {
@@ -85,7 +119,7 @@ extension CloudDatabase {
             zone.zone = WireZoneID(zoneID)
             for item in items {
                 switch item {
-                case .save(let save): zone.saves.append(WireRecordSave(save.changes))
+                case .save(let save): zone.saves.append(WireRecordSave(save.changes, fields: save.fields))
                 case .delete(let id): zone.deletes.append(id.recordName)
                 }
             }
@@ -166,7 +200,9 @@ extension CloudDatabase {
                 case nil: (id: id, result: .failure(Self.wrongAnswer))
                 }
             }
-            for (id, result) in try await withFiles(fetched, progress: progress) { results[id] = result }
+            for (id, result) in try await withFiles(try await unsealed(fetched), progress: progress) {
+                results[id] = result
+            }
             waiting = waiting.dropFirst(Int(answer.covered))
         }
         return results
@@ -214,12 +250,13 @@ extension RecordMetadata {
 }
 
 extension WireRecordSave {
-    init(_ changes: RecordChanges) {
+    /// - Parameter fields: the changed fields, as they are to be stored.
+    init(_ changes: RecordChanges, fields: FieldMap) {
         self.init()
         name = changes.recordID.recordName
         type = changes.recordType
         tag = Data(changes.tag)
-        fields = Data(changes.fields.bytes)
+        self.fields = Data(fields.bytes)
         switch changes.parent {
         case .unchanged:
             parentChange = .parentUnchanged

@@ -8,6 +8,8 @@ internal import TidemarkWire
 struct CloudDatabase: Sendable {
     let connection: CloudConnection
     let scope: CKDatabase.Scope
+    /// Of encrypted values.
+    let keys: KeyRing
     /// How long a request may take.
     var timeout: Duration = .seconds(60)
     /// For work that is not urgent: how long requests are tried again while the network or the server is in trouble

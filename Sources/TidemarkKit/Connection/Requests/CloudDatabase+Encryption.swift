@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkFields
+internal import TidemarkTelemetry
+internal import TidemarkWire
+
+/// Encrypted values: encrypted just before they are sent, decrypted just after they came. A record without any costs
+/// a look at its fields.
+extension CloudDatabase {
+    private static let encryptionLog = Log("encryption")
+
+    // MARK: Saving
+
+    /// Encrypts what is to be encrypted of each save.
+    ///
+    /// - Returns: what cannot be; such saves are taken out.
+    /// - Throws: what concerns no record in particular.
+    func seal(_ saves: inout [Save]) async throws(CKError) -> [(Save, CKError)] {
+        let places = saves.indices.filter { saves[$0].changes.fields.hasEncryptedValues }
+        guard !places.isEmpty else { return [] }
+        var failures: [Int: CKError] = [:]
+        if scope == .public {
+            for place in places {
+                failures[place] = CKError(
+                    .invalidArguments, message: "The public database has no encrypted values (R-067).")
+            }
+        } else {
+            failures = try await seal(&saves, at: places)
+        }
+        let failed = failures.sorted { $0.key < $1.key }.map { (saves[$0.key], $0.value) }
+        if !failed.isEmpty { saves = saves.indices.filter { failures[$0] == nil }.map { saves[$0] } }
+        return failed
+    }
+
+    private func seal(_ saves: inout [Save], at places: [Int]) async throws(CKError) -> [Int: CKError] {
+        var failures: [Int: CKError] = [:]
+        let zoneIDs = places.map { saves[$0].copy.recordID.zoneID }.grouped { $0 }.map(\.key)
+        let secrets: [CKRecordZone.ID: Result<ZoneSecret, CKError>]
+        do throws(CKError) {
+            secrets = try await sealingSecrets(of: zoneIDs)
+        } catch {
+            guard error.isAboutKeys else { throw error }
+            for place in places { failures[place] = error }
+            return failures
+        }
+        for place in places {
+            let record = saves[place].copy
+            do {
+                guard let secret = try secrets[record.recordID.zoneID]?.get() else { throw Self.wrongAnswer }
+                let cipher = ValueCipher(container: keys.container, recordID: record.recordID)
+                saves[place].fields = try cipher.seal(saves[place].changes.fields, with: secret, keys: record.keyRule)
+            } catch let error as CKError {
+                failures[place] = error
+            } catch {
+                failures[place] = CKError(.limitExceeded, message: "record too large once it is encrypted (R-082)")
+            }
+        }
+        return failures
+    }
+
+    // MARK: Fetching
+
+    typealias FetchedRecord = (id: CKRecord.ID, result: Result<CKRecord, CKError>)
+
+    /// Decrypts the values of records that nobody has seen yet.
+    ///
+    /// - Parameter missing: what becomes of a record that cannot be decrypted. With `leaveOut`, what an import of the
+    ///   recovery key or another server can still mend ends the call, so that no token passes by it (I-2).
+    /// - Returns: the results, a failure instead of each record that cannot be decrypted.
+    /// - Throws: what concerns no record in particular: the network, the account.
+    func unsealed(
+        _ results: [FetchedRecord], missing: MissingAssets = .failRecord
+    ) async throws(CKError) -> [FetchedRecord] {
+        var zoneIDs: [CKRecordZone.ID] = []
+        var hasEncrypted = false
+        for result in results {
+            guard case .success(let record) = result.result, record.hasSealedValues else { continue }
+            hasEncrypted = true
+            guard !zoneIDs.contains(record.recordID.zoneID), let ids = record.originalFields.sealingKeyIDs,
+                keys.missing(among: ids)
+            else { continue }
+            zoneIDs.append(record.recordID.zoneID)
+        }
+        guard hasEncrypted else { return results }
+        var failures: [CKRecordZone.ID: CKError] = [:]
+        if !zoneIDs.isEmpty {
+            do throws(CKError) {
+                failures = try await fetchKeys(of: zoneIDs)
+            } catch {
+                guard error.isAboutKeys, missing == .failRecord else { throw error.ofOneZone }
+                for zoneID in zoneIDs { failures[zoneID] = error }
+            }
+            if missing == .leaveOut, let failure = failures.values.first { throw failure.ofOneZone }
+        }
+        return results.map { result in
+            guard case .success(let record) = result.result, record.hasSealedValues else { return result }
+            return (result.id, open(record, failures[record.recordID.zoneID]))
+        }
+    }
+
+    /// Decrypts one record, in its place.
+    ///
+    /// - Parameter failure: why keys of its zone could not be had, if they could not.
+    private func open(_ record: CKRecord, _ failure: CKError?) -> Result<CKRecord, CKError> {
+        let cipher = ValueCipher(container: keys.container, recordID: record.recordID)
+        do throws(ValueCipher.Trouble) {
+            record.replaceOriginal(
+                try cipher.open(record.originalFields, keys: record.keyRule) { self.keys.secret($0) })
+            return .success(record)
+        } catch {
+            switch error {
+            case .keyMissing:
+                if let failure { return .failure(failure) }
+                Self.encryptionLog.warning(
+                    "a record is encrypted with a key that is lost", ["zone": record.recordID.zoneID.zoneName])
+                return .failure(
+                    CKError(
+                        .internalError,
+                        message: "Encrypted values of \(record.recordID.recordName) cannot be decrypted: the zone does "
+                            + "not have their key (any more)."))
+            case .damaged(let key):
+                Self.encryptionLog.warning(
+                    "an encrypted value is damaged", ["zone": record.recordID.zoneID.zoneName, "key": key])
+                return .failure(
+                    CKError(
+                        .internalError,
+                        message: "Encrypted values of \(record.recordID.recordName) cannot be decrypted: \(key) was "
+                            + "changed, or put in another place."))
+            }
+        }
+    }
+
+    /// Decrypts the server's records in conflicts. Does not throw: the save has been decided.
+    func unsealConflicts(_ results: inout RecordResults) async {
+        var conflicts: [FetchedRecord] = []
+        for (id, result) in results.saves {
+            guard case .failure(let error) = result, let server = error.serverRecord, server.hasSealedValues else {
+                continue
+            }
+            conflicts.append((id, .success(server)))
+        }
+        guard !conflicts.isEmpty else { return }
+        do throws(CKError) {
+            for (id, result) in try await unsealed(conflicts) {
+                // Decrypted where it is, in the error.
+                if case .failure(let error) = result { results.saves[id] = .failure(error) }
+            }
+        } catch {
+            for (id, _) in conflicts { results.saves[id] = .failure(error) }
+        }
+    }
+}
+
+extension CKRecord {
+    /// Keys that its fields may have.
+    var keyRule: FieldKeyRule { recordType == SystemType.share ? .share : .app }
+
+    /// Only for a record as it came.
+    fileprivate var hasSealedValues: Bool { originalFields.hasEncryptedValues }
+}
+
+extension CKError {
+    /// Whether it says that keys cannot be had, rather than that nothing can.
+    var isAboutKeys: Bool {
+        switch code {
+        case .serverRejectedRequest, .accountTemporarilyUnavailable, .internalError, .incompatibleVersion,
+            .invalidArguments, .limitExceeded, .badDatabase, .permissionFailure, .zoneNotFound, .userDeletedZone:
+            true
+        default: false
+        }
+    }
+
+    /// As the failure of a zone's fetch, which must not hold up the other zones: a code that concerns the whole account
+    /// would.
+    fileprivate var ofOneZone: CKError {
+        guard code == .accountTemporarilyUnavailable else { return self }
+        return CKError(
+            .internalError, message: localizedDescription, userInfo: [NSUnderlyingErrorKey: self as NSError])
+    }
+
+    static let zoneKeyUnknownKey = "TidemarkZoneKeyUnknown"
+
+    /// Whether values were encrypted with a key that the zone does not have (any more).
+    var isZoneKeyUnknown: Bool { userInfo[Self.zoneKeyUnknownKey] as? Bool == true }
+}

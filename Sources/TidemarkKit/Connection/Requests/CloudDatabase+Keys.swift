@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkWire
+
+/// Fetches and makes keys of encrypted values ("Keys.proto").
+extension CloudDatabase {
+    /// Zones of one request for keys; the server allows as many.
+    private static let keyZonesMax = 100
+    /// How often a zone's key is made anew because another device was faster with one that does not open here.
+    private static let keyTriesMax = 3
+
+    /// What the server has.
+    private struct ServerKeys {
+        var account = WireAccountKey()
+        var zones: [CKRecordZone.ID: Result<[WireZoneKey], CKError>] = [:]
+    }
+
+    private func serverKeys(of zoneIDs: [CKRecordZone.ID]) async throws(CKError) -> ServerKeys {
+        var found = ServerKeys()
+        var rest = zoneIDs[...]
+        repeat {
+            let zoneIDs = rest.prefix(Self.keyZonesMax)
+            rest = rest.dropFirst(Self.keyZonesMax)
+            var request = WireFetchKeys()
+            request.database = wireScope
+            request.zones = zoneIDs.map { WireZoneID($0) }
+            guard case .fetchKeys(let answer) = try await self.request({ [request] _ in .fetchKeys(request) }).answer,
+                answer.zones.count == zoneIDs.count
+            else { throw Self.wrongAnswer }
+            found.account = answer.account
+            for (zoneID, result) in zip(zoneIDs, answer.zones) {
+                switch result.result {
+                case .keys(let keys): found.zones[zoneID] = .success(keys.keys)
+                case .failure(let failure): found.zones[zoneID] = .failure(CKError(failure))
+                case nil: throw Self.wrongAnswer
+                }
+            }
+        } while !rest.isEmpty
+        return found
+    }
+
+    /// Under which name a key is kept on this device.
+    private func keyName() async throws(CKError) -> String {
+        let user = try await connection.identify(timeout: timeout)
+        guard !user.isEmpty else { throw CKError.noAccount }
+        return "\(keys.container) \(keys.environment.rawValue) \(user)"
+    }
+
+    // MARK: For reading
+
+    /// Fetches the keys of zones into the ring.
+    ///
+    /// - Returns: the zones whose keys cannot be had. All of them, if this device does not have the account's key.
+    /// - Throws: what concerns no zone in particular.
+    func fetchKeys(of zoneIDs: [CKRecordZone.ID]) async throws(CKError) -> [CKRecordZone.ID: CKError] {
+        let found = try await serverKeys(of: zoneIDs)
+        let account = try keys.take(found.account, name: try await keyName())
+        var failures: [CKRecordZone.ID: CKError] = [:]
+        for zoneID in zoneIDs {
+            switch found.zones[zoneID] {
+            case .success(let wrapped):
+                if let account {
+                    keys.adopt(wrapped, of: zoneID, with: account)
+                } else if !found.account.id.isEmpty {
+                    failures[zoneID] = KeyRing.accountKeyMissing
+                }
+            case .failure(let error): failures[zoneID] = error
+            case nil: failures[zoneID] = Self.wrongAnswer
+            }
+        }
+        return failures
+    }
+
+    // MARK: For writing
+
+    /// With which key to encrypt values of each zone; makes what there is none of yet.
+    ///
+    /// - Throws: what concerns no zone in particular.
+    func sealingSecrets(
+        of zoneIDs: [CKRecordZone.ID]
+    ) async throws(CKError) -> [CKRecordZone.ID: Result<ZoneSecret, CKError>] {
+        var secrets: [CKRecordZone.ID: Result<ZoneSecret, CKError>] = [:]
+        var unknown: [CKRecordZone.ID] = []
+        for zoneID in zoneIDs {
+            if let secret = keys.newest(of: zoneID) {
+                secrets[zoneID] = .success(secret)
+            } else {
+                unknown.append(zoneID)
+            }
+        }
+        guard !unknown.isEmpty else { return secrets }
+        let found = try await serverKeys(of: unknown)
+        let account = try await accountSecret(found.account)
+        for zoneID in unknown {
+            switch found.zones[zoneID] {
+            case .success(let wrapped): secrets[zoneID] = try await secret(of: zoneID, having: wrapped, account)
+            case .failure(let error): secrets[zoneID] = .failure(error)
+            case nil: throw Self.wrongAnswer
+            }
+        }
+        return secrets
+    }
+
+    /// The account's key, made if it has none.
+    ///
+    /// - Throws: `accountTemporarilyUnavailable` if this device does not have it.
+    func accountSecret(_ wire: WireAccountKey) async throws(CKError) -> AccountSecret {
+        let name = try await keyName()
+        if let secret = try keys.take(wire, name: name) { return secret }
+        guard wire.id.isEmpty else { throw KeyRing.accountKeyMissing }
+        var fresh = AccountSecret.randomKey()
+        // Kept before the server hears of it: a device that ends now must not leave a key that nobody has.
+        if wire.mode == .endToEnd { fresh = try keys.store.keep(fresh, for: name) }
+        guard let mine = AccountSecret(fresh) else {
+            throw CKError(.internalError, message: "What is kept as the account's key is none.")
+        }
+        var request = WireSaveAccountKey()
+        request.account.mode = wire.mode
+        request.account.id = Data(mine.id)
+        if wire.mode == .escrowed { request.account.key = Data(mine.key) }
+        guard
+            case .saveAccountKey(let answer) =
+                try await self.request({ [request] _ in .saveAccountKey(request) }).answer
+        else { throw Self.wrongAnswer }
+        if wire.mode == .endToEnd, Array(answer.account.id) != mine.id {
+            // Another device was faster; ours has encrypted nothing.
+            try keys.store.replace(mine.key, by: nil, for: name)
+        }
+        guard let secret = try keys.take(answer.account, name: name) else { throw KeyRing.accountKeyMissing }
+        return secret
+    }
+
+    /// The zone's newest key; makes one if there is none that can be opened.
+    ///
+    /// - Throws: what concerns more than this zone.
+    private func secret(
+        of zoneID: CKRecordZone.ID, having wrapped: [WireZoneKey], _ account: AccountSecret
+    ) async throws(CKError) -> Result<ZoneSecret, CKError> {
+        var wrapped = wrapped
+        for _ in 0..<Self.keyTriesMax {
+            if let newest = keys.adopt(wrapped, of: zoneID, with: account) { return .success(newest) }
+            do throws(CKError) {
+                wrapped = try await saveZoneSecret(after: wrapped.last, of: zoneID, account)
+            } catch {
+                guard error.isAboutKeys else { throw error }
+                return .failure(error)
+            }
+        }
+        guard let newest = keys.adopt(wrapped, of: zoneID, with: account) else {
+            return .failure(CKError(.zoneBusy, message: "Other devices change the zone's keys."))
+        }
+        return .success(newest)
+    }
+
+    /// Makes a new key of the zone, if its newest one still is `newest`.
+    ///
+    /// - Returns: the zone's keys, as they are now.
+    private func saveZoneSecret(
+        after newest: WireZoneKey?, of zoneID: CKRecordZone.ID, _ account: AccountSecret
+    ) async throws(CKError) -> [WireZoneKey] {
+        let secret = ZoneSecret.random()
+        var request = WireSaveZoneKey()
+        request.database = wireScope
+        request.zone = WireZoneID(zoneID)
+        request.key.id = Data(secret.id)
+        request.key.accountKeyID = Data(account.id)
+        request.key.wrapped = Data(account.wrap(secret, container: keys.container, zoneName: zoneID.zoneName))
+        if let newest { request.newestID = newest.id }
+        guard case .saveZoneKey(let answer) = try await self.request({ [request] _ in .saveZoneKey(request) }).answer
+        else { throw Self.wrongAnswer }
+        return answer.keys.keys
+    }
+
+    // MARK: For people
+
+    /// Gives the zone a new key, with which values are encrypted from now on.
+    func rotateKey(of zoneID: CKRecordZone.ID) async throws(CKError) {
+        let found = try await serverKeys(of: [zoneID])
+        let account = try await accountSecret(found.account)
+        guard let wrapped = try found.zones[zoneID]?.get() else { throw Self.wrongAnswer }
+        let now = try await saveZoneSecret(after: wrapped.last, of: zoneID, account)
+        // Another device that was faster has done the same.
+        keys.adopt(now, of: zoneID, with: account)
+    }
+
+    /// The account's key, for another device. Makes it if there is none yet.
+    func exportAccountKey() async throws(CKError) -> [UInt8] {
+        let account = try await serverKeys(of: []).account
+        guard account.mode != .escrowed else { throw Self.noRecoveryKey }
+        return try await accountSecret(account).key
+    }
+
+    /// Keeps the account's key on this device.
+    func importAccountKey(_ key: [UInt8]) async throws(CKError) {
+        guard let secret = AccountSecret(key) else {
+            throw CKError(.invalidArguments, message: "The recovery key has a mistake in it: compare it once more.")
+        }
+        let account = try await serverKeys(of: []).account
+        guard account.mode != .escrowed else { throw Self.noRecoveryKey }
+        guard account.id.isEmpty || Array(account.id) == secret.id else {
+            throw CKError(
+                .invalidArguments, message: "The recovery key is of another account, or was replaced by another one.")
+        }
+        let name = try await keyName()
+        try keys.store.replace(try keys.store.key(for: name), by: key, for: name)
+        _ = try await accountSecret(account)
+        keys.imported()
+    }
+
+    private static let noRecoveryKey = CKError(
+        .invalidArguments,
+        message: "The server keeps this account's key and gives it to its devices: there is no recovery key.")
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkWire
+
+/// The keys of an account in a container, as far as this process has them. All databases and engines of the container share
+/// one. Keys are fetched when a record first needs them, and stay.
+package final class KeyRing: Sendable {
+    private struct State {
+        /// By id.
+        var secrets: [[UInt8]: ZoneSecret] = [:]
+        /// With what values of a zone are encrypted, as far as known.
+        var newest: [CKRecordZone.ID: ZoneSecret] = [:]
+        var observers: [Observer] = []
+    }
+
+    private struct Observer {
+        weak var object: (any KeyRingObserver)?
+    }
+
+    let container: String
+    /// Tells environments apart where keys are kept.
+    let environment: TidemarkConfiguration.Environment
+    /// Where a key is kept that no server has.
+    let store: any KeyStore
+    /// Whether the server must never have the account's key, whatever it says.
+    let requiresEndToEnd: Bool
+    private let state = Mutex(State())
+
+    package init(
+        container: String, environment: TidemarkConfiguration.Environment, store: any KeyStore,
+        requiresEndToEnd: Bool = false
+    ) {
+        self.container = container
+        self.environment = environment
+        self.store = store
+        self.requiresEndToEnd = requiresEndToEnd
+    }
+
+    // MARK: Zones
+
+    func secret(_ id: [UInt8]) -> ZoneSecret? { state.withLock { $0.secrets[id] } }
+
+    /// Those of the ids for which there is no key here.
+    func missing(among ids: [[UInt8]]) -> Bool {
+        state.withLock { state in ids.contains { state.secrets[$0] == nil } }
+    }
+
+    func newest(of zoneID: CKRecordZone.ID) -> ZoneSecret? { state.withLock { $0.newest[zoneID] } }
+
+    /// The zone may have other keys by now.
+    func forgetNewest(of zoneIDs: Set<CKRecordZone.ID>) {
+        state.withLock { state in for zoneID in zoneIDs { state.newest[zoneID] = nil } }
+    }
+
+    /// Takes over the keys of a zone, oldest first, as far as the account's key opens them.
+    ///
+    /// - Returns: the newest, if it can be opened: the others are for reading alone.
+    @discardableResult
+    func adopt(
+        _ keys: [WireZoneKey], of zoneID: CKRecordZone.ID, with account: AccountSecret
+    ) -> ZoneSecret? {
+        state.withLock { state in
+            var newest: ZoneSecret?
+            for key in keys {
+                let id = Array(key.id)
+                newest =
+                    state.secrets[id]
+                    ?? account.unwrap(
+                        Array(key.wrapped), id: id, container: container, zoneName: zoneID.zoneName)
+                if let newest { state.secrets[id] = newest }
+            }
+            state.newest[zoneID] = newest
+            return newest
+        }
+    }
+
+    // MARK: The account
+
+    /// The account's key, by what the server says of it.
+    ///
+    /// - Parameter name: under which a key is kept here that no server has.
+    /// - Returns: nil if there is no key yet, or this device does not have it.
+    /// - Throws: `accountTemporarilyUnavailable` if the server wants to have a key that it must not have, `internalError` for
+    ///   a key that is none.
+    func take(_ wire: WireAccountKey, name: String) throws(CKError) -> AccountSecret? {
+        let kept = try store.key(for: name)
+        let secret: AccountSecret?
+        switch wire.mode {
+        case .escrowed:
+            if requiresEndToEnd || kept != nil { throw Self.notEndToEnd }
+            if wire.id.isEmpty {
+                secret = nil
+            } else {
+                guard let given = AccountSecret(Array(wire.key)), given.id == Array(wire.id) else {
+                    throw CKError(.internalError, message: "The server's key of the account is damaged.")
+                }
+                secret = given
+            }
+        case .endToEnd:
+            secret = kept.flatMap(AccountSecret.init).flatMap { $0.id == Array(wire.id) ? $0 : nil }
+        case .unspecified, .UNRECOGNIZED:
+            throw CKError(.incompatibleVersion, message: "The server keeps keys in a way that is not known here.")
+        }
+        return secret
+    }
+
+    static let notEndToEnd = CKError(
+        .accountTemporarilyUnavailable,
+        message: "The server wants to keep this account's key, but on this device it is end-to-end encrypted: nothing "
+            + "was sent. If that is no longer wanted, remove the key from the device's key file "
+            + "(TidemarkConfiguration.keyFile).")
+
+    static let accountKeyMissing = CKError(
+        .accountTemporarilyUnavailable,
+        message: "The account is end-to-end encrypted, and this device does not have its key: export the recovery key "
+            + "on another device, and import it here (CKContainer.importRecoveryKey).")
+
+    // MARK: Who waits for keys
+
+    func observe(_ observer: any KeyRingObserver) {
+        state.withLock { state in
+            state.observers.removeAll { $0.object == nil }
+            state.observers.append(Observer(object: observer))
+        }
+    }
+
+    /// The account's key has come to this device.
+    func imported() {
+        let observers = state.withLock { state in
+            // What could not be opened before, can be now.
+            state.newest = [:]
+            return state.observers.compactMap(\.object)
+        }
+        for observer in observers { observer.keysImported() }
+    }
+}
+
+/// Hears that what could not be decrypted may be, from now on.
+protocol KeyRingObserver: AnyObject, Sendable {
+    func keysImported()
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkCrypto
+internal import TidemarkFields
+
+/// Encrypts and decrypts the values of one record, as "Fields.proto" describes it.
+struct ValueCipher {
+    let container: String
+    let recordID: CKRecord.ID
+
+    /// Why values cannot be decrypted.
+    enum Trouble: Error {
+        /// The zone's key with this id is not known.
+        case keyMissing([UInt8])
+        /// It was changed, or is not from here.
+        case damaged(key: String)
+    }
+
+    /// The fields with every value of the encrypted space encrypted.
+    ///
+    /// - Throws: `tooLarge` if the result is over the limit of a record.
+    func seal(_ fields: FieldMap, with secret: ZoneSecret, keys rule: FieldKeyRule) throws(FieldError) -> FieldMap {
+        var sealed: [Field] = []
+        for entry in fields {
+            let value = try entry.value()
+            let isOpen = !entry.isEncrypted || entry.type == .removed
+            let kept = isOpen ? value : try seal(value, key: entry.key, with: secret, rule)
+            sealed.append(Field(entry.key, kept, isEncrypted: entry.isEncrypted))
+        }
+        return try FieldMap(sealed, keys: rule)
+    }
+
+    private func seal(
+        _ value: FieldValue, key: String, with secret: ZoneSecret, _ rule: FieldKeyRule
+    ) throws(FieldError) -> FieldValue {
+        let content = try FieldMap([Field(key, value)], keys: rule).bytes
+        let nonce = SecureRandom.bytes(AESGCM.nonceByteCount)
+        let ciphertext = AESGCM.seal(content, key: secret.key, nonce: nonce, authenticating: context(key))
+        return .bytes(SealedValue(keyID: secret.id, nonce: nonce, ciphertext: ciphertext).bytes)
+    }
+
+    /// The fields with every value of the encrypted space decrypted: what ``seal(_:with:keys:)`` was given.
+    ///
+    /// - Parameter secret: the key of that id.
+    func open(
+        _ fields: FieldMap, keys rule: FieldKeyRule, secret: ([UInt8]) -> ZoneSecret?
+    ) throws(Trouble) -> FieldMap {
+        var opened: [Field] = []
+        for entry in fields {
+            guard let value = try? entry.value() else { throw .damaged(key: entry.key) }
+            let isOpen = !entry.isEncrypted || entry.type == .removed
+            let plain = isOpen ? value : try open(value, key: entry.key, rule, secret)
+            opened.append(Field(entry.key, plain, isEncrypted: entry.isEncrypted))
+        }
+        guard let map = try? FieldMap(opened, keys: rule) else { throw .damaged(key: "") }
+        return map
+    }
+
+    private func open(
+        _ value: FieldValue, key: String, _ rule: FieldKeyRule, _ secret: ([UInt8]) -> ZoneSecret?
+    ) throws(Trouble) -> FieldValue {
+        guard case .bytes(let bytes) = value, let sealed = SealedValue(bytes) else { throw .damaged(key: key) }
+        guard let secret = secret(sealed.keyID) else { throw .keyMissing(sealed.keyID) }
+        guard
+            let content = AESGCM.open(
+                sealed.ciphertext, key: secret.key, nonce: sealed.nonce, authenticating: context(key)),
+            let map = try? FieldMap(validating: content, keys: rule), map.count == 1, let entry = map[key],
+            !entry.isEncrypted, entry.type?.isEncryptable == true, let plain = try? entry.value()
+        else { throw .damaged(key: key) }
+        return plain
+    }
+
+    /// the zone's owner is called otherwise by those it is shared with, and is not part of it.
+    private func context(_ key: String) -> [UInt8] {
+        SealingContext.bytes(
+            "tidemark value 1", container, recordID.zoneID.zoneName, recordID.recordName, key)
+    }
+}
+
+extension FieldType {
+    ///
+    var isEncryptable: Bool {
+        switch self {
+        case .reference, .referenceList, .asset, .assetList, .removed: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TidemarkDomain
+import TidemarkPostgres
+import TidemarkServer
+import TidemarkSockets
+import TidemarkStore
+import TidemarkTestSupport
+import TidemarkTransport
+
+@testable import TidemarkKit
+
+/// A database of a test's own with alice, and a server in this process that keeps keys.
+final class KeyWorld: Sendable {
+    static let container = "iCloud.test.keys"
+
+    let database: TestDatabase
+    let directory: TestDirectory
+    let loop: EventLoop
+    let storage: PostgresStorage
+    let alice: AccountID
+    private let token: String
+
+    private static let template = TestTemplate(name: "keys") { url in
+        let loop = try EventLoop(name: "migrate")
+        defer { loop.stop() }
+        _ = try await Migrator(url: url, loop: loop).migrate()
+    }
+
+    private init() async throws {
+        database = try await TestPostgres.database(Self.template)
+        directory = try TestDirectory()
+        loop = try EventLoop(name: "keys")
+        storage = try PostgresStorage(url: database.url, loop: loop, connections: 2)
+        let admin = AdminStore(storage)
+        guard let account = try await admin.createAccount("alice") else { throw NeverHappened(description: "alice") }
+        alice = account
+        let credential = Credential.make()
+        token = credential.text
+        _ = try await admin.issueCredential(
+            hash: credential.hash, label: "test", expiresAt: nil, for: account)
+    }
+
+    static func with(_ body: (KeyWorld) async throws -> Void) async throws {
+        let world = try await KeyWorld()
+        do {
+            try await body(world)
+            await world.close()
+        } catch {
+            await world.close()
+            throw error
+        }
+    }
+
+    private func close() async {
+        await storage.stop()
+        loop.stop()
+        directory.remove()
+    }
+
+    var admin: AdminStore { AdminStore(storage) }
+    var masterKeyFile: String { "\(directory.path)/master.key" }
+
+    /// Runs `body` with a server, and stops it.
+    ///
+    /// - Parameter masterKeyFile: nil: the server keeps no keys.
+    @discardableResult
+    func withServer<Value>(
+        masterKeyFile: String?, _ body: (KeySite) async throws -> Value
+    ) async throws -> Value {
+        var configuration = ServerConfiguration(
+            addresses: [.loopback(port: 0)], certificate: nil, databaseURL: database.url)
+        configuration.createsContainers = true
+        configuration.masterKeyFile = masterKeyFile
+        configuration.helloTimeout = .seconds(60)
+        configuration.transport.handshakeDeadline = .seconds(60)
+        let server = try await Server.start(configuration)
+        let site = KeySite(port: server.addresses[0].port, token: token, directory: directory.path)
+        do {
+            let value = try await body(site)
+            await server.stop(patience: .seconds(5))
+            return value
+        } catch {
+            await server.stop(patience: .zero)
+            throw error
+        }
+    }
+
+    @discardableResult
+    func withServer<Value>(_ body: (KeySite) async throws -> Value) async throws -> Value {
+        try await withServer(masterKeyFile: masterKeyFile, body)
+    }
+
+    /// Changes what is stored.
+    func change(_ statement: String) throws {
+        try PostgresAdministration.execute([statement], url: database.url)
+    }
+
+    /// The first column of what a query finds.
+    func texts(_ query: String) async throws -> [String] {
+        let pool = try PostgresPool(url: database.url, connections: 1, loop: loop, applicationName: "test")
+        do {
+            var texts: [String] = []
+            for row in try await pool.execute([Statement("test", query, [])()])[0] {
+                texts.append(try row.string(ifPresent: 0) ?? "")
+            }
+            await pool.stop()
+            return texts
+        } catch {
+            await pool.stop()
+            throw error
+        }
+    }
+
+    /// Every value of every table as text, bytes as hexadecimal digits.
+    func everything() async throws -> String {
+        let tables = try await texts(
+            "SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public'")
+        var text = ""
+        for table in tables { text += try await texts("SELECT t::text FROM \"\(table)\" t").joined(separator: "\n") }
+        return text
+    }
+}
+
+/// A server as devices with keys of their own know it.
+struct KeySite: Sendable {
+    let port: UInt16
+    let token: String
+    let directory: String
+
+    /// - Parameter keyFile: where the device keeps keys; each name is a device of its own.
+    func makeContainer(_ keyFile: String = "device", requiresEndToEnd: Bool = false) -> CKContainer {
+        CKContainer(context: context(keyFile, requiresEndToEnd: requiresEndToEnd))
+    }
+
+    private func context(_ keyFile: String, requiresEndToEnd: Bool) -> CloudContext {
+        let configuration = TidemarkConfiguration(
+            url: URL(string: "ws://127.0.0.1:\(port)"), token: token,
+            defaultContainerIdentifier: KeyWorld.container,
+            keyFile: URL(fileURLWithPath: "\(directory)/\(keyFile).json"),
+            requiresEndToEndEncryption: requiresEndToEnd)
+        return CloudContext(containerIdentifier: KeyWorld.container, configuration: configuration)
+    }
+}
