@@ -142,8 +142,9 @@ let package = Package(
             [
                 "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkSessions", "TidemarkPostgres",
                 "TidemarkLocalPostgres", "TidemarkDomain", "TidemarkSockets", "TidemarkScheduling", "TidemarkTelemetry",
-                "TidemarkTLS", "TidemarkTransport", "TidemarkCrypto", "TidemarkBytes", "TidemarkAssets", arguments,
-                logging,
+                "TidemarkTLS", "TidemarkTransport", "TidemarkCrypto", "TidemarkBytes", "TidemarkAssets",
+                "TidemarkFields",
+                "TidemarkKit", "TidemarkTranslation", "CTidemarkZlib", arguments, logging,
             ]),
         executable("foldersync", ["CloudKit", "TidemarkBytes", "TidemarkCrypto", arguments]),
         executable(
@@ -156,9 +157,9 @@ let package = Package(
             "tidemark-bench",
             [
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkKit", "TidemarkLocalPostgres", "TidemarkPostgres",
-                "TidemarkScheduling", "TidemarkServer", "TidemarkSockets", "TidemarkStore", "TidemarkTransport",
-                "TidemarkTLS", "TidemarkWebSocket", "TidemarkWire", "TidemarkFields", "TidemarkDomain", arguments,
-                protobuf,
+                "TidemarkScheduling", "TidemarkServer", "TidemarkSockets", "TidemarkStore",
+                "TidemarkTransport", "TidemarkTLS", "TidemarkWebSocket", "TidemarkWire", "TidemarkFields",
+                "TidemarkDomain", arguments, protobuf,
             ]),
         .executableTarget(
             name: "tidemark-yardstick", dependencies: ["CTidemarkOpenSSL", "CTidemarkLibpq"],
@@ -247,8 +248,9 @@ let package = Package(
             [
                 "TidemarkKit", "CloudKit", "TidemarkLocalPostgres", "TidemarkServer", "TidemarkStore",
                 "TidemarkDomain", "TidemarkTransport", "TidemarkWebSocket", "TidemarkWire", "TidemarkTLS",
-                "TidemarkPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "tidemark", "foldersync",
-                protobuf,
+                "TidemarkPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkFields",
+                "tidemark",
+                "foldersync", protobuf,
             ]),
         tests("TidemarkFuzzTests", ["tidemark-fuzz"]),
         tests("TidyTests", []),

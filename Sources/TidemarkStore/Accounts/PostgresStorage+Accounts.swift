@@ -52,7 +52,7 @@ extension PostgresStorage {
     }
 
     /// All of it in one transaction; each step does nothing if somebody else was faster.
-    private func createUser(
+    func createUser(
         _ account: Int64, container: String, environment: ContainerEnvironment, now: Timestamp
     ) async throws(StorageError) {
         let name = PostgresValue.text(container)

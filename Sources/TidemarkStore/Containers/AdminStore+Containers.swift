@@ -54,4 +54,35 @@ extension AdminStore {
                 .text(account), .text(key.identifier), .int2(key.environment.rawValue)))
         return try first(rows) { row throws(PostgresError) in DatabaseID(try row.int64(0)) }
     }
+
+    /// Who an account is in a container.
+    package struct User: Sendable {
+        package let id: UserID
+        package let recordName: String
+        package let privateDatabase: DatabaseID
+    }
+
+    /// The user that an account is in a container, made with a private database if there is none yet.
+    ///
+    /// - Returns: nil if there is no such account or container.
+    package func user(
+        ofAccount account: String, in key: ContainerKey, now: Timestamp
+    ) async throws(StorageError) -> User? {
+        let question = ContainerStatements.user(
+            .text(account), .text(key.identifier), .int2(key.environment.rawValue))
+        for _ in 0..<2 {
+            let rows = try await storage.read(question)
+            guard let id = try first(rows, { row throws(PostgresError) in try row.int64(0) }) else { return nil }
+            let user = try decode { () throws(PostgresError) -> User? in
+                guard try !rows[0].isNull(3) else { return nil }
+                return User(
+                    id: UserID(try rows[0].int64(1)), recordName: try rows[0].string(2),
+                    privateDatabase: DatabaseID(try rows[0].int64(3)))
+            }
+            if let user { return user }
+            try await storage.createUser(
+                id, container: key.identifier, environment: key.environment, now: now)
+        }
+        return nil
+    }
 }

@@ -35,4 +35,16 @@ enum ContainerStatements {
           JOIN database d ON d.user_id = u.id AND d.scope = 2
          WHERE a.name = $1 AND k.identifier = $2 AND k.environment = $3
         """, [.text, .text, .int2])
+
+    /// The account and who it is in a container; nulls: not made yet. 1 account, 2 identifier, 3 environment.
+    static let user = Statement(
+        "admin_user",
+        """
+        SELECT a.id, u.id, u.record_name, d.id
+          FROM account a
+          JOIN container k ON k.identifier = $2 AND k.environment = $3
+          LEFT JOIN container_user u ON u.container_id = k.id AND u.account_id = a.id
+          LEFT JOIN database d ON d.user_id = u.id AND d.scope = 2
+         WHERE a.name = $1
+        """, [.text, .text, .int2])
 }

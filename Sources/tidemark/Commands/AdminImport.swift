@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkDomain
+internal import TidemarkScheduling
+internal import TidemarkService
+internal import TidemarkSockets
+internal import TidemarkStore
+
+struct AdminImport: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Save the rows of a file as records.",
+        discussion: """
+            The file is CSV, whose first line names the columns, or JSON lines, an object each; either may be gzipped. A \
+            column becomes the field of its name: a string from CSV, what it is from JSON. Empty cells are no fields. Other \
+            fields are said by --field, or by a mapping with one of these a line:
+
+              type Airport
+              name icao
+              underscore x
+              field elevation double
+              field location location lat lon elevation*0.3048
+              field country reference deleteSelf
+              field tags list<string> "the tags" separator=;
+              skip lid
+              only
+
+            Types are string, int64, double, date, bool, bytes (Base64), list<…> of these, location and reference. Rules and \
+            schema hold as for apps, grants do not. What is wrong with a row is told by its line, the others go on.
+
+            Records that are there already are left alone: whoever runs the same command again goes on where it was broken \
+            off. With --replace they get the file's fields.
+            """)
+
+    @Argument(help: "The file; - for standard input.") var file: String
+    @Option(help: ArgumentHelp("A file that says how columns become fields.", valueName: "file")) var mapping: String?
+    @Option(help: ArgumentHelp("The type of the records.", valueName: "type")) var type: String?
+    @Option(help: ArgumentHelp("The column that names the records.", valueName: "column")) var name: String?
+    @Option(help: ArgumentHelp("What to put before names that begin with an underscore.", valueName: "text"))
+    var underscore: String?
+    @Option(
+        help: ArgumentHelp(
+            "How a field is made, such as 'elevation double'; may be repeated.", valueName: "key type columns"))
+    var field: [String] = []
+    @Option(help: ArgumentHelp("A column to leave out; may be repeated.", valueName: "column")) var skip: [String] = []
+    @Flag(help: "Leave out all columns that no field is made of.") var only = false
+    @Option(help: "csv or jsonl. Default: what the file's name says.") var format: ImportFormat?
+    @Option(help: ArgumentHelp("What separates the cells of CSV; tab for tabs.", valueName: "character"))
+    var delimiter = ","
+    @Flag(help: "Save records that are there already as well.") var replace = false
+    @Option(help: ArgumentHelp("Who is noted as creator; needed for the public database.", valueName: "name"))
+    var account: String?
+    @Option(help: "The zone.") var zone = ZoneName.default
+    @OptionGroup var records: RecordsOption
+    @OptionGroup var database: DatabaseOption
+
+    func run() throws {
+        // An import may be long: it can be broken off.
+        let signals = ServingLoop.listenForSignals()
+        defer { withExtendedLifetime(signals) {} }
+        let (command, mapping) = (self, try fullMapping())
+        if case .public = records.database, account == nil {
+            throw CommandError("Missing --account: the account that is noted as creator of the records.")
+        }
+        let tally = try database.withStorage { storage, loop in try await command.load(mapping, storage, loop) }
+        print(
+            "Imported \(tally.savedCount), left \(tally.skippedCount) that were there, refused \(tally.failedCount).")
+        if tally.failedCount > 0 { throw ExitCode.failure }
+    }
+
+    /// The mapping file with what the options say beside it.
+    private func fullMapping() throws(CommandError) -> ImportMapping {
+        var mapping =
+            try self.mapping.map { path throws(CommandError) in try ImportMapping.read(path) } ?? ImportMapping()
+        mapping.recordType = type ?? mapping.recordType
+        mapping.nameColumn = name ?? mapping.nameColumn
+        mapping.underscorePrefix = underscore ?? mapping.underscorePrefix
+        mapping.skipped.formUnion(skip)
+        if only { mapping.takesOthers = false }
+        for text in field { try mapping.add(rule: try ImportMapping.words(of: text)) }
+        return mapping
+    }
+
+    private func load(
+        _ mapping: ImportMapping, _ storage: PostgresStorage, _ loop: EventLoop
+    ) async throws -> ImportTally {
+        guard let recordType = mapping.recordType else {
+            throw CommandError("Missing --type: the type of the records.")
+        }
+        guard let nameColumn = mapping.nameColumn else {
+            throw CommandError("Missing --name: the column that names the records.")
+        }
+        let limits = Limits()
+        let service = CloudService(storage: storage, scheduler: loop, limits: limits, onMoved: { _ in })
+        let now = Timestamp(milliseconds: loop.wallClockMilliseconds)
+        let place = try await records.place(in: AdminStore(storage), service, now: now, creator: account)
+        guard let user = place.user else { throw CommandError("There is no such account.") }
+        let key = ZoneKey(database: place.database, name: zone)
+        guard ZoneName.isValid(zone), try await storage.records(named: [], in: key).zone != nil else {
+            throw CommandError("There is no zone \(zone) in this database. Have an app create it, or drop --zone.")
+        }
+        let input = try InputFile(path: file)
+        var reader = try reader(of: input, mapping)
+        var converter = RowConverter(mapping, nameColumn: nameColumn)
+        let progress = Progress(file)
+        let importer = Importer(
+            Importer.Target(
+                service: service, loop: loop, database: place.database, zoneName: zone, user: user.id,
+                recordType: recordType, replaces: replace, limits: limits), report: progress.tell)
+        while let row = try reader.next() {
+            try await importer.add(row, &converter)
+            let fraction = input.byteCount.map { Double(input.byteCountRead) / Double(max($0, 1)) }
+            progress.show(fraction, recordCount: importer.tally.count)
+        }
+        try await importer.finish()
+        progress.end()
+        // Devices are told once. A hint: the servers' own look repairs a lost one.
+        try? await storage.post([
+            .zone(ZoneNotice(database: place.database, device: importer.device, zoneName: zone))
+        ])
+        await service.stop()
+        return importer.tally
+    }
+
+    private func reader(of input: InputFile, _ mapping: ImportMapping) throws(CommandError) -> any InputReader {
+        switch try inputFormat() {
+        case .jsonl: return JSONLinesReader(input)
+        case .csv:
+            let reader = try CSVReader(input, delimiter: try delimiterByte())
+            let missing = mapping.missingColumns(of: reader.columns)
+            guard missing.isEmpty else {
+                throw CommandError(
+                    "\(input.name) has no column \(missing.joined(separator: ", ")). "
+                        + "It has: \(reader.columns.joined(separator: ", ")).")
+            }
+            return reader
+        }
+    }
+
+    private func inputFormat() throws(CommandError) -> ImportFormat {
+        if let format { return format }
+        return try ImportFormat(of: file)
+    }
+
+    private func delimiterByte() throws(CommandError) -> UInt8 {
+        if delimiter == "tab" { return UInt8(ascii: "\t") }
+        guard delimiter.utf8.count == 1, let byte = delimiter.utf8.first, !"\"\r\n".utf8.contains(byte) else {
+            throw CommandError("--delimiter is one ASCII character, or tab.")
+        }
+        return byte
+    }
+}
+
+/// How the rows of a file are written.
+enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
+    case csv, jsonl
+
+    /// - Throws: ``CommandError`` for a name that does not tell.
+    init(of path: String) throws(CommandError) {
+        let parts = path.lowercased().split(separator: ".").filter { $0 != "gz" }
+        switch parts.last {
+        case "csv", "tsv": self = .csv
+        case "jsonl", "ndjson", "json": self = .jsonl
+        default: throw CommandError("Missing --format: the name \(path) does not tell whether it is csv or jsonl.")
+        }
+    }
+}
+
+/// The bar, and above it what is wrong with rows.
+private final class Progress {
+    private let file: String
+    private var bar = ProgressBar()
+
+    init(_ file: String) {
+        self.file = file
+    }
+
+    func tell(_ line: Int, _ text: String) {
+        bar.clear()
+        printError("\(file):\(line): \(text)")
+    }
+
+    func show(_ fraction: Double?, recordCount: Int) {
+        bar.show(fraction, recordCount: recordCount)
+    }
+
+    func end() {
+        bar.clear()
+    }
+}

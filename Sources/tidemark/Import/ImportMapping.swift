@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkFields
+
+/// How records are made of an input's columns. A mapping file has one of these a line, `#` begins a comment:
+///
+///     type Airport
+///     name icao
+///     underscore x
+///     field location location lat lon elevation*0.3048
+///     skip lid
+///     only
+struct ImportMapping: Equatable {
+    var recordType: String?
+    /// The column that names the records.
+    var nameColumn: String?
+    /// Put before names that begin with an underscore, which no record may have (R-040).
+    var underscorePrefix = ""
+    var rules: [FieldRule] = []
+    /// Columns that are left out.
+    var skipped: Set<String> = []
+    /// Whether columns without a rule are taken as they are.
+    var takesOthers = true
+
+    init() {}
+
+    /// - Throws: ``CommandError`` that begins with the line.
+    init(parsing text: String, file: String) throws(CommandError) {
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            do throws(CommandError) {
+                try add(try Self.words(of: String(line)))
+            } catch {
+                throw CommandError("\(file):\(index + 1): \(error.description)")
+            }
+        }
+    }
+
+    static func read(_ path: String) throws(CommandError) -> ImportMapping {
+        guard let data = FileManager.default.contents(atPath: path), let text = String(bytes: data, encoding: .utf8)
+        else { throw CommandError("The mapping \(path) cannot be read as text in UTF-8.") }
+        return try ImportMapping(parsing: text, file: path)
+    }
+
+    private mutating func add(_ words: [String]) throws(CommandError) {
+        guard let word = words.first else { return }
+        switch (word, words.count) {
+        case ("type", 2): recordType = words[1]
+        case ("name", 2): nameColumn = words[1]
+        case ("underscore", 2): underscorePrefix = words[1]
+        case ("skip", 2): skipped.insert(words[1])
+        case ("only", 1): takesOthers = false
+        case ("field", _): try add(rule: Array(words.dropFirst()))
+        default:
+            throw CommandError(
+                "A line is one of: type TYPE, name COLUMN, underscore TEXT, field KEY TYPE [COLUMN…], skip COLUMN, only."
+            )
+        }
+    }
+
+    /// Takes the place of a rule for the same field.
+    mutating func add(rule words: [String]) throws(CommandError) {
+        let rule = try FieldRule(words)
+        rules.removeAll { $0.key == rule.key }
+        rules.append(rule)
+    }
+
+    /// Words are separated by spaces; one in quotation marks may have spaces in it.
+    static func words(of line: String) throws(CommandError) -> [String] {
+        var words: [String] = []
+        var word: String?
+        var isQuoted = false
+        for character in line {
+            switch character {
+            case "\"":
+                isQuoted.toggle()
+                word = word ?? ""
+            case "#" where !isQuoted && word == nil: return words
+            case _ where character.isWhitespace && !isQuoted:
+                if let word { words.append(word) }
+                word = nil
+            default: word = (word ?? "") + String(character)
+            }
+        }
+        guard !isQuoted else { throw CommandError("A quotation mark has no end: \(line)") }
+        return words + (word.map { [$0] } ?? [])
+    }
+
+    /// What is said of columns that there are not.
+    func missingColumns(of columns: [String]) -> [String] {
+        let named = (nameColumn.map { [$0] } ?? []) + rules.flatMap(\.columns) + skipped.sorted()
+        return named.filter { !columns.contains($0) }
+    }
+}
+
+/// Makes records of rows.
+struct RowConverter {
+    private let mapping: ImportMapping
+    private let nameColumn: String
+    /// Columns that are not taken as they are.
+    private let claimed: Set<String>
+    /// The keys of columns that are, as they come up.
+    private var keys: [String: String] = [:]
+
+    init(_ mapping: ImportMapping, nameColumn: String) {
+        self.mapping = mapping
+        self.nameColumn = nameColumn
+        claimed = mapping.skipped.union(mapping.rules.flatMap(\.columns)).union([nameColumn])
+    }
+
+    mutating func record(
+        of row: [String: InputValue]
+    ) throws(InputMistake) -> (name: String, fields: FieldMap) {
+        guard let input = row[nameColumn], let text = ScalarType.string(input) else {
+            throw InputMistake("The column \(nameColumn) is empty, which names the record.")
+        }
+        var fields: [Field] = []
+        for rule in mapping.rules {
+            if let value = try rule.value(of: row, name: recordName) { fields.append(Field(rule.key, value)) }
+        }
+        if mapping.takesOthers {
+            for (column, input) in row where !claimed.contains(column) {
+                fields.append(Field(try key(of: column), try Self.value(of: input, column: column)))
+            }
+        }
+        do throws(FieldError) {
+            return (recordName(text), try FieldMap(fields))
+        } catch {
+            throw InputMistake(Self.text(of: error))
+        }
+    }
+
+    private func recordName(_ text: String) -> String {
+        text.hasPrefix("_") ? mapping.underscorePrefix + text : text
+    }
+
+    /// A column's own name, with what a field's name cannot have replaced by underscores.
+    private mutating func key(of column: String) throws(InputMistake) -> String {
+        if let key = keys[column] { return key }
+        var key = String(column.unicodeScalars.map { Self.isAllowed($0) ? Character($0) : "_" })
+        if !FieldKeyRule.app.allows(key) { key = "column_" + key }
+        guard FieldKeyRule.app.allows(key) else {
+            throw InputMistake("The column \(column) has a name that is too long for a field: give it a rule.")
+        }
+        guard !keys.values.contains(key), !mapping.rules.contains(where: { $0.key == key }) else {
+            throw InputMistake(
+                "The column \(column) would be the field \(key), which there is already: give it a rule.")
+        }
+        keys[column] = key
+        return key
+    }
+
+    private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || scalar == "_")
+    }
+
+    /// A value without a rule: texts are strings, JSON says the rest.
+    private static func value(of input: InputValue, column: String) throws(InputMistake) -> FieldValue {
+        switch input {
+        case .text(let text): return .string(text)
+        case .integer(let number): return .int64(number)
+        case .number(let number): return .double(number)
+        case .truth(let truth): return .int64(truth ? 1 : 0)
+        case .list(let inputs):
+            let parts = try inputs.map { part throws(InputMistake) in try value(of: part, column: column) }
+            guard Set(parts.map(\.type)).count <= 1, !parts.contains(where: \.type.isList) else {
+                throw InputMistake("The list in \(column) has values of several types: give it a rule.")
+            }
+            return FieldValue(list: parts)
+        case .object:
+            throw InputMistake("The column \(column) is an object, which no field can hold: give it a rule or skip it.")
+        }
+    }
+
+    private static func text(of error: FieldError) -> String {
+        switch error.code {
+        case .tooLarge: "The record is too large."
+        case .badValue:
+            "A reference names no possible record: 1 to 255 printable ASCII characters, no underscore first."
+        case .duplicateKey: "Two columns are the same field."
+        default: "The fields are not possible: \(error.code.rawValue)."
+        }
+    }
+}

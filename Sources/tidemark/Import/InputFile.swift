@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// The bytes of a file, one after the other, unpacked if gzip packed it.
+final class InputFile {
+    /// As it was given; for messages.
+    let name: String
+    /// Nil: not known, as of a pipe.
+    let byteCount: Int?
+    /// Of the file as it is.
+    private(set) var byteCountRead = 0
+    private let handle: FileHandle
+    private var gunzip: Gunzip?
+    private var buffer: [UInt8] = []
+    private var place = 0
+    private var isAtEnd = false
+
+    private static let chunkBytes = 262_144
+
+    /// - Parameter path: `-` is standard input.
+    init(path: String) throws(CommandError) {
+        name = path == "-" ? "standard input" : path
+        do {
+            handle =
+                path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        } catch {
+            throw CommandError("The file \(path) cannot be read. Check that it exists and who may read it.")
+        }
+        var status = stat()
+        let isFile = fstat(handle.fileDescriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        byteCount = isFile ? Int(status.st_size) : nil
+        let head = try readChunk()
+        gunzip = Gunzip.isGzip(head) ? try Gunzip() : nil
+        buffer = try gunzip?.inflate(head) ?? head
+    }
+
+    /// Nil at the end.
+    func peek() throws(CommandError) -> UInt8? {
+        while place == buffer.count {
+            guard !isAtEnd else { return nil }
+            let chunk = try readChunk()
+            buffer = try gunzip?.inflate(chunk) ?? chunk
+            place = 0
+        }
+        return buffer[place]
+    }
+
+    /// Nil at the end.
+    func next() throws(CommandError) -> UInt8? {
+        let byte = try peek()
+        if byte != nil { place += 1 }
+        return byte
+    }
+
+    /// Passes over these bytes if the file begins with them; before anything else is read.
+    func skip(_ head: [UInt8]) throws(CommandError) {
+        if try peek() != nil, buffer.starts(with: head) { place = head.count }
+    }
+
+    /// Empty at the end.
+    private func readChunk() throws(CommandError) -> [UInt8] {
+        let chunk: Data?
+        do {
+            chunk = try handle.read(upToCount: Self.chunkBytes)
+        } catch {
+            throw CommandError("\(name) cannot be read any further: \(error.localizedDescription).")
+        }
+        let bytes = [UInt8](chunk ?? Data())
+        byteCountRead += bytes.count
+        if bytes.isEmpty {
+            isAtEnd = true
+            guard gunzip?.isInMember != true else {
+                throw CommandError("\(name) is cut off: the end of what gzip packed is missing. Fetch it again.")
+            }
+        }
+        return bytes
+    }
+}
