@@ -48,6 +48,19 @@ public class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
         }
     }
 
+    /// The query as the protocol carries it, for tools that have no session.
+    ///
+    /// - Parameter zoneName: of the current user's zones; nil: all of them.
+    /// - Throws: `invalidArguments` for a predicate or a sort that cannot be sent.
+    package func encoded(inZoneNamed zoneName: String?) throws(CKError) -> [UInt8] {
+        let zoneID = zoneName.map { CKRecordZone.ID(unchecked: $0, ownerName: CKCurrentUserDefaultName) }
+        let query = try wire(in: zoneID, now: Date())
+        guard let bytes: [UInt8] = try? query.serializedBytes() else {
+            throw CKError(.internalError, message: "The query cannot be encoded.")
+        }
+        return bytes
+    }
+
     /// Nil for what this version does not know.
     convenience init?(_ wire: WireQuery) {
         guard let node = PredicateNode(wire.predicate) else { return nil }

@@ -54,6 +54,12 @@ extension AdminStore {
         try await storage.indexBuilder.build(try await wantedIndexes(), dropsOthers: true)
     }
 
+    /// Makes what is missing or broken, and returns when all is there.
+    package func buildMissingIndexes() async throws(StorageError) {
+        guard try await indexes().contains(where: { $0.state != .valid && $0.state != .unused }) else { return }
+        try await storage.indexBuilder.build(try await wantedIndexes())
+    }
+
     /// Computes what the container's schema marks for the records that are there, and makes the indexes for it: after the
     /// schema was changed.
     package func prepareQueries(in container: ContainerID) async throws(StorageError) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import SwiftProtobuf
 package import TidemarkDomain
 package import TidemarkFields
 package import TidemarkWire
@@ -29,6 +30,16 @@ package struct RecordsSearch: Sendable {
         cursor = [UInt8](request.cursor)
         limit = Int(request.limit)
         selection = request.hasDesiredKeys ? try FieldSelection(request.desiredKeys) : nil
+    }
+
+    /// A query as the library encodes it, for who asks without a session.
+    ///
+    /// - Throws: as above; `requestInvalid` for bytes that are none.
+    package init(encodedQuery: [UInt8], by viewpoint: Viewpoint, limits: Limits) throws(Refusal) {
+        var request = WireQueryRecords()
+        guard let query = try? WireQuery(serializedBytes: encodedQuery) else { throw Refusal(.requestInvalid) }
+        request.query = query
+        try self.init(request, by: viewpoint, limits: limits)
     }
 }
 

@@ -9,6 +9,6 @@ struct Admin: ParsableCommand {
         subcommands: [
             AdminAccounts.self, AdminAssets.self, AdminCredentials.self, AdminDevices.self, AdminKeys.self,
             AdminContainers.self, AdminZones.self, AdminCompact.self, AdminSchema.self, AdminIndexes.self,
-            AdminImport.self, AdminStoreCommand.self,
+            AdminRecords.self, AdminImport.self, AdminStoreCommand.self,
         ])
 }

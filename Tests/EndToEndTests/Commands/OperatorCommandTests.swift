@@ -7,68 +7,17 @@ import TidemarkTestSupport
 
 /// Containers and zones as an operator sees them, with the real command and the real server.
 @Suite struct OperatorCommandTests {
-    /// A migrated database with alice, and `tidemark serve` on it.
-    private struct Place {
-        let directory: TestDirectory
-        let database: TestDatabase
-        let server: Program
-        let site: Site
-
-        func admin(_ arguments: String...) async throws -> (status: Int32, output: String) {
-            try await Self.tidemark(["admin"] + arguments, database, directory)
-        }
-
-        static func tidemark(
-            _ arguments: [String], _ database: TestDatabase, _ directory: TestDirectory
-        ) async throws -> (status: Int32, output: String) {
-            try await Program.run(
-                "tidemark", arguments, environment: ["TIDEMARK_DATABASE_URL": database.url], directory: directory.path)
-        }
-    }
-
-    private func withPlace(_ flags: [String] = [], _ body: (Place) async throws -> Void) async throws {
-        let directory = try TestDirectory()
-        defer { directory.remove() }
-        let database = try await TestPostgres.database()
-        #expect(try await Place.tidemark(["migrate"], database, directory).status == 0)
-        #expect(try await Place.tidemark(["admin", "accounts", "create", "alice"], database, directory).status == 0)
-        let issued = try await Place.tidemark(["admin", "credentials", "issue", "alice"], database, directory)
-        let token = String(try #require(issued.output.split(separator: "\n").first))
-        let server = try Program(
-            "tidemark", ["serve", "--listen", "127.0.0.1:0", "--plain"] + flags,
-            environment: ["TIDEMARK_DATABASE_URL": database.url], directory: directory.path)
-        var port = 0
-        try await eventually("tidemark serve serves") {
-            guard server.isRunning else { throw NeverHappened(description: server.output) }
-            port = server.output.firstMatch(of: /serving address=127\.0\.0\.1:(\d+)/).flatMap { Int($0.1) } ?? 0
-            return port != 0
-        }
-        var site = Site(url: "ws://127.0.0.1:\(port)", authorityFile: "", tokens: ["alice": token])
-        site.container = "iCloud.test.operator"
-        try await body(Place(directory: directory, database: database, server: server, site: site))
-        #expect(try await server.stop() == 0)
-    }
-
-    /// - Parameter token: nil: alice's; empty: nobody is signed in.
-    private func database(_ site: Site, _ scope: CKDatabase.Scope = .private, token: String? = nil) -> CKDatabase {
-        let token = token ?? site.tokens["alice"]
-        let configuration = TidemarkConfiguration(
-            url: URL(string: site.url), token: token == "" ? nil : token, defaultContainerIdentifier: site.container)
-        let context = CloudContext(containerIdentifier: site.container, configuration: configuration)
-        return CKContainer(context: context).database(with: scope)
-    }
-
     @Test func `R-014: serve refuses a container that is not known, until an operator creates it`() async throws {
-        try await withPlace { place in
+        try await OperatorPlace.with { place in
             let zone = CKRecordZone(zoneName: "Notes")
-            let database = database(place.site)
+            let database = place.database()
             #expect(try await failure { try await database.save(zone) }.code == .badContainer)
             #expect(try await place.admin("containers", "create", place.site.container).status == 0)
             let twice = try await place.admin("containers", "create", place.site.container)
             #expect(twice.status != 0 && twice.output.contains("already"))
             let list = try await place.admin("containers", "list").output
             #expect(list.contains(place.site.container) && list.contains("development"))
-            #expect(try await self.database(place.site).save(zone).zoneID == zone.zoneID)
+            #expect(try await place.database().save(zone).zoneID == zone.zoneID)
             #expect(try await place.admin("containers", "create", "a b").status != 0)
 
             let limit = try await place.admin("containers", "set-limit", place.site.container, "--references", "20000")
@@ -80,25 +29,25 @@ import TidemarkTestSupport
     }
 
     @Test func `R-014: serve --create-containers takes the first client of a fresh deployment`() async throws {
-        try await withPlace(["--create-containers"]) { place in
+        try await OperatorPlace.with(["--create-containers"]) { place in
             let before = try await place.admin("containers", "list").output
             #expect(!before.contains(place.site.container))
-            let database = database(place.site)
+            let database = place.database()
             let id = CKRecord.ID(recordName: "n", zoneID: CKRecordZone.ID(zoneName: "Notes"))
             try await database.save(CKRecordZone(zoneID: id.zoneID))
             try await database.save(CKRecord(recordType: "Note", recordID: id))
-            #expect(try await self.database(place.site).record(for: id).recordType == "Note")
+            #expect(try await place.database().record(for: id).recordType == "Note")
             #expect(try await place.admin("containers", "list").output.contains(place.site.container))
         }
     }
 
     @Test func `R-008: the grants of a schema hold in the public database, from the next request on`() async throws {
-        try await withPlace(["--create-containers"]) { place in
+        try await OperatorPlace.with(["--create-containers"]) { place in
             #expect(try await place.admin("accounts", "create", "bob").status == 0)
             let token = try await place.admin("credentials", "issue", "bob").output.split(separator: "\n").first
-            let alice = database(place.site, .public)
-            let bob = database(place.site, .public, token: String(try #require(token)))
-            let nobody = database(place.site, .public, token: "")
+            let alice = place.database(.public)
+            let bob = place.database(.public, token: String(try #require(token)))
+            let nobody = place.database(.public, token: "")
             let names = ["Free", "Closed", "Own", "Wiki"]
             for name in names { try await alice.save(record(name, "a")) }
             for name in names { #expect(try await nobody.record(for: record(name, "a").recordID).recordType == name) }
@@ -151,14 +100,15 @@ import TidemarkTestSupport
     }
 
     @Test func `R-205, R-206: an operator lists zones, ends them with a reason, and compacts`() async throws {
-        try await withPlace(["--create-containers"]) { place in
+        try await OperatorPlace.with(["--create-containers"]) { place in
             let owner = ["--account", "alice", "--container", place.site.container]
             func zones(_ arguments: String...) async throws -> (status: Int32, output: String) {
-                try await Place.tidemark(["admin", "zones"] + arguments + owner, place.database, place.directory)
+                try await OperatorPlace.tidemark(
+                    ["admin", "zones"] + arguments + owner, place.database, place.directory)
             }
             let early = try await zones("list")
             #expect(early.status != 0 && early.output.contains("no data"))
-            let database = database(place.site)
+            let database = place.database()
             for name in ["Purged", "Reset", "Kept"] { try await database.save(CKRecordZone(zoneName: name)) }
             let before = try await database.databaseChanges(since: nil)
             #expect(try await zones("list").output.contains("Purged"))

@@ -43,10 +43,11 @@ final class Program: @unchecked Sendable {
 
     /// Runs a program to its end.
     static func run(
-        _ name: String, _ arguments: [String], environment: [String: String] = [:], directory: String
+        _ name: String, _ arguments: [String], environment: [String: String] = [:], directory: String,
+        within limit: Duration = .seconds(30)
     ) async throws -> (status: Int32, output: String) {
         let program = try Program(name, arguments, environment: environment, directory: directory)
-        let status = try await program.exit()
+        let status = try await program.exit(within: limit)
         return (status, program.output)
     }
 

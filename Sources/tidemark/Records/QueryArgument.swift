@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkKit
+
+/// What stands for a `%@` of a predicate: `TYPE:VALUE` on a command line.
+///
+///     reference:IS   references:FI,SE,NO   location:64.1466,-21.9426   date:2024-05-31   string:50%   int:7   double:1.5
+enum QueryArgument {
+    /// - Parameter zoneName: that of the records that are referred to.
+    /// - Throws: ``CommandError`` that says how it is written.
+    static func object(_ text: String, zoneName: String) throws(CommandError) -> Any {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, let object = object(parts[0], parts[1], zoneName) else {
+            throw CommandError(
+                "--argument takes reference:NAME, references:NAME,NAME, location:LATITUDE,LONGITUDE, date:2024-05-31, "
+                    + "string:TEXT, int:NUMBER or double:NUMBER, not \(text).")
+        }
+        return object
+    }
+
+    private static func object(_ type: String, _ value: String, _ zoneName: String) -> Any? {
+        switch type {
+        case "reference": reference(value, zoneName)
+        case "references": value.split(separator: ",").map { reference(String($0), zoneName) }
+        case "location": location(value)
+        case "date": ScalarType.date(value).map { Date(timeIntervalSince1970: Double($0) / 1_000) }
+        case "string": value
+        case "int": Int64(value)
+        case "double": Double(value)
+        default: nil
+        }
+    }
+
+    private static func reference(_ name: String, _ zoneName: String) -> CKRecord.Reference {
+        let zoneID = CKRecordZone.ID(unchecked: zoneName, ownerName: CKCurrentUserDefaultName)
+        return CKRecord.Reference(recordID: CKRecord.ID(recordName: name, zoneID: zoneID), action: .none)
+    }
+
+    /// From degrees with a comma between.
+    static func location(_ text: String) -> CLLocation? {
+        let degrees = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
+        guard degrees.count == 2, let latitude = degrees[0], let longitude = degrees[1],
+            latitude.magnitude <= 90, longitude.magnitude <= 180
+        else { return nil }
+        return CLLocation(latitude: latitude, longitude: longitude)
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkScheduling
+internal import TidemarkService
+internal import TidemarkSockets
+internal import TidemarkStore
+internal import TidemarkTranslation
+
+/// Reads what a query finds, page by page, as an operator.
+struct QueryReader: Sendable {
+    private let service: CloudService
+    private let place: RecordsPlace
+    private let query: TidemarkDomain.Query
+    private let limits: Limits
+
+    /// Runs `work`; afterwards the indexes are there that the query was the first to need.
+    static func with<Value: Sendable>(
+        _ records: RecordsOption, _ encodedQuery: [UInt8], _ storage: PostgresStorage, _ loop: EventLoop,
+        _ work: (QueryReader) async throws -> Value
+    ) async throws -> Value {
+        let (store, limits) = (AdminStore(storage), Limits())
+        let service = CloudService(storage: storage, scheduler: loop, limits: limits, onMoved: { _ in })
+        let now = Timestamp(milliseconds: loop.wallClockMilliseconds)
+        let place = try await records.place(in: store, service, now: now)
+        let reader = QueryReader(
+            service: service, place: place,
+            query: try await read(encodedQuery, of: records.key, at: place, service, limits), limits: limits)
+        let value = try await work(reader)
+        if records.key.environment == .development { try await store.buildMissingIndexes() }
+        return value
+    }
+
+    private static func read(
+        _ bytes: [UInt8], of container: ContainerKey, at place: RecordsPlace, _ service: CloudService, _ limits: Limits
+    ) async throws -> TidemarkDomain.Query {
+        var viewpoint = Viewpoint(
+            access: place.access, userRecordName: place.user?.recordName ?? "", database: place.database,
+            device: DeviceID(high: 0, low: 0), store: StoreIncarnation(0))
+        do throws(Refusal) {
+            let search = try RecordsSearch(encodedQuery: bytes, by: viewpoint, limits: limits)
+            if search.unknownUsers.isEmpty { return search.query }
+            viewpoint.userNames = try await service.users(named: search.unknownUsers, in: container).mapError {
+                Refusal($0)
+            }
+            .get()
+            return try RecordsSearch(encodedQuery: bytes, by: viewpoint, limits: limits).query
+        } catch {
+            throw CommandError(error.description)
+        }
+    }
+
+    /// Gives `take` page after page.
+    ///
+    /// - Parameter limit: so many records at most; 0: all.
+    func read(limit: Int, _ take: ([QueryMatch]) throws -> Void) async throws {
+        var (cursor, left) = ([] as [UInt8], limit == 0 ? Int.max : limit)
+        while left > 0 {
+            let result = await service.queryRecords(
+                query, in: place.database, of: place.container, by: place.access, cursor: cursor,
+                recordsMax: min(left, limits.pageRecordsMax))
+            let page: QueryPage
+            switch result {
+            case .success(let success): page = success
+            case .failure(let refusal): throw CommandError(refusal.text)
+            }
+            try take(page.matches)
+            left -= page.matches.count
+            guard let next = page.cursor else { return }
+            cursor = next.bytes
+        }
+    }
+
+    /// Lines of EXPLAIN for the first page.
+    func explain(_ storage: PostgresStorage) async throws -> [String] {
+        // Whatever the query is the first to need is there afterwards.
+        try await read(limit: 1) { _ in }
+        try await AdminStore(storage).buildMissingIndexes()
+        return try await storage.explain(
+            QueryPageQuery(
+                database: place.database, query: query, recordsMax: limits.pageRecordsDefault,
+                bytesMax: limits.answerBytesMax))
+    }
+}

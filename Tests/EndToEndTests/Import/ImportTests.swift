@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkKit
+import TidemarkTestSupport
+
+@testable import tidemark
+
+/// `tidemark admin import` and `tidemark admin records query` beside a running server, and what apps see of it.
+@Suite struct ImportTests {
+    private static let container = ["--container", "iCloud.test.operator"]
+    private static let publicly = container + ["--account", "alice"]
+
+    private func run(
+        _ place: OperatorPlace, _ arguments: [String], within limit: Duration = .seconds(60)
+    ) async throws -> (status: Int32, output: String) {
+        try await OperatorPlace.tidemark(["admin"] + arguments, place.database, place.directory, within: limit)
+    }
+
+    /// Names of the records that a query finds, as the command says it, in its order.
+    private func names(_ place: OperatorPlace, _ arguments: [String]) async throws -> [String] {
+        let found = try await run(place, ["records", "query", "Airport", "--limit", "0"] + Self.container + arguments)
+        #expect(found.status == 0, "\(arguments): \(found.output)")
+        return found.output.split(separator: "\n").dropFirst().compactMap { line in
+            line.split(separator: " ").first.map(String.init)
+        }
+    }
+
+    private func count(_ place: OperatorPlace, _ arguments: [String] = []) async throws -> String {
+        try await run(place, ["records", "query", "Airport", "--count"] + Self.container + arguments).output
+    }
+
+    /// The same as apps find them.
+    private func names(
+        _ database: CKDatabase, _ predicate: NSPredicate, sortedBy sorts: [NSSortDescriptor] = [], limit: Int = 0
+    ) async throws -> [String] {
+        let query = CKQuery(recordType: "Airport", predicate: predicate)
+        query.sortDescriptors = sorts
+        var names: [String] = []
+        var page = try await database.records(matching: query, desiredKeys: [], resultsLimit: limit)
+        names += page.matchResults.map(\.0.recordName)
+        while limit == 0, let cursor = page.queryCursor {
+            page = try await database.records(continuingMatchFrom: cursor, desiredKeys: [])
+            names += page.matchResults.map(\.0.recordName)
+        }
+        return names
+    }
+
+    /// Asks every question on the command line and as an app.
+    private func ask(_ airports: Airports, _ place: OperatorPlace) async throws {
+        let database = place.database(.public, token: "")
+        for (question, count) in zip(Airports.questions, airports.counts) {
+            let expected = airports.names(question)
+            #expect(expected.count == count, "\(question.predicate)")
+            let options = ["--where", question.predicate] + question.arguments.flatMap { ["--argument", $0] }
+            #expect(try await self.count(place, options) == "\(count)\n")
+            let told = try await names(place, options + ["--field", "iata"])
+            #expect(Set(told) == expected && told.count == count, "\(question.predicate)")
+            let objects = try question.arguments.map { try QueryArgument.object($0, zoneName: "_defaultZone") }
+            let found = try await names(
+                database, NSPredicate(format: question.predicate, argumentArray: objects))
+            #expect(Set(found) == expected && found.count == count, "\(question.predicate)")
+            let plan = try await run(
+                place, ["records", "query", "Airport", "--explain"] + Self.container + options)
+            #expect(plan.output.contains("record_query_"), "\(question.predicate): \(plan.output)")
+        }
+    }
+
+    private func askInOrder(_ place: OperatorPlace) async throws {
+        let database = place.database(.public)
+        let here = CLLocation(latitude: 64.1466, longitude: -21.9426)
+        let near = NSPredicate(format: "distanceToLocation:fromLocation:(location, %@) < 100000", here)
+        let sort = CKLocationSortDescriptor(key: "location", relativeLocation: here)
+        #expect(try await names(database, near, sortedBy: [sort], limit: 5) == Airports.nearest)
+        let told = try await names(
+            place,
+            [
+                "--where", "distanceToLocation:fromLocation:(location, %@) < 100000", "--argument",
+                "location:64.1466,-21.9426", "--near", "location:64.1466,-21.9426", "--field", "name",
+            ])
+        #expect(Array(told.prefix(5)) == Airports.nearest)
+
+        let query = CKQuery(recordType: "Airport", predicate: NSPredicate(value: true))
+        query.sortDescriptors = [NSSortDescriptor(key: "elevation", ascending: false)]
+        let page = try await database.records(matching: query, resultsLimit: 5)
+        let highest = try page.matchResults.map { try "\($0.0.recordName) \($0.1.get()["elevation"] as? Double ?? 0)" }
+        #expect(highest == Airports.highest)
+        let shown = try await run(
+            place,
+            [
+                "records", "query", "Airport", "--sort", "elevation:descending", "--limit", "5", "--field", "elevation",
+            ] + Self.container)
+        let lines = shown.output.split(separator: "\n").dropFirst().prefix(5)
+        #expect(lines.map { $0.split(separator: " ").joined(separator: " ") } == Airports.highest)
+    }
+
+    @Test func `R-176 … R-188: records of files are found by apps and operators, by indexes`() async throws {
+        try await OperatorPlace.with(["--create-containers"]) { place in
+            #expect(try await place.admin("containers", "create", place.site.container).status == 0)
+            let countries = """
+                {"code": "IS", "name": "Iceland", "names": ["Ísland", "Islande"], "independent": true, "area": 103000.5}
+                {"code": "FI", "name": "Finland"}
+                {"code": "_X", "name": "Nowhere", "number": "seven"}
+                {"code": "US"
+                {"code": "FI", "name": "Suomi"}
+
+                """
+            let file = try place.write(countries, to: "countries.jsonl")
+            let imported = try await run(
+                place,
+                ["import", file, "--type", "Country", "--name", "code", "--field", "number int64"] + Self.publicly)
+            #expect(imported.status == 1, "\(imported.output)")
+            #expect(imported.output.hasPrefix("Imported 2, left 1 that were there, refused 2.\n"), "\(imported.output)")
+            #expect(imported.output.contains("countries.jsonl:3: The column number is \"seven\", which is not a whole"))
+            #expect(imported.output.contains("countries.jsonl:4: This line is not a JSON object"))
+            let database = place.database(.public, token: "")
+            let iceland = try await database.record(for: CKRecord.ID(recordName: "IS"))
+            #expect(iceland["names"] as? [String] == ["Ísland", "Islande"] && iceland["area"] as? Double == 103_000.5)
+
+            // Broken off after a part, and begun again.
+            let all = Airports.some
+            let mapping = try place.write(Airports.mapping, to: "airports.mapping")
+            let part = try place.write(all.split(separator: "\n").prefix(700).joined(separator: "\n"), to: "part.csv")
+            let whole = try place.write(all, to: "airports.csv")
+            let first = try await run(place, ["import", part, "--mapping", mapping] + Self.publicly)
+            let partCount = try #require(first.output.firstMatch(of: /Imported (\d+), left 0/).flatMap { Int($0.1) })
+            let second = try await run(place, ["import", whole, "--mapping", mapping] + Self.publicly)
+            #expect(
+                second.output.contains("Imported \(2_045 - partCount), left \(partCount) that were there, refused 0."))
+            #expect(second.status == 0)
+            #expect(try await count(place) == "2045\n")
+
+            let airports = try Airports.read(whole, counts: Airports.someCounts)
+            try await ask(airports, place)
+            try await askInOrder(place)
+            try await checkOneRecord(place)
+            try await delete(in: place, country: "IS", leaving: 2_045 - 19)
+        }
+    }
+
+    private func checkOneRecord(_ place: OperatorPlace) async throws {
+        let airport = try await place.database(.public).record(for: CKRecord.ID(recordName: "BIRK"))
+        let location = try #require(airport["location"] as? CLLocation)
+        #expect(location.coordinate.latitude == 64.13 && location.coordinate.longitude == -21.9406)
+        #expect(abs(location.altitude - 48 * 0.3048) < 1e-9)
+        let country = try #require(airport["country"] as? CKRecord.Reference)
+        #expect(country.recordID.recordName == "IS" && country.action == .deleteSelf)
+        #expect(Set(airport.allKeys()) == ["iata", "name", "country", "elevation", "location", "tz"])
+        let shown = try await run(
+            place,
+            ["records", "query", "Airport", "--json", "--where", "recordID == %@", "--argument", "reference:BIRK"]
+                + Self.container)
+        for part in [
+            "\"country\":{\"action\":\"deleteSelf\",\"reference\":\"IS\"}", "\"elevation\":48",
+            "\"recordName\":\"BIRK\"",
+            "\"latitude\":64.13,\"longitude\":-21.9406",
+        ] { #expect(shown.output.contains(part), "\(shown.output)") }
+    }
+
+    private func delete(in place: OperatorPlace, country: String, leaving count: Int) async throws {
+        let database = place.database(.public)
+        _ = try await database.deleteRecord(withID: CKRecord.ID(recordName: country))
+        #expect(try await self.count(place) == "\(count)\n")
+        #expect(try await names(database, NSPredicate(value: true)).count == count)
+    }
+
+    @Test func `R-079, R-094, R-108: an import obeys the rules, into private zones as well`() async throws {
+        try await OperatorPlace.with(["--create-containers"]) { place in
+            let database = place.database()
+            let id = CKRecord.ID(recordName: "a", zoneID: CKRecordZone.ID(zoneName: "World"))
+            try await database.save(CKRecordZone(zoneID: id.zoneID))
+            try await database.save(
+                CKRecord(recordType: "City", recordID: CKRecord.ID(recordName: "c", zoneID: id.zoneID)))
+            let privately = Self.container + ["--database", "private:alice", "--zone", "World", "--type", "Place"]
+            #expect(
+                try await place.admin("containers", "set-limit", place.site.container, "--references", "1").status == 0)
+            let file = try place.write("id,n,up\na,1,x\nb,2,x\nc,3,\n\u{e9},4,\nd,5,\n", to: "places.csv")
+            let rules = ["--name", "id", "--field", "n int64", "--field", "up reference deleteSelf"]
+            let first = try await run(place, ["import", file] + privately + rules)
+            #expect(first.status == 1 && first.output.hasPrefix("Imported 2, left 0 that were there, refused 3.\n"))
+            for text in [
+                "places.csv:3: b: Too many references", "places.csv:4: c: The record exists with another type",
+                "places.csv:5: \u{e9}: Invalid record name",
+            ] { #expect(first.output.contains(text), "\(first.output)") }
+            #expect(try await database.record(for: id)["n"] as? Int == 1)
+
+            let changed = try place.write("id,n,up\na,7,x\n", to: "changed.csv")
+            let again = try await run(place, ["import", changed] + privately + rules)
+            #expect(again.output.hasPrefix("Imported 0, left 1 that were there, refused 0.\n"))
+            #expect(try await database.record(for: id)["n"] as? Int == 1)
+            let replaced = try await run(place, ["import", changed, "--replace"] + privately + rules)
+            #expect(replaced.output.hasPrefix("Imported 1, left 0 that were there, refused 0.\n"))
+            #expect(try await database.record(for: id)["n"] as? Int == 7)
+            let found = try await run(
+                place,
+                ["records", "query", "Place", "--where", "n > 5", "--count", "--zone", "World"] + Self.container
+                    + ["--database", "private:alice"])
+            #expect(found.output == "1\n", "\(found.output)")
+
+            let mistakes: [([String], String)] = [
+                (["import", file, "--type", "Place", "--name", "id"] + Self.container, "--account"),
+                (["import", file, "--type", "Place", "--name", "key"] + Self.publicly, "has no column key"),
+                (["import", file + "x", "--type", "Place", "--name", "id"] + Self.publicly, "cannot be read"),
+                (["import", file, "--name", "id"] + Self.publicly, "Missing --type"),
+                (
+                    ["import", file, "--zone", "None"] + privately.filter { $0 != "World" && $0 != "--zone" } + rules,
+                    "no zone"
+                ),
+                (["records", "query", "None"] + Self.container, "Did not find record type: None"),
+                (["records", "query", "Place", "--where", "n >"] + Self.container, "column"),
+                (
+                    ["records", "query", "Place", "--where", "n == %@", "--argument", "place:x"] + Self.container,
+                    "takes"
+                ),
+                (["records", "query", "Place", "--container", "iCloud.none"], "no container iCloud.none"),
+                (["records", "query", "Place", "--database", "private:bob"] + Self.container, "no account named bob"),
+            ]
+            for (arguments, text) in mistakes {
+                let refused = try await run(place, arguments)
+                #expect(refused.status != 0 && refused.output.contains(text), "\(arguments): \(refused.output)")
+            }
+        }
+    }
+
+    /// The whole files: `TIDEMARK_DATA` is the folder with `airports.csv.gz` and `country-codes.csv.gz`.
+    private static let folder = ProcessInfo.processInfo.environment["TIDEMARK_DATA"]
+
+    @Test(.enabled(if: folder != nil, "TIDEMARK_DATA names no folder with the airports of the world"))
+    func `R-176 … R-188: the airports of the world`() async throws {
+        let folder = try #require(Self.folder)
+        try await OperatorPlace.with { place in
+            #expect(try await place.admin("containers", "create", place.site.container).status == 0)
+            #expect(
+                try await place.admin("containers", "set-limit", place.site.container, "--references", "20000").status
+                    == 0)
+            let countries = try await run(
+                place,
+                [
+                    "import", folder + "/country-codes.csv.gz", "--type", "Country", "--name", "ISO3166-1-Alpha-2",
+                    "--field", "names list<string> Languages separator=,",
+                ] + Self.publicly)
+            #expect(countries.output == "Imported 249, left 0 that were there, refused 0.\n")
+            let mapping = try place.write(Airports.mapping, to: "airports.mapping")
+            let file = folder + "/airports.csv.gz"
+            let start = ContinuousClock.now
+            let imported = try await run(
+                place, ["import", file, "--mapping", mapping] + Self.publicly, within: .seconds(300))
+            #expect(imported.output == "Imported 28298, left 0 that were there, refused 0.\n")
+            print("Imported the airports in \(ContinuousClock.now - start).")
+            let airports = try Airports.read(file, counts: [79, 69, 27, 100, 326, 7_884, 16])
+            try await ask(airports, place)
+            try await askInOrder(place)
+            try await delete(in: place, country: "IS", leaving: 28_219)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkKit
+import TidemarkTestSupport
+
+/// A migrated database with alice, and `tidemark serve` on it.
+struct OperatorPlace {
+    let directory: TestDirectory
+    let database: TestDatabase
+    let server: Program
+    let site: Site
+
+    static func with(_ flags: [String] = [], _ body: (OperatorPlace) async throws -> Void) async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let database = try await TestPostgres.database()
+        #expect(try await tidemark(["migrate"], database, directory).status == 0)
+        #expect(try await tidemark(["admin", "accounts", "create", "alice"], database, directory).status == 0)
+        let issued = try await tidemark(["admin", "credentials", "issue", "alice"], database, directory)
+        let token = String(try #require(issued.output.split(separator: "\n").first))
+        let server = try Program(
+            "tidemark", ["serve", "--listen", "127.0.0.1:0", "--plain"] + flags,
+            environment: ["TIDEMARK_DATABASE_URL": database.url], directory: directory.path)
+        var port = 0
+        try await eventually("tidemark serve serves") {
+            guard server.isRunning else { throw NeverHappened(description: server.output) }
+            port = server.output.firstMatch(of: /serving address=127\.0\.0\.1:(\d+)/).flatMap { Int($0.1) } ?? 0
+            return port != 0
+        }
+        var site = Site(url: "ws://127.0.0.1:\(port)", authorityFile: "", tokens: ["alice": token])
+        site.container = "iCloud.test.operator"
+        try await body(OperatorPlace(directory: directory, database: database, server: server, site: site))
+        #expect(try await server.stop() == 0)
+    }
+
+    func admin(_ arguments: String...) async throws -> (status: Int32, output: String) {
+        try await Self.tidemark(["admin"] + arguments, database, directory)
+    }
+
+    /// - Parameter limit: how long it may take.
+    static func tidemark(
+        _ arguments: [String], _ database: TestDatabase, _ directory: TestDirectory,
+        within limit: Duration = .seconds(30)
+    ) async throws -> (status: Int32, output: String) {
+        try await Program.run(
+            "tidemark", arguments, environment: ["TIDEMARK_DATABASE_URL": database.url], directory: directory.path,
+            within: limit)
+    }
+
+    /// - Parameter token: nil: alice's; empty: nobody is signed in.
+    func database(_ scope: CKDatabase.Scope = .private, token: String? = nil) -> CKDatabase {
+        let token = token ?? site.tokens["alice"]
+        let configuration = TidemarkConfiguration(
+            url: URL(string: site.url), token: token == "" ? nil : token, defaultContainerIdentifier: site.container)
+        let context = CloudContext(containerIdentifier: site.container, configuration: configuration)
+        return CKContainer(context: context).database(with: scope)
+    }
+
+    func write(_ text: String, to name: String) throws -> String {
+        let path = "\(directory.path)/\(name)"
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+}
