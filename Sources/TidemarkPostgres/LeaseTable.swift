@@ -100,10 +100,13 @@ struct LeaseTable {
         return served
     }
 
+    /// The place that is used least, of several the one that was used last.
     private mutating func take() -> Int? {
-        guard let place = free.last else { return nil }
+        let least = free.indices.reversed().min { places[free[$0]].useCount < places[free[$1]].useCount }
+        guard let index = least else { return nil }
+        let place = free[index]
         places[place].useCount += 1
-        if places[place].useCount == capacity { free.removeLast() }
+        if places[place].useCount == capacity { free.remove(at: index) }
         return place
     }
 }

@@ -59,6 +59,12 @@ final class LibpqConnection: @unchecked Sendable {
         return PQsendPrepare(connection, statement.serverName, statement.sql, Int32(types.count), types) == 1
     }
 
+    /// Frees the statement's name.
+    func sendDeallocate(_ statement: Statement) -> Bool {
+        let sql = "DEALLOCATE \(PostgresAdministration.quoted(statement.serverName))"
+        return PQsendQueryParams(connection, sql, 0, nil, nil, nil, nil, Self.binary) == 1
+    }
+
     func send(_ bound: BoundStatement) -> Bool {
         encoder.encode(bound.values)
         return encoder.bytes.withUnsafeBytes { bytes in

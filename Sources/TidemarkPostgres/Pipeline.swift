@@ -5,15 +5,14 @@ internal import DequeModule
 /// What a connection in pipeline mode is waiting for: the state machine that turns libpq's stream of results into
 /// answers to batches. It knows no socket and no libpq, so that tests can drive it.
 ///
-/// On the wire a batch is `(Prepare Sync)… statement … Sync`. Each preparation has a Sync of its own: a statement that
+/// On the wire a batch is `((Deallocate Sync)? Prepare Sync)… statement … Sync`. Each preparation has a Sync of its own: a statement that
 /// fails would else take with it the preparations on which the next batch, already under way, relies.
 struct Pipeline<Rows, Waiter> {
     /// Everything up to one Sync.
     private struct Segment {
-        /// Nil for a preparation.
+        /// Nil for a preparation, and for making room for one.
         let waiter: Waiter?
-        /// Of the statement that is prepared.
-        let preparedID: Int?
+        let prepared: Prepared?
         let count: Int
         let deadline: Duration
         let commit: CommitRisk
@@ -22,6 +21,19 @@ struct Pipeline<Rows, Waiter> {
         /// Which statement's results are due.
         var position = 0
         var hasResult = false
+    }
+
+    /// What a segment prepares.
+    private enum Prepared {
+        case always(id: Int)
+        case inPlace(String)
+    }
+
+    /// What must be sent before a statement can be run.
+    enum Preparation {
+        case none, prepare
+        /// Another statement is prepared in its place and must go first.
+        case replace
     }
 
     enum Event {
@@ -42,6 +54,8 @@ struct Pipeline<Rows, Waiter> {
     private var segments: Deque<Segment> = []
     /// Indexed by the statement's id. A statement counts as prepared as soon as its preparation is sent.
     private var prepared: [Bool] = []
+    /// Which statement is prepared in a place, in the same sense.
+    private var places: [String: Int] = [:]
     /// Why a preparation failed whose statement is about to fail because of it.
     private var prepareError: PostgresError?
 
@@ -61,14 +75,33 @@ struct Pipeline<Rows, Waiter> {
         return true
     }
 
+    /// What must be done before the statement of that number is used in a place; it counts as done.
+    mutating func preparation(of number: Int, inPlace place: String) -> Preparation {
+        let previous = places.updateValue(number, forKey: place)
+        return previous == nil ? .prepare : previous == number ? .none : .replace
+    }
+
     mutating func addPreparation(_ id: Int, deadline: Duration) {
+        addPreparation(.always(id: id), deadline)
+    }
+
+    mutating func addPreparation(inPlace place: String, deadline: Duration) {
+        addPreparation(.inPlace(place), deadline)
+    }
+
+    /// What was prepared in a place goes.
+    mutating func addDeallocation(deadline: Duration) {
+        addPreparation(nil, deadline)
+    }
+
+    private mutating func addPreparation(_ prepared: Prepared?, _ deadline: Duration) {
         segments.append(
-            Segment(waiter: nil, preparedID: id, count: 1, deadline: deadline, commit: CommitRisk()))
+            Segment(waiter: nil, prepared: prepared, count: 1, deadline: deadline, commit: CommitRisk()))
     }
 
     mutating func addBatch(count: Int, deadline: Duration, commit: CommitRisk, waiter: Waiter) {
         segments.append(
-            Segment(waiter: waiter, preparedID: nil, count: count, deadline: deadline, commit: commit))
+            Segment(waiter: waiter, prepared: nil, count: count, deadline: deadline, commit: commit))
     }
 
     mutating func receive(_ event: Event) -> Action {
@@ -120,7 +153,11 @@ struct Pipeline<Rows, Waiter> {
         var error = error
         error.statementIndex = segments[0].position
         if segments[0].error == nil { segments[0].error = error }
-        if let id = segments[0].preparedID { prepared[id] = false }
+        switch segments[0].prepared {
+        case .always(let id): prepared[id] = false
+        case .inPlace(let place): places[place] = nil
+        case nil: break
+        }
     }
 
     private mutating func finishSegment() -> Action {

@@ -104,10 +104,7 @@ package final class PostgresConnection: @unchecked Sendable {
         let plan = BatchPlan(batch, isInTransaction: isInTransaction)
         isInTransaction = plan.isInTransactionAfter
         var isSent = true
-        for bound in batch where bound.statement.isPrepared && pipeline.mustPrepare(bound.statement.id) {
-            isSent = isSent && link.sendPrepare(bound.statement) && link.sendSync()
-            pipeline.addPreparation(bound.statement.id, deadline: deadline)
-        }
+        for bound in batch { isSent = isSent && prepare(bound.statement, on: link, deadline: deadline) }
         for bound in batch { isSent = isSent && link.send(bound) }
         isSent = isSent && link.sendSync()
         pipeline.addBatch(count: batch.count, deadline: deadline, commit: plan.commit) { [self] outcome in
@@ -115,6 +112,27 @@ package final class PostgresConnection: @unchecked Sendable {
             waiter(outcome)
         }
         afterSending(isSent)
+    }
+
+    /// False when the connection is lost.
+    private func prepare(_ statement: Statement, on link: LibpqConnection, deadline: Duration) -> Bool {
+        switch statement.keeping {
+        case .never: return true
+        case .always(let id):
+            guard pipeline.mustPrepare(id) else { return true }
+            pipeline.addPreparation(id, deadline: deadline)
+        case .inPlace(let number):
+            let place = statement.serverName
+            switch pipeline.preparation(of: number, inPlace: place) {
+            case .none: return true
+            case .prepare: break
+            case .replace:
+                pipeline.addDeallocation(deadline: deadline)
+                guard link.sendDeallocate(statement), link.sendSync() else { return false }
+            }
+            pipeline.addPreparation(inPlace: place, deadline: deadline)
+        }
+        return link.sendPrepare(statement) && link.sendSync()
     }
 
     func startScript(_ sql: String, timeout: Duration, waiter: @escaping Waiter) {

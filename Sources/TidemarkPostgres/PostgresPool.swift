@@ -19,7 +19,7 @@ package final class PostgresPool: Sendable {
         package var requestTimeout = Duration.seconds(10)
         /// How long ``PostgresPool/stop()`` waits for those who have a connection.
         package var stopTimeout = Duration.seconds(5)
-        /// Batches under way at the same time on the connection for reading.
+        /// Batches under way at the same time on a connection for reading.
         package var sharedBatchCountMax = 64
 
         package init() {}
@@ -29,20 +29,20 @@ package final class PostgresPool: Sendable {
     private let limits: Limits
     /// Each connection is lent to one caller at a time.
     let exclusive: ConnectionGroup
-    /// One connection for all.
+    /// Few connections for all.
     private let shared: ConnectionGroup
 
     /// - Parameters:
     ///   - url: libpq's URL or keyword string; may name several hosts, with `target_session_attrs` to find the primary.
-    ///   - connections: for ``withConnection(timeout:_:)``; one more is for ``execute(_:timeout:)``. 4 to 8 keep a
-    ///     PostgreSQL busy, more only wait for each other.
+    ///   - connections: for ``withConnection(timeout:_:)``. 4 to 8 keep a PostgreSQL busy, more only wait for each other.
+    ///   - sharedConnections: further ones, for ``execute(_:timeout:)``.
     ///   - sessionSettings: `SET` for each connection, for example `("lock_timeout", "2s")`.
     /// - Throws: `invalidURL`. That nobody answers there is no error here.
     package init(
-        url: String, connections: Int, loop: EventLoop, sessionSettings: [(String, String)] = [],
-        applicationName: String = "tidemark", limits: Limits = Limits()
+        url: String, connections: Int, sharedConnections: Int = 1, loop: EventLoop,
+        sessionSettings: [(String, String)] = [], applicationName: String = "tidemark", limits: Limits = Limits()
     ) throws(PostgresError) {
-        precondition(connections > 0)
+        precondition(connections > 0 && sharedConnections > 0)
         let parameters = try ConnectionParameters(
             url: url, settings: sessionSettings, applicationName: applicationName)
         self.loop = loop
@@ -53,7 +53,7 @@ package final class PostgresPool: Sendable {
                 waiterCountMax: limits.waiterCountMax, requestTimeout: limits.requestTimeout)
         }
         exclusive = group(connections, capacity: 1)
-        shared = group(1, capacity: limits.sharedBatchCountMax)
+        shared = group(sharedConnections, capacity: limits.sharedBatchCountMax)
         loop.execute { [exclusive, shared] in
             exclusive.start()
             shared.start()
@@ -89,7 +89,7 @@ package final class PostgresPool: Sendable {
         release(lease.lease, to: exclusive)
     }
 
-    /// Runs a batch that needs no transaction but its own on the connection for reading, among those of others: one
+    /// Runs a batch that needs no transaction but its own on a connection for reading, among those of others: one
     /// round trip, no waiting for a free connection.
     ///
     /// - Parameter timeout: for the answer; the wait for a connection comes before it.

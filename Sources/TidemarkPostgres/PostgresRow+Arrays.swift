@@ -53,7 +53,7 @@ private func integer<Integer: FixedWidthInteger>(_ bytes: UnsafeRawBufferPointer
     return Integer(bigEndian: bytes.loadUnaligned(as: Integer.self))
 }
 
-/// Reads what array_send writes, see ``ParameterEncoder``; nil if it is something else.
+/// Reads what array_send writes, see ``PostgresArray``; nil if it is something else.
 func decodeArray<Element>(
     _ bytes: UnsafeRawBufferPointer, of type: PostgresType, _ decode: (UnsafeRawBufferPointer) -> Element?
 ) -> [Element?]? {

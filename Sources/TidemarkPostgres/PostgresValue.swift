@@ -15,16 +15,7 @@ package enum PostgresValue: Sendable, Equatable {
     case uuid([UInt8])
     /// A `timestamptz`: milliseconds since 1970-01-01 00:00 UTC.
     case timestamp(milliseconds: Int64)
-    case boolArray([Bool?])
-    case int4Array([Int32?])
-    case int8Array([Int64?])
-    case float8Array([Double?])
-    case textArray([String?])
-    case byteaArray([[UInt8]?])
-    /// 16 bytes each.
-    case uuidArray([[UInt8]?])
-    /// Milliseconds since 1970-01-01 00:00 UTC.
-    case timestampArray(milliseconds: [Int64?])
+    case array(PostgresArray)
 
     /// What a statement must declare for this value; nil for null, which any type has.
     var type: PostgresType? {
@@ -39,14 +30,7 @@ package enum PostgresValue: Sendable, Equatable {
         case .bytea: .bytea
         case .uuid: .uuid
         case .timestamp: .timestamptz
-        case .boolArray: .boolArray
-        case .int4Array: .int4Array
-        case .int8Array: .int8Array
-        case .float8Array: .float8Array
-        case .textArray: .textArray
-        case .byteaArray: .byteaArray
-        case .uuidArray: .uuidArray
-        case .timestampArray: .timestamptzArray
+        case .array(let array): array.type
         }
     }
 }

@@ -15,17 +15,25 @@ package struct Statement: Sendable {
         case write
     }
 
+    /// How connections keep a statement.
+    enum Keeping: Sendable {
+        /// Prepared as long as they last. The number is small, and no other statement of this kind has it.
+        case always(id: Int)
+        /// Prepared until a statement of another number takes the place of this name.
+        case inPlace(number: Int)
+        /// Not at all: it is parsed each time.
+        case never
+    }
+
     /// The statement's name with a number, so that two never clash.
     let serverName: String
     let sql: String
     let parameterTypes: [PostgresType]
-    /// Small and unique in this process.
-    let id: Int
     let effect: Effect
-    /// Whether connections keep it prepared.
-    let isPrepared: Bool
+    let keeping: Keeping
 
     private static let nextID = Atomic<Int>(0)
+    private static let nextNumber = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - name: for logs and for `pg_prepared_statements`; letters and underscores.
@@ -34,12 +42,31 @@ package struct Statement: Sendable {
     ///   - isPrepared: false for a statement that is made while the program runs and may not come again: it is parsed each
     ///     time, and leaves nothing in the connection.
     package init(_ name: String, _ sql: String, _ parameterTypes: [PostgresType] = [], isPrepared: Bool = true) {
-        self.isPrepared = isPrepared
-        id = Self.nextID.add(1, ordering: .relaxed).oldValue
-        serverName = "\(name)_\(id)"
+        let id = isPrepared ? Self.nextID.add(1, ordering: .relaxed).oldValue : nil
+        self.init("\(name)_\(id ?? 0)", sql, parameterTypes, id.map { .always(id: $0) } ?? .never)
+    }
+
+    /// A statement that is made while the program runs, and kept prepared until another takes its place: so connections keep
+    /// as many as there are places. A batch has one statement of each place at most.
+    ///
+    /// - Parameters:
+    ///   - name: of the places, which only statements of this kind have.
+    ///   - place: from 0.
+    package init(_ name: String, _ sql: String, _ parameterTypes: [PostgresType], place: Int) {
+        let number = Self.nextNumber.add(1, ordering: .relaxed).oldValue
+        self.init("\(name)_at_\(place)", sql, parameterTypes, .inPlace(number: number))
+    }
+
+    private init(_ serverName: String, _ sql: String, _ parameterTypes: [PostgresType], _ keeping: Keeping) {
+        self.serverName = serverName
         self.sql = sql
         self.parameterTypes = parameterTypes
+        self.keeping = keeping
         effect = Effect(sql: sql)
+    }
+
+    var isPrepared: Bool {
+        if case .never = keeping { false } else { true }
     }
 
     /// The statement with values for its parameters, in order.

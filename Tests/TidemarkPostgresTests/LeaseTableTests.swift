@@ -36,6 +36,18 @@ internal import TidemarkTestSupport
         #expect(table.release(0).map(\.waiter) == [3])
     }
 
+    @Test func `shared places get as much to do as each other`() {
+        var table = LeaseTable(placeCount: 2, capacity: 2, waiterCountMax: 10)
+        _ = table.opened(0)
+        _ = table.opened(1)
+        let places = (1...4).map { table.acquire(waiter: $0) }
+        #expect(places == [.granted(place: 1), .granted(place: 0), .granted(place: 1), .granted(place: 0)])
+        #expect(table.acquire(waiter: 5) == .wait)
+        #expect(table.release(1).map(\.place) == [1])
+        _ = table.release(0)
+        #expect(table.acquire(waiter: 6) == .granted(place: 0))
+    }
+
     @Test func `a place whose connection is lost while it is lent is lent again only when both have come back`() {
         var table = LeaseTable(placeCount: 1, capacity: 1, waiterCountMax: 10)
         _ = table.opened(0)

@@ -80,6 +80,23 @@ internal import TidemarkTestSupport
         #expect(pipeline.mustPrepare(3) == true)
     }
 
+    @Test func `a statement takes the place of another, and the place is free if it cannot be prepared`() {
+        var pipeline = machine()
+        let steps = [(1, "a"), (1, "a"), (2, "b"), (3, "a"), (1, "a"), (2, "b")]
+        let told = steps.map { pipeline.preparation(of: $0.0, inPlace: $0.1) }
+        #expect(told == [.prepare, .none, .prepare, .replace, .replace, .none])
+        pipeline.addDeallocation(deadline: .seconds(1))
+        pipeline.addPreparation(inPlace: "a", deadline: .seconds(1))
+        pipeline.addBatch(count: 1, deadline: .seconds(1), commit: CommitRisk(), waiter: "w")
+        let cause = PostgresError(.statement(.undefinedTable))
+        let missing = PostgresError(.statement(.undefinedStatement))
+        #expect(
+            feed(&pipeline, [.rows(0), .end, .sync, .failed(cause), .end, .sync, .failed(missing), .end, .sync])
+                == ["w statement(42P01) at 0"])
+        #expect(pipeline.preparation(of: 1, inPlace: "a") == .prepare)
+        #expect(pipeline.preparation(of: 2, inPlace: "b") == .none)
+    }
+
     @Test func `after a loss everyone hears of it, and who may have committed knows that`() {
         var pipeline = machine(("a", 1))
         pipeline.addPreparation(0, deadline: .seconds(1))

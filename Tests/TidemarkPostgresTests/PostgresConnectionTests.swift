@@ -31,6 +31,30 @@ internal import TidemarkTestSupport
         }
     }
 
+    @Test func `connections keep as many statements as there are places`() async throws {
+        try await withPool { pool in
+            try await pool.withConnection { connection in
+                let statements = (0..<7).map { number in
+                    Statement("number", "SELECT \(number)::bigint + $1", [.int8], place: number % 3)
+                }
+                let broken = Statement("number", "SELECT x FROM nowhere WHERE y = $1", [.int8], place: 0)
+                let kept = Statement(
+                    "kept", "SELECT name FROM pg_prepared_statements WHERE name LIKE 'number_at_%' ORDER BY name")
+                for number in [0, 1, 2, 3, 3, 0, 6, 4, 5, 6, 0] {
+                    let rows = try await connection.execute([statements[number](.int8(100)), Sample.echo(.int8(1))])
+                    #expect(try rows[0][0].int64(0) == Int64(100 + number))
+                }
+                let names = try await connection.execute([kept()])[0].map { try $0.string(0) }
+                #expect(names == ["number_at_0", "number_at_1", "number_at_2"])
+                let error = await postgresError { _ = try await connection.execute([broken(.int8(1))]) }
+                #expect(error?.code == .statement(.undefinedTable))
+                #expect(try await connection.execute([statements[3](.int8(1))])[0][0].int64(0) == 4)
+                let all = try await connection.execute(statements[4...6].map { $0(.int8(0)) })
+                #expect(try all.map { try $0[0].int64(0) } == [4, 5, 6])
+            }
+        }
+    }
+
     @Test func `an error in the middle undoes its batch, and leaves the connection and its neighbours alone`()
         async throws
     {

@@ -118,14 +118,20 @@ internal import TidemarkTestSupport
         case .bytea: .bytea(try row.bytes(0))
         case .uuid: .uuid(try row.uuid(0))
         case .timestamp: .timestamp(milliseconds: try row.milliseconds(0))
-        case .boolArray: .boolArray(try row.boolArray(0))
-        case .int4Array: .int4Array(try row.int32Array(0))
-        case .int8Array: .int8Array(try row.int64Array(0))
-        case .float8Array: .float8Array(try row.doubleArray(0))
-        case .textArray: .textArray(try row.stringArray(0))
-        case .uuidArray: .uuidArray(try row.uuidArray(0))
-        case .timestampArray: .timestampArray(milliseconds: try row.millisecondsArray(0))
-        case .byteaArray: .byteaArray(try row.bytesArray(0))
+        case .array(let array): try self.array(row, like: array)
+        }
+    }
+
+    private func array(_ row: PostgresRow, like array: PostgresArray) throws -> PostgresValue {
+        switch array.elementType {
+        case .bool: .boolArray(try row.boolArray(0))
+        case .int4: .int4Array(try row.int32Array(0))
+        case .int8: .int8Array(try row.int64Array(0))
+        case .float8: .float8Array(try row.doubleArray(0))
+        case .text: .textArray(try row.stringArray(0))
+        case .uuid: .uuidArray(try row.uuidArray(0))
+        case .timestamptz: .timestampArray(milliseconds: try row.millisecondsArray(0))
+        default: .byteaArray(try row.bytesArray(0))
         }
     }
 }

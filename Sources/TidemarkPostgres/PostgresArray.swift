@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An array of one dimension as a parameter, in PostgreSQL's binary form from the start: values are put in one by one,
+/// without a Swift array of them between.
+package struct PostgresArray: Sendable, Equatable {
+    let elementType: PostgresType
+    package private(set) var count = 0
+    private var hasNulls = false
+    /// Each element after its length, which is -1 for null.
+    private var elements: [UInt8] = []
+
+    /// - Parameters:
+    ///   - elementType: what every element is; one of those that `append` has a form for.
+    ///   - byteCount: how many bytes the elements will have, as far as that is known.
+    package init(of elementType: PostgresType, byteCount: Int = 0) {
+        self.elementType = elementType
+        elements.reserveCapacity(byteCount)
+    }
+
+    // MARK: Elements
+
+    package mutating func appendNull() {
+        hasNulls = true
+        begin(length: -1)
+    }
+
+    /// Nulls until there are so many elements.
+    package mutating func appendNulls(upTo count: Int) {
+        while self.count < count { appendNull() }
+    }
+
+    package mutating func append(_ value: Bool) {
+        begin(.bool, length: 1)
+        elements.append(value ? 1 : 0)
+    }
+
+    package mutating func append(_ value: Int32) {
+        begin(.int4, length: 4)
+        elements.append(integer: value)
+    }
+
+    package mutating func append(_ value: Int64) {
+        begin(.int8, length: 8)
+        elements.append(integer: value)
+    }
+
+    package mutating func append(_ value: Double) {
+        begin(.float8, length: 8)
+        elements.append(integer: value.bitPattern)
+    }
+
+    /// Of a `timestamptz`: milliseconds since 1970-01-01 00:00 UTC.
+    package mutating func append(milliseconds: Int64) {
+        begin(.timestamptz, length: 8)
+        elements.append(integer: PostgresTime.microseconds(fromMilliseconds: milliseconds))
+    }
+
+    /// Without U+0000, which PostgreSQL refuses (SQLSTATE 22021).
+    package mutating func append(_ value: String) {
+        var value = value
+        value.withUTF8 { bytes in
+            begin(.text, length: bytes.count)
+            elements.append(contentsOf: bytes)
+        }
+    }
+
+    package mutating func append(_ value: [UInt8]) {
+        begin(.bytea, length: value.count)
+        elements.append(contentsOf: value)
+    }
+
+    /// The 16 bytes of a UUID, as two numbers.
+    package mutating func append(uuid high: UInt64, _ low: UInt64) {
+        begin(.uuid, length: 16)
+        elements.append(integer: high)
+        elements.append(integer: low)
+    }
+
+    package mutating func append(uuid bytes: [UInt8]) {
+        precondition(bytes.count == 16, "a UUID has 16 bytes")
+        begin(.uuid, length: 16)
+        elements.append(contentsOf: bytes)
+    }
+
+    private mutating func begin(_ type: PostgresType, length: Int) {
+        precondition(type == elementType, "an element has another type than its array")
+        begin(length: Int32(length))
+    }
+
+    private mutating func begin(length: Int32) {
+        count += 1
+        elements.append(integer: length)
+    }
+
+    // MARK: Whole
+
+    var type: PostgresType {
+        switch elementType {
+        case .bool: .boolArray
+        case .bytea: .byteaArray
+        case .int4: .int4Array
+        case .int8: .int8Array
+        case .text: .textArray
+        case .timestamptz: .timestamptzArray
+        case .uuid: .uuidArray
+        case .float8: .float8Array
+        default: preconditionFailure("arrays of type \(elementType.rawValue) are not used")
+        }
+    }
+
+    /// What array_recv reads (arrayfuncs.c): number of dimensions, whether nulls occur, type, length and first index of the
+    /// one dimension, then the elements.
+    func encode(into bytes: inout [UInt8]) {
+        bytes.append(integer: Int32(count == 0 ? 0 : 1))
+        bytes.append(integer: Int32(hasNulls ? 1 : 0))
+        bytes.append(integer: elementType.rawValue)
+        guard count > 0 else { return }
+        bytes.append(integer: Int32(count))
+        bytes.append(integer: Int32(1))
+        bytes.append(contentsOf: elements)
+    }
+}
+
+extension [UInt8] {
+    @inline(__always)
+    mutating func append(integer: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: integer.bigEndian) { append(contentsOf: $0) }
+    }
+}
+
+extension PostgresValue {
+    package static func boolArray(_ values: [Bool?]) -> PostgresValue { array(of: .bool, values) { $0.append($1) } }
+    package static func int4Array(_ values: [Int32?]) -> PostgresValue { array(of: .int4, values) { $0.append($1) } }
+    package static func int8Array(_ values: [Int64?]) -> PostgresValue { array(of: .int8, values) { $0.append($1) } }
+    package static func float8Array(_ values: [Double?]) -> PostgresValue {
+        array(of: .float8, values) { $0.append($1) }
+    }
+    /// Without U+0000, which PostgreSQL refuses (SQLSTATE 22021).
+    package static func textArray(_ values: [String?]) -> PostgresValue { array(of: .text, values) { $0.append($1) } }
+    package static func byteaArray(_ values: [[UInt8]?]) -> PostgresValue {
+        array(of: .bytea, values) { $0.append($1) }
+    }
+    /// 16 bytes each.
+    package static func uuidArray(_ values: [[UInt8]?]) -> PostgresValue {
+        array(of: .uuid, values) { $0.append(uuid: $1) }
+    }
+    /// Milliseconds since 1970-01-01 00:00 UTC.
+    package static func timestampArray(milliseconds values: [Int64?]) -> PostgresValue {
+        array(of: .timestamptz, values) { $0.append(milliseconds: $1) }
+    }
+
+    private static func array<Element>(
+        of type: PostgresType, _ values: [Element?], _ append: (inout PostgresArray, Element) -> Void
+    ) -> PostgresValue {
+        var array = PostgresArray(of: type)
+        for value in values {
+            if let value { append(&array, value) } else { array.appendNull() }
+        }
+        return .array(array)
+    }
+}
