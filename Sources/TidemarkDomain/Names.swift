@@ -18,6 +18,19 @@ package enum RecordName {
     package static func isValid(_ name: String, limits: Limits = Limits()) -> Bool {
         Names.isValid(name, limits: limits)
     }
+
+    /// Whether it has the form of a user record's name: `_` and 32 hexadecimal digits. Such records lie in
+    /// default zones, and nobody but their users saves them.
+    package static func isUser(_ name: String) -> Bool {
+        let bytes = name.utf8
+        guard bytes.first == 0x5F, bytes.count == 33 else { return false }
+        return bytes.dropFirst().allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
+    /// Whether there can be a record of that name, an app's or a user's.
+    package static func canBeStored(_ name: String, limits: Limits = Limits()) -> Bool {
+        isValid(name, limits: limits) || isUser(name)
+    }
 }
 
 /// Which strings can be the type of an app's record.

@@ -10,10 +10,12 @@ package struct Identity: Sendable, Equatable {
     /// `_` and 32 hexadecimal digits.
     package let userRecordName: String
     package let privateDatabase: DatabaseID
+    /// Whether the container gave the default zones a feed, beyond CloudKit, when this was asked.
+    package let feedsEverywhere: Bool
 
     package init(
         account: AccountID, credential: CredentialID, credentialExpiresAt: Timestamp?, container: ContainerID,
-        user: UserID, userRecordName: String, privateDatabase: DatabaseID
+        user: UserID, userRecordName: String, privateDatabase: DatabaseID, feedsEverywhere: Bool = false
     ) {
         self.account = account
         self.credential = credential
@@ -22,6 +24,7 @@ package struct Identity: Sendable, Equatable {
         self.user = user
         self.userRecordName = userRecordName
         self.privateDatabase = privateDatabase
+        self.feedsEverywhere = feedsEverywhere
     }
 }
 

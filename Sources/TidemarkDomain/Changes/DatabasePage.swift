@@ -34,9 +34,10 @@ package struct DatabasePage: Sendable, Equatable {
         let entries = read.entries.prefix(max(1, entriesMax))
         let isLast = entries.count == read.entries.count && !read.hasMore
         let number = isLast ? read.head : entries.last?.number ?? read.head
-        // the default zone is in no feed.
+        // the default zone is in no feed, unless the container says otherwise.
         let shown = entries.filter {
-            $0.key.name != ZoneName.default && (after != nil || tellsEnds || $0.removal == nil)
+            (read.feedsEverywhere || $0.key.name != ZoneName.default)
+                && (after != nil || tellsEnds || $0.removal == nil)
         }
         return .success(
             DatabasePage(

@@ -12,6 +12,10 @@ package struct ZonePageQuery: Sendable {
     package let device: DeviceID
     /// With no token: all tombstones are included, for a device that has had some of the zone before and lost its token.
     package let tellsEnds: Bool
+    /// By whose right: what may not be read is left out (I-5). Nil: everything may be read.
+    package let reader: RecordAccess?
+    /// Whether the container gives all zones a feed, the default zones too, beyond CloudKit.
+    package let feedsEverywhere: Bool
 
     package struct Position: Sendable, Equatable {
         package let zone: ZoneID
@@ -28,7 +32,8 @@ package struct ZonePageQuery: Sendable {
     }
 
     package init(
-        key: ZoneKey, after: Position?, recordsMax: Int, bytesMax: Int, device: DeviceID, tellsEnds: Bool = false
+        key: ZoneKey, after: Position?, recordsMax: Int, bytesMax: Int, device: DeviceID, tellsEnds: Bool = false,
+        reader: RecordAccess? = nil, feedsEverywhere: Bool = false
     ) {
         self.key = key
         self.after = after
@@ -36,6 +41,8 @@ package struct ZonePageQuery: Sendable {
         self.bytesMax = bytesMax
         self.device = device
         self.tellsEnds = tellsEnds
+        self.reader = reader
+        self.feedsEverywhere = feedsEverywhere
     }
 }
 
@@ -83,16 +90,20 @@ package struct DatabaseFeedRead: Sendable, Equatable {
     package var oldestToken: ChangeNumber
     /// Whether zones have moved past what the feed has seen: numbers must be assigned first (``Storage``).
     package var isBehind: Bool
+    /// Whether the container gives the default zones a feed too, beyond CloudKit.
+    package var feedsEverywhere: Bool
     /// Entries past the token, by growing number, at most as many as asked for.
     package var entries: [DatabaseFeedEntry]
     package var hasMore: Bool
 
     package init(
-        head: ChangeNumber, oldestToken: ChangeNumber = 0, isBehind: Bool, entries: [DatabaseFeedEntry], hasMore: Bool
+        head: ChangeNumber, oldestToken: ChangeNumber = 0, isBehind: Bool, feedsEverywhere: Bool = false,
+        entries: [DatabaseFeedEntry], hasMore: Bool
     ) {
         self.head = head
         self.oldestToken = oldestToken
         self.isBehind = isBehind
+        self.feedsEverywhere = feedsEverywhere
         self.entries = entries
         self.hasMore = hasMore
     }

@@ -15,6 +15,11 @@ package struct ZonePage: Sendable, Equatable {
     /// The last mark that the asking device gave with a change of the zone; empty: none.
     package var clientToken: [UInt8] = []
 
+    /// Who made and last changed the records that are there.
+    package var users: Set<UserID> {
+        entries.reduce(into: []) { if !$1.isDeleted { $0.formUnion([$1.createdBy, $1.modifiedBy]) } }
+    }
+
     /// Cuts what was read to a page, or says why there is none.
     ///
     /// Failures, the first wins: `feedUnavailable`, then the zone is missing, then
@@ -23,7 +28,7 @@ package struct ZonePage: Sendable, Equatable {
     package static func make(
         of read: ZonePageRead, for query: ZonePageQuery, store: StoreIncarnation
     ) -> Result<ZonePage, FailureReason> {
-        if query.key.name == ZoneName.default { return .failure(.feedUnavailable) }
+        if query.key.name == ZoneName.default, !query.feedsEverywhere { return .failure(.feedUnavailable) }
         guard let zone = read.zone else { return .failure(.missingZone(read.lastRemoval)) }
         if let position = query.after {
             let numbers = zone.oldestTokenNumber...max(zone.oldestTokenNumber, zone.changeNumber)
@@ -50,22 +55,29 @@ extension ZonePageQuery {
     ///   - token: as the client sent it; empty for a first fetch.
     ///   - limit: at most so many records; 0: as many as the server likes.
     ///   - tellsEnds: whether a first fetch is told of everything that was deleted.
+    ///   - reader: by whose right, if not everything may be read.
+    ///   - feedsEverywhere: whether the default zone has a feed too.
     package static func make(
-        key: ZoneKey, token: [UInt8], limit: Int, device: DeviceID, tellsEnds: Bool = false, store: StoreIncarnation,
-        limits: Limits
+        key: ZoneKey, token: [UInt8], limit: Int, device: DeviceID, tellsEnds: Bool = false,
+        reader: RecordAccess? = nil, feedsEverywhere: Bool = false, store: StoreIncarnation, limits: Limits
     ) -> Result<ZonePageQuery, FailureReason> {
-        if key.name == ZoneName.default { return .failure(.feedUnavailable) }
+        if key.name == ZoneName.default, !feedsEverywhere { return .failure(.feedUnavailable) }
         guard ZoneName.isValid(key.name, limits: limits) else { return .failure(.zoneNameInvalid) }
         return ChangeToken.position(in: key, from: token, store: store).map { position in
             ZonePageQuery(
                 key: key, after: position, recordsMax: limits.pageCount(requested: limit),
-                bytesMax: limits.answerBytesMax, device: device, tellsEnds: tellsEnds)
+                bytesMax: limits.answerBytesMax, device: device, tellsEnds: tellsEnds, reader: reader,
+                feedsEverywhere: feedsEverywhere)
         }
     }
 
     /// a first fetch gets no deletions but of records that the same device created, and of what was deleted
-    /// since it began, unless the device has been here before.
+    /// since it began, unless the device has been here before. I-5: what may not be read, nobody is told of, nor that it
+    /// is gone.
     func wants(_ record: RecordState) -> Bool {
+        if let reader, !reader.effectivePermission(onType: record.type, createdBy: record.createdBy).contains(.read) {
+            return false
+        }
         guard record.isDeleted, record.createdByDevice != device else { return true }
         return after.map { record.changeNumber > $0.begunAt } ?? tellsEnds
     }
@@ -88,7 +100,7 @@ extension ZonePageQuery {
 
     func leavesOut(anyOf records: [RecordState]) -> Bool {
         records.withUnsafeBufferPointer { records in
-            records.indices.contains { records[$0].isDeleted && !wants(records[$0]) }
+            records.indices.contains { (records[$0].isDeleted || reader != nil) && !wants(records[$0]) }
         }
     }
 
@@ -96,7 +108,8 @@ extension ZonePageQuery {
         records.withUnsafeBufferPointer { records in
             var count = 0
             var byteCount = 0
-            for index in records.indices where !records[index].isDeleted || wants(records[index]) {
+            for index in records.indices
+            where (reader == nil && !records[index].isDeleted) || wants(records[index]) {
                 count += 1
                 byteCount += records[index].fields.byteCount
                 if count > max(1, recordsMax) || (count > 1 && byteCount > bytesMax) { return index }

@@ -8,7 +8,7 @@ package struct RecordAccess: Hashable, Sendable {
     /// Those of the types of the public database that do not have the standard ones.
     package var grants: [String: Grants]
     /// Those of the container's own roles that the user has.
-    package let roles: Set<Role>
+    package var roles: Set<Role>
 
     package init(scope: DatabaseScope, user: UserID?, grants: [String: Grants] = [:], roles: Set<Role> = []) {
         self.scope = scope

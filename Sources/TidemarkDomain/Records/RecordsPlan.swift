@@ -27,7 +27,10 @@ struct RecordsPlan {
         let rules = SaveRules(request: request, table: table, limits: limits, now: now)
         saves = request.saves.map(rules.plan)
         deletes = request.deletes.map { name in
-            guard RecordName.isValid(name, limits: limits) else { return .refuse(.recordNameInvalid) }
+            guard RecordName.isValid(name, limits: limits) else {
+                // user records stay, whosever they are.
+                return .refuse(RecordName.isUser(name) ? .notPermitted : .recordNameInvalid)
+            }
             return rules.planDelete(of: name)
         }
         if table.references.isCounted { refuseTooManyReferences(table, limits: limits) }
@@ -36,13 +39,14 @@ struct RecordsPlan {
     }
 
     var isRefusedInPart: Bool {
-        saves.contains { $0.record == nil }
+        saves.contains { if case .refuse = $0 { true } else { false } }
             || deletes.contains { if case .refuse = $0 { true } else { false } }
     }
 
     /// refuses what has no failure of its own.
     mutating func refuseWhole() {
-        for index in saves.indices where saves[index].record != nil {
+        for index in saves.indices {
+            if case .refuse = saves[index] { continue }
             saves[index] = .refuse(ItemFailure(.batchFailed))
         }
         for index in deletes.indices {

@@ -62,6 +62,9 @@ package struct RecordSave: Sendable {
     package let assets: [FieldAsset]
     /// The ids of the zone's keys with which values are encrypted.
     package let zoneKeyIDs: [[UInt8]]
+    /// Whether this is the user record of whoever saves it, in a default zone: it has a name that no other record may have,
+    /// and the type `Users`.
+    package var isOwnUser = false
 
     package init(
         name: String, type: String, tag: ChangeTag?, fields: FieldMap, parent: ParentChange,

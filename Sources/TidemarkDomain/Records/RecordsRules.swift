@@ -16,6 +16,7 @@ internal import TidemarkFields
 // For one save (`SaveRules`, then `RecordsPlan`):
 //  7. zoneNotFound, zonePurged, zoneKeysReset    
 //  8. recordNameInvalid R-040, of the record or its new parent
+//     notPermitted      R-058, a user record that is not one's own
 //  9. recordTypeInvalid R-041
 // 10. fieldsInvalid     … R-062, or what else was found wrong when the fields were read
 // 11. typeUnknown, fieldUnknown, fieldTypeDiffers, fieldSpaceDiffers, schemaFull  , of the first
@@ -74,8 +75,9 @@ extension RecordsRequest {
         var parents: Set<String> = []
         var holders: [String] = []
         var targets: Set<String> = []
+        var userNames: [String] = []
         for save in saves {
-            names.append(save.name)
+            if save.isOwnUser { userNames.append(save.name) } else { names.append(save.name) }
             if case .set(let parent) = save.parent { parents.insert(parent) }
             guard save.fields.mayNameOthers else { continue }
             let held = save.fields.deleteSelfTargets
@@ -84,13 +86,13 @@ extension RecordsRequest {
         }
         return ZoneRead(
             key: ZoneKey(database: database, name: zoneName),
-            recordNames: parents.union(names).filter { RecordName.isValid($0) }.sorted(),
+            recordNames: (parents.union(names).filter { RecordName.isValid($0) } + userNames).sorted(),
             parentNames: Set(deletes).filter { RecordName.isValid($0) }.sorted(),
             newParentNames: parents.filter { RecordName.isValid($0) }.sorted(),
             holderNames: Set(holders).filter { RecordName.isValid($0) }.sorted(),
             referenceTargets: targets.filter { RecordName.isValid($0) }.sorted(),
             devices: [memoryDevice], assets: Set(saves.flatMap(\.assets)).inOrder,
-            needsZoneKeys: saves.contains { !$0.zoneKeyIDs.isEmpty })
+            needsZoneKeys: saves.contains { !$0.zoneKeyIDs.isEmpty }, users: access.scope == .public ? [user] : [])
     }
 }
 
@@ -116,7 +118,8 @@ extension ZoneRead {
             holderNames: Set(reads.flatMap(\.holderNames)).sorted(),
             referenceTargets: Set(reads.flatMap(\.referenceTargets)).sorted(),
             devices: Set(reads.flatMap(\.devices)).sorted(), assets: Set(reads.flatMap(\.assets)).inOrder,
-            needsZoneKeys: reads.contains(where: \.needsZoneKeys))
+            needsZoneKeys: reads.contains(where: \.needsZoneKeys),
+            users: Set(reads.flatMap(\.users)).sorted { $0.rawValue < $1.rawValue })
     }
 }
 

@@ -36,7 +36,8 @@ struct SaveRules {
         case .refuse(let reason):
             return .refuse(ItemFailure(reason, serverRecord: current, serverZone: current.map { _ in table.zone }))
         case .create:
-            guard permissions(onNew: save.type).contains(.create) else {
+            // everybody has a user record, whatever is granted.
+            guard save.isOwnUser || permissions(onNew: save.type).contains(.create) else {
                 return .refuse(ItemFailure(.createNotPermitted))
             }
             return limiting(create(save, over: table[save.name]), save)
@@ -112,10 +113,12 @@ struct SaveRules {
 extension RecordSave {
     /// What is wrong with the save whatever is stored and whatever the schema says.
     package func refusal(within limits: Limits) -> FailureReason? {
-        guard RecordName.isValid(name, limits: limits) else { return .recordNameInvalid }
+        guard isOwnUser || RecordName.isValid(name, limits: limits) else {
+            return RecordName.isUser(name) && type == RecordType.users ? .notPermitted : .recordNameInvalid
+        }
         if case .set(let parent) = parent, !RecordName.isValid(parent, limits: limits) { return .recordNameInvalid }
-        guard RecordType.isValid(type, limits: limits) else { return .recordTypeInvalid }
-        return fieldsFailure
+        let hasType = isOwnUser ? type == RecordType.users : RecordType.isValid(type, limits: limits)
+        return hasType ? fieldsFailure : .recordTypeInvalid
     }
 }
 

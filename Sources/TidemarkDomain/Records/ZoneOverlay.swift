@@ -109,35 +109,44 @@ extension RecordsRequest {
 extension RecordsPlan {
     /// Writes what was not refused, saves before deletes and what these take along, and tells the outcome of each item.
     func carryOut(on table: inout ZoneTable, asBatch: Bool) -> RecordsOutcome {
-        var versions: [RecordState] = []
-        for case .write(let record) in saves { versions.append(record) }
-        for case .write(let tombstone) in deletes { versions.append(tombstone) }
-        // not in the outcome, but in the feed.
-        versions += cascade
-        var written = table.write(versions, asBatch: asBatch)[...]
+        let batchEnd = asBatch ? table.changeNumber + writeCount : nil
         let zone = table.zone
-        return RecordsOutcome(
+        let outcome = RecordsOutcome(
             saves: saves.map { save in
                 switch save {
-                case .write(let record): .saved(RecordMetadata(of: written.popFirst() ?? record, in: zone))
-                case .keep(let record): .saved(RecordMetadata(of: record, in: zone))
+                case .write(let record):
+                    .saved(RecordMetadata(of: record, table.write(record, batchEnd: batchEnd), in: zone))
+                case .keep(let record): .saved(RecordMetadata(of: record, record.changeNumber, in: zone))
                 case .refuse(let failure): .failed(failure)
                 }
             },
             deletes: deletes.map { delete in
                 switch delete {
-                case .write, .skip: .deleted
-                case .refuse(let reason): .failed(ItemFailure(reason))
+                case .write(let tombstone):
+                    _ = table.write(tombstone, batchEnd: batchEnd)
+                    return .deleted
+                case .skip: return .deleted
+                case .refuse(let reason): return .failed(ItemFailure(reason))
                 }
             })
+        // not in the outcome, but in the feed.
+        for tombstone in cascade { _ = table.write(tombstone, batchEnd: batchEnd) }
+        return outcome
+    }
+
+    private var writeCount: ChangeNumber {
+        var count = cascade.count
+        for case .write in saves { count += 1 }
+        for case .write in deletes { count += 1 }
+        return ChangeNumber(count)
     }
 }
 
 extension RecordMetadata {
     /// What the server knows of a version beyond what the client sent.
-    package init(of record: RecordState, in zone: ZoneID) {
+    package init(of record: RecordState, _ changeNumber: ChangeNumber, in zone: ZoneID) {
         self.init(
-            zone: zone, changeNumber: record.changeNumber, createdAt: record.createdAt, createdBy: record.createdBy,
+            zone: zone, changeNumber: changeNumber, createdAt: record.createdAt, createdBy: record.createdBy,
             modifiedAt: record.modifiedAt, modifiedBy: record.modifiedBy)
     }
 }

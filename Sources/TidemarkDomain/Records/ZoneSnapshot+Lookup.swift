@@ -25,7 +25,7 @@ extension ZoneSnapshot {
 
     private func lookUp(_ name: String, by access: RecordAccess) -> Result<RecordState, FailureReason> {
         if let refusal { return .failure(refusal) }
-        guard RecordName.isValid(name) else { return .failure(.recordNameInvalid) }
+        guard RecordName.canBeStored(name) else { return .failure(.recordNameInvalid) }
         guard let record = records[name], !record.isDeleted,
             access.effectivePermission(onType: record.type, createdBy: record.createdBy).contains(.read)
         else { return .failure(.recordUnknown) }

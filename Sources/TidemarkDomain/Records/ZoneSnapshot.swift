@@ -21,11 +21,13 @@ package struct ZoneRead: Sendable {
     package let assets: [FieldAsset]
     /// Whether it must be known which keys the zone has: only where saves bring encrypted values.
     package let needsZoneKeys: Bool
+    /// Users whose own roles matter: those who write in the public database; sorted, each once.
+    package let users: [UserID]
 
     package init(
         key: ZoneKey, recordNames: [String], parentNames: [String], newParentNames: [String] = [],
         holderNames: [String] = [], referenceTargets: [String] = [], devices: [DeviceID],
-        assets: [FieldAsset] = [], needsZoneKeys: Bool = false
+        assets: [FieldAsset] = [], needsZoneKeys: Bool = false, users: [UserID] = []
     ) {
         self.key = key
         self.recordNames = recordNames
@@ -36,6 +38,7 @@ package struct ZoneRead: Sendable {
         self.devices = devices
         self.assets = assets
         self.needsZoneKeys = needsZoneKeys
+        self.users = users
     }
 
     /// Where cascades may begin: all that refers to these, and all that refers to that, must be known, and the
@@ -75,6 +78,8 @@ package struct ZoneSnapshot: Sendable {
     package var assets: Set<FieldAsset> = []
     /// The ids of the zone's keys, if ``ZoneRead/needsZoneKeys``.
     package var zoneKeyIDs: Set<[UInt8]> = []
+    /// The container's own roles of the ``ZoneRead/users``; who has none is not in it.
+    package var roles: [UserID: Set<Role>] = [:]
 
     package init(
         key: ZoneKey, zone: ZoneState? = nil, lastRemoval: ZoneRemovalReason? = nil,

@@ -8,9 +8,11 @@ struct ZoneTable: Sendable {
     let store: StoreIncarnation
     /// The newest change number that has been given out.
     private(set) var changeNumber: ChangeNumber
-    /// Names of records that differ from what was read.
-    private(set) var changedNames: Set<String> = []
-    private var records: [String: RecordState]
+    /// As they were read.
+    private let records: [String: RecordState]
+    /// What has been written since, by growing change number, and where in it a record's newest version is.
+    private var versions: [RecordState] = []
+    private var newest: [String: Int] = [:]
     /// Complete for the parents that were asked for, which are the records that a request of the group deletes.
     private var children: [String: Set<String>]
     /// Those of the assets that the group's saves name which have been uploaded.
@@ -40,10 +42,13 @@ struct ZoneTable: Sendable {
     }
 
     /// The record of that name, or its tombstone.
-    subscript(name: String) -> RecordState? { records[name] }
+    subscript(name: String) -> RecordState? {
+        if !newest.isEmpty, let index = newest[name] { return versions[index] }
+        return records[name]
+    }
 
     func living(_ name: String) -> RecordState? {
-        guard let record = records[name], !record.isDeleted else { return nil }
+        guard let record = self[name], !record.isDeleted else { return nil }
         return record
     }
 
@@ -56,13 +61,15 @@ struct ZoneTable: Sendable {
 
     /// Everything that changed, by growing change number.
     var changedRecords: [RecordState] {
-        changedNames.compactMap { records[$0] }.sorted { $0.changeNumber < $1.changeNumber }
+        // NB: usually no record was changed twice, and nothing need be copied.
+        if newest.count == versions.count { return versions }
+        return versions.indices.compactMap { newest[versions[$0].name] == $0 ? versions[$0] : nil }
     }
 
     /// What changed in which assets the records name, by the records' names.
     var assetUses: [AssetUse] {
         changedWithAssets.sorted().compactMap { name in
-            guard let record = records[name] else { return nil }
+            guard let record = self[name] else { return nil }
             let before = assetsBefore[name] ?? []
             let now = record.fields.assets
             let wasUnread = unread.contains(name)
@@ -73,25 +80,24 @@ struct ZoneTable: Sendable {
         }
     }
 
-    /// Gives each of these versions the next change number and makes it the current one.
+    /// Gives a version the next change number and makes it the current one.
     ///
-    /// - Parameter asBatch: whether they belong together, so that a page of the feed should not end between them (I-3).
-    /// - Returns: the versions with their numbers.
-    mutating func write(_ versions: [RecordState], asBatch: Bool) -> [RecordState] {
-        let batchEnd = changeNumber + ChangeNumber(versions.count)
-        return versions.map { version in
-            var version = version
-            changeNumber += 1
-            version.changeNumber = changeNumber
-            version.batchEnd = asBatch ? batchEnd : changeNumber
-            replace(with: version)
-            return version
-        }
+    /// - Parameter batchEnd: the last number of the batch that it belongs to, within which a page of the feed should not
+    ///   end (I-3); nil: it is on its own.
+    /// - Returns: the number.
+    mutating func write(_ version: RecordState, batchEnd: ChangeNumber?) -> ChangeNumber {
+        changeNumber += 1
+        var version = version
+        version.changeNumber = changeNumber
+        version.batchEnd = batchEnd ?? changeNumber
+        replace(with: version)
+        return changeNumber
     }
 
     private mutating func replace(with record: RecordState) {
-        let old = records.updateValue(record, forKey: record.name)
-        let isFirstChange = changedNames.insert(record.name).inserted
+        let old = self[record.name]
+        let isFirstChange = newest.updateValue(versions.count, forKey: record.name) == nil
+        versions.append(record)
         if let parent = old?.parent { children[parent]?.remove(record.name) }
         if let parent = record.parent { children[parent, default: []].insert(record.name) }
         references.replace(old, with: record)

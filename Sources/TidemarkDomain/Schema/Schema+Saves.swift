@@ -17,7 +17,8 @@ extension ContainerSchema {
     /// A removal and an empty list teach nothing, but where the key is known an empty list must go to a list of the same
     /// space. Where several keys are wrong, the first by their order is told.
     package func verdict(onSaving fields: FieldMap, type: String) -> SchemaVerdict {
-        let known = schema.types[type]
+        // user records are there in every container, also in a schema that does not name them.
+        let known = schema.types[type] ?? (type == RecordType.users ? RecordTypeSchema() : nil)
         var lesson = SchemaLesson()
         if known == nil {
             if isFrozen { return .refused(.typeUnknown(type: type)) }

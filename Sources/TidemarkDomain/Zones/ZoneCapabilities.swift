@@ -11,10 +11,13 @@ package struct ZoneCapabilities: OptionSet, Sendable {
     package static let zoneWideSharing = ZoneCapabilities(rawValue: 8)
 
     /// A zone that is encrypted as a whole is shared only as a whole.
+    ///
+    /// - Parameter feedsEverywhere: whether the container gives the default zones a feed too, beyond CloudKit.
     package static func of(
-        zoneNamed name: String, in scope: DatabaseScope, encryptedBy encryption: ZoneEncryptionScope = .perRecord
+        zoneNamed name: String, in scope: DatabaseScope, encryptedBy encryption: ZoneEncryptionScope = .perRecord,
+        feedsEverywhere: Bool = false
     ) -> ZoneCapabilities {
-        if name == ZoneName.default { return [] }
+        if name == ZoneName.default { return feedsEverywhere ? .fetchChanges : [] }
         return switch scope {
         case .public: []
         case .private where encryption == .perZone: [.fetchChanges, .atomic, .zoneWideSharing]

@@ -54,8 +54,16 @@ import TidemarkDomain
     }
 
     @Test func `R-202: the default zone is in no feed`() throws {
-        let page = try page([entry(1, ZoneName.default, zone: 1), entry(2, "A", zone: 2)], head: 2).get()
+        let entries = [entry(1, ZoneName.default, zone: 1), entry(2, "A", zone: 2)]
+        let page = try page(entries, head: 2).get()
         #expect(page.changed.map(\.key.name) == ["A"])
+        // Unless the container says otherwise, which is beyond CloudKit.
+        let read = DatabaseFeedRead(head: 2, isBehind: false, feedsEverywhere: true, entries: entries, hasMore: false)
+        for after in [nil, 0] as [ChangeNumber?] {
+            let page = try DatabasePage.make(of: read, viewer: database, after: after, entriesMax: 9, store: store)
+                .get()
+            #expect(page.changed.map(\.key.name) == [ZoneName.default, "A"])
+        }
     }
 
     @Test func `R-212: a full page ends with its last entry`() throws {

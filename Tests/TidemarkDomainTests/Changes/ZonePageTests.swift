@@ -7,11 +7,11 @@ import TidemarkFields
 @Suite struct ZonePageTests {
     func query(
         _ zone: TestZone, after: ChangeNumber? = 0, records: Int = 100, bytes: Int = 1_000_000,
-        device: DeviceID = phone, tellsEnds: Bool = false
+        device: DeviceID = phone, tellsEnds: Bool = false, reader: RecordAccess? = nil, feedsEverywhere: Bool = false
     ) -> ZonePageQuery {
         ZonePageQuery(
             key: zone.key, after: after.map { .init(zone: ZoneID(70), number: $0) }, recordsMax: records,
-            bytesMax: bytes, device: device, tellsEnds: tellsEnds)
+            bytesMax: bytes, device: device, tellsEnds: tellsEnds, reader: reader, feedsEverywhere: feedsEverywhere)
     }
 
     func page(_ zone: TestZone, _ query: ZonePageQuery, extra: Int = 1) -> Result<ZonePage, FailureReason> {
@@ -193,6 +193,53 @@ import TidemarkFields
         }
         #expect(made(ZoneName.default) == .feedUnavailable && made("_x") == .zoneNameInvalid)
         #expect(made("Notes", [1]) == .tokenInvalid && made("Notes") == nil)
+    }
+
+    @Test func `R-202: the default zone has a feed where its container says so, which is beyond CloudKit`() throws {
+        var zone = TestZone(name: ZoneName.default)
+        zone.save(save("a"), save("b"))
+        let page = try page(zone, query(zone, feedsEverywhere: true)).get()
+        #expect(page.entries.map(\.name) == ["a", "b"] && !page.moreComing)
+        let made = ZonePageQuery.make(
+            key: zone.key, token: page.token.bytes, limit: 0, device: phone, feedsEverywhere: true, store: store,
+            limits: Limits())
+        #expect(try made.get().after?.number == 2)
+        #expect(self.page(zone, query(zone)) == .failure(.feedUnavailable))
+    }
+
+    @Test func `I-5: a feed tells nobody of what they may not read, nor that it is gone`() throws {
+        let grants = ["Mine": Grants([.authenticated: .create, .creator: .write]), "Secret": Grants([:])]
+        var zone = TestZone(name: ZoneName.default)
+        zone.save(save("a"), save("s", type: "Secret"))
+        zone.save(save("m1", type: "Mine"), save("m2", type: "Mine"), user: alice)
+        zone.save(save("m3", type: "Mine"), user: bob)
+        zone.save(save("b"))
+        zone.delete("m2")
+        func walk(_ user: UserID?, records: Int) throws -> (names: [String], pages: Int) {
+            let reader = RecordAccess(scope: .public, user: user, grants: grants)
+            var (names, pages): ([String], Int) = ([], 0)
+            var after: ChangeNumber? = 0
+            while let start = after {
+                let page = try page(
+                    zone, query(zone, after: start, records: records, reader: reader, feedsEverywhere: true),
+                    extra: 2
+                ).get()
+                names += page.entries.map { $0.isDeleted ? "-" + $0.name : $0.name }
+                pages += 1
+                #expect(try #require(number(page)) >= start)
+                after = page.moreComing ? number(page) : nil
+            }
+            return (names, pages)
+        }
+        for (user, expected) in [
+            (nil, ["a", "b"]), (alice, ["a", "m1", "b", "-m2"]), (bob, ["a", "m3", "b"]),
+        ] as [(UserID?, [String])] {
+            for records in [1, 2, 100] { #expect(try walk(user, records: records).names == expected) }
+        }
+        // A page of what nobody may read is empty, and says where to go on.
+        let blind = RecordAccess(scope: .public, user: nil, grants: ["Item": Grants([:])].merging(grants) { $1 })
+        let empty = try page(zone, query(zone, records: 1, reader: blind, feedsEverywhere: true)).get()
+        #expect(empty.entries.isEmpty && number(empty) ?? 0 > 0)
     }
 
     @Test func `I-2: a store that shows nothing and claims more is not believed`() {

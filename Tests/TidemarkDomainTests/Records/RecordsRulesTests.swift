@@ -185,6 +185,34 @@ import TidemarkFields
         }
     }
 
+    @Test func `R-058: a user record has its user's name and type, is saved by its user alone, and stays`() {
+        let (mine, other) = ("_" + String(repeating: "1", count: 32), "_" + String(repeating: "2", count: 32))
+        var zone = TestZone(name: ZoneName.default)
+        func own(_ name: String, type: String = RecordType.users) -> RecordSave {
+            var save = save(name, type: type)
+            save.isOwnUser = true
+            return save
+        }
+        #expect(zone.save(own(mine)).reasons == [nil])
+        #expect(zone.living(mine)?.type == RecordType.users)
+        #expect(zone.save(own(mine)).reasons == [.recordExists])
+        #expect(zone.save(own(mine, type: "Note")).reasons == [.recordTypeInvalid])
+        #expect(zone.save(save(other, type: RecordType.users)).reasons == [.notPermitted])
+        #expect(
+            zone.save(save(other), save("_x", type: RecordType.users)).reasons == [
+                .recordNameInvalid, .recordNameInvalid,
+            ])
+        #expect(zone.save(save("me", type: RecordType.users)).reasons == [.recordTypeInvalid])
+        #expect(zone.delete(mine, other).reasons == [.notPermitted, .notPermitted])
+        #expect(zone.living(mine) != nil)
+        // Whatever is granted, everybody has one; and only they change it.
+        let closed = [RecordType.users: Grants([.creator: .write])]
+        var request = zone.request(saves: [own(other)], user: bob)
+        request.access = RecordAccess(scope: .public, user: bob, grants: closed)
+        #expect(zone.run(request).reasons == [nil])
+        #expect(RecordName.isUser(mine) && !RecordName.isUser("_1") && !RecordName.isUser(mine.uppercased() + "A"))
+    }
+
     @Test func `R-082: the size of a record is judged as it would be after the save`() {
         var zone = TestZone()
         zone.limits.recordBytesMax = 320

@@ -59,7 +59,8 @@ import TidemarkTestSupport
         let record = zone.records["r"]
         #expect(zone.zone?.changeNumber == (before.zone?.changeNumber ?? 0) + 1, comment)
         #expect(record?.changeNumber == zone.zone?.changeNumber, comment)
-        let metadata = zone.zone.flatMap { state in record.map { RecordMetadata(of: $0, in: state.id) } }
+        let metadata = zone.zone.flatMap { state in record.map { RecordMetadata(of: $0, $0.changeNumber, in: state.id) }
+        }
         #expect(outcome?.metadata == metadata, comment)
         if let old, let record { #expect(record.modifiedAt > old.modifiedAt, comment) }
     }
