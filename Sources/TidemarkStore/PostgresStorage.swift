@@ -7,7 +7,7 @@ package import TidemarkSockets
 
 /// ``Storage`` on PostgreSQL: all SQL of the server is in this target.
 ///
-/// Reads go pipelined over a connection that they share; whatever writes has a connection of its own while it lasts.
+/// Reads go pipelined over connections that they share; whatever writes has a connection of its own while it lasts.
 package final class PostgresStorage: Storage {
     let pool: PostgresPool
     let containers = DatabaseContainers()
@@ -15,6 +15,10 @@ package final class PostgresStorage: Storage {
     let types = QueryTypes()
     let preparations = Preparations()
     let indexBuilder: IndexBuilder
+
+    /// Where reads go. One process of PostgreSQL serves a connection: with a second, whoever reads one record does not stand
+    /// behind who reads hundreds.
+    private static let readConnections = 2
 
     /// - Parameters:
     ///   - url: as libpq takes it; several hosts are allowed (`target_session_attrs=read-write` finds the leader).
@@ -25,8 +29,8 @@ package final class PostgresStorage: Storage {
         indexBuilder = IndexBuilder(url: url, loop: loop)
         do {
             pool = try PostgresPool(
-                url: url, connections: connections, loop: loop, sessionSettings: Self.sessionSettings,
-                applicationName: "tidemark")
+                url: url, connections: connections, sharedConnections: Self.readConnections, loop: loop,
+                sessionSettings: Self.sessionSettings, applicationName: "tidemark")
         } catch {
             throw StorageError(error, duringCommit: false)
         }
@@ -76,7 +80,7 @@ package final class PostgresStorage: Storage {
         pool.release(lease)
     }
 
-    /// One statement on the shared connection.
+    /// One statement on a shared connection.
     func read(_ statement: BoundStatement) async throws(StorageError) -> PostgresRows {
         do {
             return try await pool.execute([statement])[0]
@@ -85,7 +89,7 @@ package final class PostgresStorage: Storage {
         }
     }
 
-    /// Several reads on the shared connection.
+    /// Several reads on a shared connection.
     func readAll(_ statements: [BoundStatement]) async throws(StorageError) -> [PostgresRows] {
         do {
             return try await pool.execute(statements)

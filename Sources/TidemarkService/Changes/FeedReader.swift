@@ -16,7 +16,8 @@ struct FeedReader: Sendable {
         await page(after: question.token) { store throws(StorageError) in
             let query = ZonePageQuery.make(
                 key: question.key, token: question.token, limit: question.recordsMax, device: question.device,
-                tellsEnds: question.tellsEnds, store: store, limits: limits)
+                tellsEnds: question.tellsEnds, reader: question.reader, feedsEverywhere: question.feedsEverywhere,
+                store: store, limits: limits)
             switch query {
             case .failure(let reason): return .refused(reason)
             case .success(let query):

@@ -10,10 +10,23 @@ extension CloudService {
     ///   - recordsMax: what the client asks for; 0 leaves it to the server. A page is cut at `Limits.answerBytesMax` too.
     ///   - device: who asks.
     ///   - tellsEnds: whether a first fetch is told of everything that was deleted.
+    ///   - reader: by whose right, if not everything there may be read (I-5).
+    ///   - feedsEverywhere: whether the default zone has a feed too, see ``feedsEverywhere(in:)``.
     package func zoneChanges(
-        in key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID, tellsEnds: Bool = false
+        in key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID, tellsEnds: Bool = false,
+        reader: RecordAccess? = nil, feedsEverywhere: Bool = false
     ) async -> Result<ZonePage, FailureReason> {
         await pagesAhead.page(
-            .init(key: key, token: token, recordsMax: recordsMax, device: device, tellsEnds: tellsEnds))
+            .init(
+                key: key, token: token, recordsMax: recordsMax, device: device, tellsEnds: tellsEnds, reader: reader,
+                feedsEverywhere: feedsEverywhere))
+    }
+
+    /// Whether the container gives all zones a feed, the default zones and the public database's too: beyond CloudKit, and
+    /// off unless an operator says otherwise.
+    package func feedsEverywhere(in container: ContainerKey) async -> Result<Bool, FailureReason> {
+        await retry.run { () async throws(StorageError) in
+            .success(try await storage.feedsEverywhere(in: container))
+        }
     }
 }

@@ -17,10 +17,12 @@ final class PagesAhead: Sendable {
     /// A request for a page.
     struct Question: Sendable, Equatable {
         let key: ZoneKey
-        let token: [UInt8]
+        var token: [UInt8]
         let recordsMax: Int
         let device: DeviceID
         let tellsEnds: Bool
+        let reader: RecordAccess?
+        let feedsEverywhere: Bool
     }
 
     private struct Entry {
@@ -34,6 +36,8 @@ final class PagesAhead: Sendable {
     private static let ageMax: Duration = .seconds(2)
     /// Of the stored bytes of the page before.
     private static let bytesMax = 262_144
+    /// Pages before the one that is being answered: with two the store has work while the client asks for the first.
+    private static let depth = 2
 
     private let scheduler: any Scheduler
     private let read: @Sendable (Question) async -> Page
@@ -45,14 +49,12 @@ final class PagesAhead: Sendable {
         self.read = read
     }
 
-    /// The answer to a question, read ahead or now; and the next page, if there is more, is begun.
+    /// The answer to a question, read ahead or now; and the next pages, if there are more, are begun.
     func page(_ question: Question) async -> Page {
-        if let page = await pageReadAhead(question) {
-            await readAhead(of: page, question)
-            return .success(page)
-        }
-        let page = await read(question)
-        if case .success(let page) = page { await readAhead(of: page, question) }
+        let page: Page = if let page = await pageReadAhead(question) { .success(page) } else { await read(question) }
+        readAhead(of: page, question, depth: Self.depth)
+        // So that the store is asked before this page is encoded, and both work at the same time.
+        await Task.yield()
         return page
     }
 
@@ -68,20 +70,25 @@ final class PagesAhead: Sendable {
         return page
     }
 
-    private func readAhead(of page: ZonePage, _ question: Question) async {
-        guard page.moreComing, byteCount(of: page) <= Self.bytesMax else { return }
-        let next = Question(
-            key: question.key, token: page.token.bytes, recordsMax: question.recordsMax, device: question.device,
-            tellsEnds: question.tellsEnds)
-        let answer = Answer<Page>()
-        let begunAt = scheduler.now
-        entries.withLock { entries in
-            entries.append(Entry(question: next, begunAt: begunAt, page: answer))
-            if entries.count > Self.countMax { entries.removeFirst() }
+    /// Begins to read so many pages after this one, each when the one before has come, but for those that are here.
+    private func readAhead(of page: Page, _ question: Question, depth: Int) {
+        guard depth > 0, case .success(let page) = page, page.moreComing, byteCount(of: page) <= Self.bytesMax else {
+            return
         }
-        scheduler.run { [read] in answer.give(await read(next)) }
-        // So that the store is asked before this page is encoded, and both work at the same time.
-        await Task.yield()
+        var next = question
+        next.token = page.token.bytes
+        let now = scheduler.now
+        let (answer, isNew) = entries.withLock { entries in
+            if let entry = entries.first(where: { $0.question == next }) { return (entry.page, false) }
+            let answer = Answer<Page>()
+            entries.append(Entry(question: next, begunAt: now, page: answer))
+            if entries.count > Self.countMax { entries.removeFirst() }
+            return (answer, true)
+        }
+        scheduler.run { [self, next] in
+            if isNew { answer.give(await read(next)) }
+            readAhead(of: await answer.value(), next, depth: depth - 1)
+        }
     }
 
     private func byteCount(of page: ZonePage) -> Int {

@@ -25,8 +25,12 @@ extension CloudService {
         to database: PublicDatabase, by user: UserID?
     ) async -> Result<RecordAccess, FailureReason> {
         await retry.run { () async throws(StorageError) in
-            let grants = try await schemas.current(database.container).grants
-            return .success(RecordAccess(scope: .public, user: user, grants: grants))
+            let known = try await schemas.current(database.container)
+            var access = RecordAccess(scope: .public, user: user, grants: known.grants)
+            if let user, !known.schema.schema.roles.isEmpty {
+                access.roles = try await storage.roles(of: [user])[user] ?? []
+            }
+            return .success(access)
         }
     }
 

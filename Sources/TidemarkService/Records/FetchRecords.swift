@@ -30,7 +30,7 @@ extension CloudService {
     ) async -> Result<RecordsLookup, FailureReason> {
         guard names.count <= limits.itemsMax else { return .failure(.tooManyItems) }
         guard ZoneName.isValid(key.name, limits: limits) else { return .failure(.zoneNameInvalid) }
-        let stored = Set(names).filter { RecordName.isValid($0, limits: limits) }.sorted()
+        let stored = Set(names).filter { RecordName.canBeStored($0, limits: limits) }.sorted()
         return await retry.run { () async throws(StorageError) in
             let snapshot = try await storage.records(named: stored, in: key)
             guard let zone = snapshot.zone else { return .failure(snapshot.refusal ?? .zoneNotFound) }

@@ -5,7 +5,8 @@ internal import TidemarkDomain
 /// The saves of a group, held against the schemas that are remembered.
 enum SchemaCheck {
     /// Everything is known. Saves that do not fit are marked, and fail as items of their requests, so that batches stay
-    /// atomic and outcomes are remembered. Requests to the public database have their grants.
+    /// atomic and outcomes are remembered. Requests to the public database have their grants and roles
+    ///
     case checked([WriteQueue.Entry])
     /// These schemas are not remembered, or not in the version that the transaction saw.
     case unknown(Set<ContainerID>)
@@ -20,11 +21,13 @@ enum SchemaCheck {
     ) {
         var stamps: [DatabaseID: SchemaStamp] = [:]
         var records: [ZoneKey: [String: RecordState]] = [:]
+        var roles: [UserID: Set<Role>] = [:]
         var unknown: Set<ContainerID> = []
         for snapshot in snapshots {
             guard let stamp = snapshot.schema else { continue }
             stamps[snapshot.key.database] = stamp
             records[snapshot.key] = snapshot.records
+            roles.merge(snapshot.roles) { $1 }
             if schemas[stamp.container]?.schema.version != stamp.version { unknown.insert(stamp.container) }
         }
         guard unknown.isEmpty else {
@@ -35,7 +38,10 @@ enum SchemaCheck {
         var checked = entries
         for (index, entry) in entries.enumerated() {
             guard let stamp = stamps[entry.key.database], let schema = schemas[stamp.container] else { continue }
-            if entry.request.access.scope == .public { checked[index].request.access.grants = schema.grants }
+            if entry.request.access.scope == .public {
+                checked[index].request.access.grants = schema.grants
+                checked[index].request.access.roles = roles[entry.request.user] ?? []
+            }
             let request = checked[index].request
             for (save, refusal) in reading.refusals(of: request, over: records[entry.key] ?? [:], by: schema) {
                 checked[index].request.saves[save].schemaRefusal = refusal

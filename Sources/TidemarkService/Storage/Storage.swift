@@ -50,6 +50,25 @@ package protocol Storage: AnyObject, Sendable {
         among credentials: [CredentialID], now: Timestamp
     ) async throws(StorageError) -> [CredentialID]
 
+    // MARK: What operators decide
+
+    /// Whether the container gives all zones a feed, the default zones and the public database's too, which is beyond
+    /// CloudKit; false if there is no such container.
+    func feedsEverywhere(in container: ContainerKey) async throws(StorageError) -> Bool
+
+    /// Sets that. Zones that are in the feeds from now on count as changed, so that nobody misses them (I-2).
+    ///
+    /// - Returns: whether there is such a container.
+    func setFeedsEverywhere(_ isOn: Bool, in container: ContainerKey) async throws(StorageError) -> Bool
+
+    /// The container's own roles that users have; who has none is not in it.
+    func roles(of users: [UserID]) async throws(StorageError) -> [UserID: Set<Role>]
+
+    /// Gives a user one of the container's own roles, or takes it away. A role that leaves the schema leaves its users.
+    ///
+    /// - Returns: false, with nothing changed, if the schema of the user's container has no such role.
+    func setRole(_ name: String, of user: UserID, isGiven: Bool) async throws(StorageError) -> Bool
+
     // MARK: Records
 
     /// Opens a transaction: locks the zones that exist, in the order of their ids, then reads what is asked for.

@@ -11,7 +11,7 @@ enum AccountStatements {
     static let identity = Statement(
         "identity",
         """
-        SELECT c.account_id, c.id, c.expires_at, k.id, u.id, u.record_name, d.id
+        SELECT c.account_id, c.id, c.expires_at, k.id, u.id, u.record_name, d.id, k.feeds_everywhere
           FROM credential c
           LEFT JOIN container k ON k.identifier = $2 AND k.environment = $3
           LEFT JOIN container_user u ON u.container_id = k.id AND u.account_id = c.account_id

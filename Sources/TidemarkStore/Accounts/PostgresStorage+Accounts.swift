@@ -45,7 +45,8 @@ extension PostgresStorage {
                         account: AccountID(account), credential: CredentialID(try row.int64(1)),
                         credentialExpiresAt: try row.isNull(2) ? nil : Timestamp(milliseconds: try row.milliseconds(2)),
                         container: ContainerID(try row.int64(3)), user: UserID(try row.int64(4)),
-                        userRecordName: try row.string(5), privateDatabase: DatabaseID(try row.int64(6))))
+                        userRecordName: try row.string(5), privateDatabase: DatabaseID(try row.int64(6)),
+                        feedsEverywhere: try row.bool(7)))
             }
             return .none
         }

@@ -59,27 +59,36 @@ enum ChangeStatements {
     private static let pageColumns = RecordStatements.columns(
         createdByDevice: "CASE WHEN r.is_deleted THEN r.created_by_device END")
 
+    /// Whether the viewer's container gives the default zones a feed too (R-202): asked once a statement.
+    private static let feedsEverywhere = """
+        (SELECT k.feeds_everywhere
+           FROM (SELECT container_id FROM database WHERE id BETWEEN $1 AND $1 ORDER BY id LIMIT 1) AS d
+          CROSS JOIN LATERAL (
+                SELECT feeds_everywhere FROM container
+                 WHERE id BETWEEN d.container_id AND d.container_id ORDER BY id LIMIT 1) AS k)
+        """
+
     /// Zones of a viewer that the feed has not seen in their present state.
     private static let unseenZones = """
         zone z LEFT JOIN LATERAL (
                SELECT zone_id, zone_change_number, removal FROM feed_entry
                 WHERE database_id = z.database_id AND zone_id BETWEEN z.id AND z.id ORDER BY zone_id LIMIT 1) AS e ON true
-         WHERE z.database_id = $1 AND z.name <> '_defaultZone'
+         WHERE z.database_id = $1 AND (z.name <> '_defaultZone' OR \(feedsEverywhere))
            AND (e.zone_id IS NULL OR e.zone_change_number < z.change_number
                 OR (z.removal IS NOT NULL AND e.removal IS NULL))
         """
 
     /// 1 viewer, 2 number of the token (-1: from the beginning, living zones only, R-204), 3 entries at most. The first
-    /// row is the feed itself (its zone is null, and its last column is the store's incarnation).
+    /// row is the feed itself (its zone is null; its last columns are the store's incarnation and the container's choice).
     static let databaseFeed = Statement(
         "database_feed",
         """
         SELECT NULL::bigint AS zone_id, coalesce((SELECT head FROM feed WHERE database_id = $1), 0) AS number,
                coalesce((SELECT oldest_token FROM feed WHERE database_id = $1), 0) AS owner_database_id,
                NULL AS name, NULL::smallint AS removal, EXISTS (SELECT FROM \(unseenZones)) AS is_behind,
-               (SELECT incarnation FROM store) AS incarnation
+               (SELECT incarnation FROM store) AS incarnation, \(feedsEverywhere) AS feeds_everywhere
          UNION ALL
-        (SELECT e.zone_id, e.number, e.owner_database_id, z.name, e.removal, NULL, NULL
+        (SELECT e.zone_id, e.number, e.owner_database_id, z.name, e.removal, NULL, NULL, NULL
            FROM feed_entry e JOIN zone z ON z.database_id = e.owner_database_id AND z.id = e.zone_id
           WHERE e.database_id = $1 AND e.number > $2 AND ($2 >= 0 OR e.removal IS NULL)
           ORDER BY e.number LIMIT $3)

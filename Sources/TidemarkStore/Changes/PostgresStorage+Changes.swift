@@ -79,6 +79,7 @@ extension PostgresStorage {
                 feed.oldestToken = try row.int64(2)
                 feed.isBehind = try row.bool(5)
                 store = StoreIncarnation(UInt64(bitPattern: try row.int64(6)))
+                feed.feedsEverywhere = try row.isNull(7) ? false : row.bool(7)
             } else {
                 let key = ZoneKey(database: DatabaseID(try row.int64(2)), name: try row.string(3))
                 let removal = try row.isNull(4) ? nil : ZoneRemovalReason(rawValue: try row.int16(4))

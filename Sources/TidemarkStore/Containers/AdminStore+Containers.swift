@@ -10,6 +10,8 @@ extension AdminStore {
         package let createdAt: Timestamp
         /// Its own limit of deleteSelf references to one record; nil: the server's.
         package let referencesMax: Int?
+        /// Whether all its zones have feeds, also where CloudKit has none.
+        package let feedsEverywhere: Bool
         package let userCount: Int
     }
 
@@ -29,7 +31,8 @@ extension AdminStore {
                     identifier: try row.string(0),
                     environment: ContainerEnvironment(rawValue: try row.int16(1)) ?? .development),
                 createdAt: Timestamp(milliseconds: try row.milliseconds(2)),
-                referencesMax: try row.isNull(3) ? nil : Int(try row.int32(3)), userCount: Int(try row.int64(4)))
+                referencesMax: try row.isNull(3) ? nil : Int(try row.int32(3)), feedsEverywhere: try row.bool(5),
+                userCount: Int(try row.int64(4)))
         }
     }
 
@@ -43,6 +46,14 @@ extension AdminStore {
                 referencesMax.map { .int4(Int32(clamping: $0)) } ?? .null)
         ])
         return rows[0].count > 0
+    }
+
+    /// Says whether all the container's zones have feeds, also where CloudKit has none; in force from the next
+    /// request on.
+    ///
+    /// - Returns: whether there is such a container.
+    package func setFeedsEverywhere(_ isOn: Bool, in key: ContainerKey) async throws(StorageError) -> Bool {
+        try await storage.setFeedsEverywhere(isOn, in: key)
     }
 
     /// The private database of an account in a container; nil if it has none there.

@@ -14,7 +14,7 @@ enum ContainerStatements {
         "admin_list_containers",
         """
         SELECT c.identifier, c.environment, c.created_at, c.references_max,
-               (SELECT count(*) FROM container_user u WHERE u.container_id = c.id)
+               (SELECT count(*) FROM container_user u WHERE u.container_id = c.id), c.feeds_everywhere
           FROM container c ORDER BY c.identifier, c.environment
         """, [])
 

@@ -84,5 +84,9 @@ package enum Migrations {
             "0016_create_keys", "4135809100d625c17026d5606d11c90b9ee601c6d6ca10bd75c682500309a399",
             PackageResources._016_create_keys_sql
         ),
+        (
+            "0017_add_operator_choices", "57da990f5b9b0a520bea532f2daf7d582a28735b9d95ebdb9c0e483291f51fe3",
+            PackageResources._017_add_operator_choices_sql
+        ),
     ]
 }

@@ -32,9 +32,7 @@ extension PostgresStorage {
 
     /// How PostgreSQL would run the query, for operators: lines of EXPLAIN.
     package func explain(_ page: QueryPageQuery) async throws(StorageError) -> [String] {
-        let type = try await preparedType(for: page)
-        var compiler = QueryCompiler(page, type: type.schema, indexes: type.indexes)
-        var query = compiler.compile()
+        var query = try await compiled(page)
         query.sql = "EXPLAIN " + query.sql
         let rows = try await queries.run(query, isRepeated: false)
         return try decode { () throws(PostgresError) in
@@ -42,6 +40,13 @@ extension PostgresStorage {
             for row in rows { lines.append(try row.string(0)) }
             return lines
         }
+    }
+
+    /// The statement for a page, now.
+    func compiled(_ page: QueryPageQuery) async throws(StorageError) -> CompiledQuery {
+        let type = try await preparedType(for: page)
+        var compiler = QueryCompiler(page, type: type.schema, indexes: type.indexes)
+        return compiler.compile()
     }
 
     /// The record type with everything that the query needs, or as one that is not known.

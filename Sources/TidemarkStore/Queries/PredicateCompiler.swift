@@ -9,13 +9,14 @@ internal import TidemarkPostgres
 struct PredicateCompiler {
     let type: RecordTypeSchema
     var parameters = SQLParameters()
-    private let recordType: String
-    private let indexes: Set<String>
+    /// Whether a list is among the parameters: how many rows it finds depends on its length, which a plan for all values does
+    /// not know.
+    private(set) var hasLists = false
+    private let indexes: Set<PhysicalIndex.Kind>
     /// What is looked up among elements and words, one parameter each.
     private var tokens: [String] = []
 
-    init(_ recordType: String, _ type: RecordTypeSchema, indexes: Set<String>) {
-        self.recordType = recordType
+    init(_ type: RecordTypeSchema, indexes: Set<PhysicalIndex.Kind>) {
         self.type = type
         self.indexes = indexes
     }
@@ -70,9 +71,7 @@ struct PredicateCompiler {
         }
     }
 
-    private func isIndexed(_ kind: PhysicalIndex.Kind) -> Bool {
-        indexes.contains(PhysicalIndex(recordType: recordType, kind: kind).name)
-    }
+    private func isIndexed(_ kind: PhysicalIndex.Kind) -> Bool { indexes.contains(kind) }
 
     mutating func condition(_ predicate: QueryPredicate) -> String {
         switch predicate {
@@ -138,6 +137,7 @@ struct PredicateCompiler {
             conditions.append("\(IndexedExpression.prefix(key)) = \(parameters.add(.text(short[0]), .text))")
         } else if !short.isEmpty {
             let list = parameters.add(.textArray(short), .textArray)
+            hasLists = true
             conditions.append("\(IndexedExpression.prefix(key)) = ANY (\(list))")
         }
         return conditions.isEmpty ? nil : Self.any(conditions)

@@ -10,6 +10,14 @@ struct CompiledQuery {
     /// Whether an index that has the order is to be taken whatever it seems to cost: all records of a zone are candidates,
     /// and without statistics they seem few.
     let avoidsSorting: Bool
+    /// Whether it is planned for its values each time.
+    let needsOwnPlan: Bool
+
+    /// Settings of the planner for this statement alone.
+    var settings: [(name: String, value: String)] {
+        (avoidsSorting ? [("enable_sort", "off")] : [])
+            + (needsOwnPlan ? [("plan_cache_mode", "force_custom_plan")] : [])
+    }
 }
 
 /// One page of a query as one statement: the zone that it names, and the records in their order.
@@ -19,10 +27,10 @@ struct QueryCompiler {
     private let page: QueryPageQuery
     private var predicate: PredicateCompiler
 
-    /// - Parameter indexes: names of the indexes that there are.
-    init(_ page: QueryPageQuery, type: RecordTypeSchema, indexes: Set<String>) {
+    /// - Parameter indexes: those of the type that there are.
+    init(_ page: QueryPageQuery, type: RecordTypeSchema, indexes: Set<PhysicalIndex.Kind>) {
         self.page = page
-        predicate = PredicateCompiler(page.query.recordType, type, indexes: indexes)
+        predicate = PredicateCompiler(type, indexes: indexes)
     }
 
     /// The columns of ``QueryRow``. There is always a row; one without a record has nulls in it. Beyond the page's records
@@ -45,10 +53,11 @@ struct QueryCompiler {
         let selected = zip(sorts, keys).map { ", \($0.sql) AS \($1)" }.joined()
         let inZone = sorts.map { $0.order($0.sql) } + ["r.name"]
         let overall = zip(sorts, keys).map { $0.order("c.\($1)") } + ["c.name", "z.name"]
+        let (shown, stored) = (Self.pageColumns, Self.recordColumns)
         let sql = """
             SELECT h.incarnation, h.schema_version, h.is_zone_found,
                    q.ordinal <= \(recordsMax) AND q.bytes_before < \(bytesMax), q.zone_id, q.zone_name,
-                   \(Self.columns("q.", fields: "CASE WHEN q.bytes_before < \(bytesMax) THEN q.fields END"))
+                   \(shown.key)CASE WHEN q.bytes_before < \(bytesMax) THEN \(shown.fields) END\(shown.others)
               FROM (SELECT incarnation, schema_version, \(head) AS is_zone_found
                       FROM store LIMIT 1) AS h
               LEFT JOIN LATERAL (
@@ -58,7 +67,7 @@ struct QueryCompiler {
                               FROM (SELECT z.id, z.name\(predicate.zoneColumns)
                                       FROM zone z WHERE \(living) OFFSET 0) AS z
                              CROSS JOIN LATERAL (
-                                   SELECT r.byte_count, \(Self.columns("r."))\(selected)
+                                   SELECT r.byte_count, \(stored.key)\(stored.fields)\(stored.others)\(selected)
                                      FROM record r
                                     WHERE \(access.condition(database))
                                       AND \(IndexedExpression.isLiving(page.query.recordType))
@@ -70,16 +79,20 @@ struct QueryCompiler {
              ORDER BY q.ordinal
             """
         return CompiledQuery(
-            sql: sql, parameters: predicate.parameters, avoidsSorting: !PredicateCompiler.narrows(page.query.predicate))
+            sql: sql, parameters: predicate.parameters, avoidsSorting: !PredicateCompiler.narrows(page.query.predicate),
+            needsOwnPlan: predicate.hasLists)
     }
 
-    /// What `RecordRow` decodes.
-    private static func columns(_ table: String, fields: String? = nil) -> String {
+    /// What `RecordRow` decodes. Written down once: most of what a query's text costs is its columns.
+    private static let recordColumns = columns("r.")
+    private static let pageColumns = columns("q.")
+
+    private static func columns(_ table: String) -> (key: String, fields: String, others: String) {
         let others = [
             "change_number", "is_deleted", "parent", "created_at", "created_by", "created_by_device", "modified_at",
             "modified_by", "batch_end",
-        ].map { table + $0 }
-        return ([table + "name", table + "type", fields ?? table + "fields"] + others).joined(separator: ", ")
+        ].map { ", " + table + $0 }
+        return ("\(table)name, \(table)type, ", "\(table)fields", others.joined())
     }
 
     // MARK: Order

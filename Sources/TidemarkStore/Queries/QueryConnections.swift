@@ -10,7 +10,7 @@ internal import TidemarkSockets
 final class QueryConnections: Sendable {
     private static let count = 3
 
-    private static let sessionSettings: [(String, String)] = [
+    static let sessionSettings: [(String, String)] = [
         ("default_transaction_isolation", "read committed"),
         ("default_transaction_read_only", "on"),
         ("standard_conforming_strings", "on"),
@@ -20,8 +20,10 @@ final class QueryConnections: Sendable {
         ("tcp_user_timeout", "10s"),
         // One table holds the records of all users.
         ("enable_seqscan", "off"),
-        // Which index is best depends on what is asked for: one plan for all values is a bad one for some.
-        ("plan_cache_mode", "force_custom_plan"),
+        // To plan a query takes longer than to run one that an index serves. PostgreSQL plans the first runs of a statement
+        // for their values, and keeps a plan for all values unless that seems worse; it makes another when statistics or
+        // indexes change.
+        ("plan_cache_mode", "auto"),
         ("jit", "off"),
     ]
 
@@ -41,9 +43,10 @@ final class QueryConnections: Sendable {
             isRepeated
             ? statements.statement(query)
             : Statement("query", query.sql, query.parameters.types, isPrepared: false)
-        // One transaction, to whose end the setting holds.
+        // One transaction, to whose end the settings hold.
         let batch =
-            (query.avoidsSorting ? [QueryStatements.avoidSorting()] : []) + [statement.bind(query.parameters.values)]
+            query.settings.map { QueryStatements.set(.text($0.name), .text($0.value)) }
+            + [statement.bind(query.parameters.values)]
         do {
             let pool = try pool()
             let lease = try await pool.acquire()

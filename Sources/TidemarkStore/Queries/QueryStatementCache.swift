@@ -3,20 +3,44 @@
 internal import Synchronization
 internal import TidemarkPostgres
 
-/// Statements of queries by their text, so that each connection prepares a shape of query once.
+/// Statements of queries by their text, so that each connection parses and plans a shape of query once.
 ///
-/// Bounded, because each takes memory in every connection: a shape beyond that is parsed each time it comes.
+/// Bounded, because each takes memory in every connection: a shape that is new takes the place of the one that was not asked
+/// for longest.
 final class QueryStatementCache: Sendable {
-    private static let countMax = 256
+    private struct Entry {
+        let statement: Statement
+        let place: Int
+        var lastUse: UInt64
+    }
 
-    private let statements = Mutex<[String: Statement]>([:])
+    private struct State {
+        var entries: [String: Entry] = [:]
+        /// How often somebody asked.
+        var time: UInt64 = 0
+    }
+
+    private let countMax: Int
+    private let state = Mutex(State())
+
+    init(countMax: Int = 256) {
+        self.countMax = countMax
+    }
 
     func statement(_ query: CompiledQuery) -> Statement {
-        statements.withLock { statements in
-            if let known = statements[query.sql] { return known }
-            let isPrepared = statements.count < Self.countMax
-            let statement = Statement("query", query.sql, query.parameters.types, isPrepared: isPrepared)
-            if isPrepared { statements[query.sql] = statement }
+        state.withLock { state in
+            state.time += 1
+            if let known = state.entries[query.sql] {
+                state.entries[query.sql]?.lastUse = state.time
+                return known.statement
+            }
+            var place = state.entries.count
+            if place == countMax, let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+                state.entries[oldest.key] = nil
+                place = oldest.value.place
+            }
+            let statement = Statement("query", query.sql, query.parameters.types, place: place)
+            state.entries[query.sql] = Entry(statement: statement, place: place, lastUse: state.time)
             return statement
         }
     }

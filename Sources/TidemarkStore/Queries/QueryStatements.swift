@@ -84,8 +84,8 @@ enum QueryStatements {
          WHERE i.indrelid = 'record'::regclass AND i.indisvalid AND starts_with(c.relname::text, $1)
         """, [.text])
 
-    static let avoidSorting = Statement(
-        "query_avoid_sorting", "SELECT set_config('enable_sort', 'off', true)", [])
+    /// Until the transaction ends. 1 setting, 2 value.
+    static let set = Statement("query_set", "SELECT set_config($1, $2, true)", [.text, .text])
 
     /// A new index has counted the rows.
     static let isWorthCounting = Statement(

@@ -13,8 +13,8 @@ struct QueryType: Sendable {
     let isKnown: Bool
     private(set) var schema = RecordTypeSchema()
     private var ready: [String: FieldMarks] = [:]
-    /// Names of the indexes that can be used, of this type and others.
-    private(set) var indexes: Set<String> = []
+    /// Those that can be used.
+    private(set) var indexes: Set<PhysicalIndex.Kind> = []
 
     /// From the answers to `QueryStatements.type` and `validIndexes`; nil if there is no such database.
     init?(_ answers: [PostgresRows], name: String) throws(PostgresError) {
@@ -24,7 +24,6 @@ struct QueryType: Sendable {
         version = try head.int64(1)
         isFrozen = try head.int16(2) == ContainerEnvironment.production.rawValue
         isKnown = try head.bool(3)
-        for row in answers[1] { indexes.insert(try row.string(0)) }
         for row in answers[0] {
             guard let key = try row.string(ifPresent: 4) else { continue }
             let marks = FieldMarks(rawValue: try row.int16(7))
@@ -34,6 +33,11 @@ struct QueryType: Sendable {
                 schema.fields[key] = FieldSchema(type, isEncrypted: try row.bool(6), marks: marks)
                 ready[key] = FieldMarks(rawValue: try row.int16(8))
             }
+        }
+        var valid: Set<String> = []
+        for row in answers[1] { valid.insert(try row.string(0)) }
+        for index in PhysicalIndex.all(for: schema, named: name) where valid.contains(index.name) {
+            indexes.insert(index.kind)
         }
     }
 

@@ -22,8 +22,7 @@ extension PostgresStorage {
     }
 
     package func records(named names: [String], in key: ZoneKey) async throws(StorageError) -> ZoneSnapshot {
-        let rows = try await read(
-            RecordStatements.lookUpRecords(.int8(key.database.rawValue), .text(key.name), .textArray(names)))
+        let rows = try await read(Self.lookUp(names, in: key))
         var snapshot = ZoneSnapshot(key: key)
         try decode { () throws(PostgresError) in
             for row in rows {
@@ -41,6 +40,10 @@ extension PostgresStorage {
         } catch {
             throw StorageError(error, duringCommit: false)
         }
+    }
+
+    static func lookUp(_ names: [String], in key: ZoneKey) -> BoundStatement {
+        RecordStatements.lookUpRecords(.int8(key.database.rawValue), .text(key.name), .textArray(names))
     }
 
     /// Where a zone is missing, says why: the rare case costs the further question.

@@ -34,19 +34,25 @@ enum RecordStatements {
         """
     }
 
-    /// Records by name. 1 databases, 2 zone names, 3 record names; the answer begins with the index in the list.
+    /// The ids of zones that a statement's first two parameters, databases and names, list; null for one that does not live.
+    /// They are looked up once a statement, in the order of the list, which is the order in which unnest gives its rows.
+    private static let zoneIDs = """
+        (ARRAY(SELECT (\(ZoneStatements.livingID))
+                 FROM unnest($1::bigint[], $2::text[]) AS k (database_id, zone_name)))
+        """
+
+    /// Records by name. 1 databases, 2 zone names, 3 the place of each record's zone among these, 4 record names; the answer
+    /// begins with the index in the list.
     static let readRecords = Statement(
         "read_records",
         """
         SELECT k.ordinal, \(columns)
-          FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY
-               AS k (database_id, zone_name, record_name, ordinal)
-         CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
+          FROM unnest($3::integer[], $4::text[]) WITH ORDINALITY AS k (place, record_name, ordinal)
          CROSS JOIN LATERAL (
                SELECT * FROM record
-                WHERE database_id = k.database_id AND zone_id = z.id
+                WHERE database_id = ($1::bigint[])[k.place] AND zone_id = \(zoneIDs)[k.place]
                   AND name BETWEEN k.record_name AND k.record_name ORDER BY name LIMIT 1) AS r
-        """, [.int8Array, .textArray, .textArray])
+        """, [.int8Array, .textArray, .int4Array, .textArray])
 
     /// Records by name without a lock, and their zone, in one snapshot: the first row is the zone (its name column is
     /// null), in the columns of a page. 1 database, 2 zone name, 3 record names.
@@ -187,19 +193,22 @@ enum RecordStatements {
             ON CONFLICT DO NOTHING
         """, [.int8Array, .int8Array, .textArray, .textArray])
 
-    /// Remembered requests. 1 databases, 2 zone names, 3 devices.
+    /// The store's life and the version of its schemas in every row, and remembered requests: one row at least, whose other
+    /// columns are null if nothing is remembered. 1 databases, 2 zone names, 3 the place of each device's zone among these,
+    /// 4 devices.
     static let readMemories = Statement(
         "read_memories",
         """
-        SELECT k.ordinal, m.memory
-          FROM unnest($1::bigint[], $2::text[], $3::uuid[]) WITH ORDINALITY
-               AS k (database_id, zone_name, device_id, ordinal)
-         CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
-         CROSS JOIN LATERAL (
-               SELECT memory FROM request_memory
-                WHERE database_id = k.database_id AND zone_id = z.id
-                  AND device_id BETWEEN k.device_id AND k.device_id ORDER BY device_id LIMIT 1) AS m
-        """, [.int8Array, .textArray, .uuidArray])
+        SELECT s.incarnation, s.schema_version, m.ordinal, m.memory
+          FROM store s
+          LEFT JOIN LATERAL (
+               SELECT k.ordinal, m.memory
+                 FROM unnest($3::integer[], $4::uuid[]) WITH ORDINALITY AS k (place, device_id, ordinal)
+                CROSS JOIN LATERAL (
+                      SELECT memory FROM request_memory
+                       WHERE database_id = ($1::bigint[])[k.place] AND zone_id = \(zoneIDs)[k.place]
+                         AND device_id BETWEEN k.device_id AND k.device_id ORDER BY device_id LIMIT 1) AS m) AS m ON true
+        """, [.int8Array, .textArray, .int4Array, .uuidArray])
 
     /// The newest ended incarnation of each zone of the list. 1 databases, 2 names.
     static let readRemovals = Statement(
@@ -213,56 +222,53 @@ enum RecordStatements {
                 ORDER BY id DESC LIMIT 1) AS z
         """, [.int8Array, .textArray])
 
-    /// Inserts or replaces records of types that no query needs to find. Arrays, one a column.
-    static let writeRecords = Statement(
-        "write_records",
+    /// All that most transactions write, as one statement: records and tombstones to insert or replace, the zones that they
+    /// move, and remembered requests. Every part may be empty.
+    ///
+    /// What neighbouring records have in common they say once, in a *run*: every value that PostgreSQL takes out of an array
+    /// has its price. Lists of what only some have (when a record was created if that is not now, parents, index values) end
+    /// with the last that has it.
+    ///
+    /// Of runs: 1 databases, 2 zones, 3 batch ends, 4 creators, 5 their devices, 6 times of change, 7 who changed, 8 whether
+    /// they are tombstones. Of records: 9 places of their runs, 10 change numbers, 11 names, 12 types, 13 fields, 14 times of
+    /// creation, 15 parents, 16 index values. Of zones: 17 databases, 18 ids, 19 change numbers, 20 bytes of the largest
+    /// record that is written. Of memories: 21 databases, 22 zones, 23 devices, 24 memories.
+    static let write = Statement(
+        "write",
         """
+        WITH moved AS (
+            UPDATE zone SET change_number = k.change_number, largest_record = greatest(zone.largest_record, k.largest)
+              FROM unnest($17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[])
+                   AS k (database_id, id, change_number, largest)
+             WHERE zone.database_id = k.database_id AND zone.id = k.id),
+        remembered AS (
+            \(writtenMemories("$21::bigint[], $22::bigint[], $23::uuid[], $24::bytea[]")))
         INSERT INTO record (\(written))
-        SELECT * FROM unnest(\(writtenArrays))
-            ON CONFLICT (database_id, zone_id, name) DO UPDATE SET \(writtenExcluded), index_values = NULL
-        """, writtenTypes)
-
-    /// The same with what is kept beside records for queries, null for some, as the last array.
-    static let writeIndexedRecords = Statement(
-        "write_indexed_records",
-        """
-        INSERT INTO record (\(written), index_values)
-        SELECT \(written), index_values::jsonb
-          FROM unnest(\(writtenArrays), $16::text[]) AS k (\(written), index_values)
+        SELECT ($1::bigint[])[k.run], ($2::bigint[])[k.run], k.change_number, ($3::bigint[])[k.run],
+               coalesce(k.created_at, ($6::timestamptz[])[k.run]), ($4::bigint[])[k.run],
+               ($6::timestamptz[])[k.run], ($7::bigint[])[k.run], ($5::uuid[])[k.run], octet_length(k.fields),
+               ($8::boolean[])[k.run], k.name, k.type, k.parent, k.fields, k.index_values::jsonb
+          FROM unnest($9::integer[], $10::bigint[], $11::text[], $12::text[], $13::bytea[], $14::timestamptz[],
+                      $15::text[], $16::text[])
+               AS k (run, change_number, name, type, fields, created_at, parent, index_values)
             ON CONFLICT (database_id, zone_id, name) DO UPDATE
-           SET \(writtenExcluded), index_values = excluded.index_values
-        """, writtenTypes + [.textArray])
+           SET change_number = excluded.change_number, batch_end = excluded.batch_end,
+               created_at = excluded.created_at, created_by = excluded.created_by,
+               modified_at = excluded.modified_at, modified_by = excluded.modified_by,
+               created_by_device = excluded.created_by_device, byte_count = excluded.byte_count,
+               is_deleted = excluded.is_deleted, type = excluded.type, parent = excluded.parent,
+               fields = excluded.fields, index_values = excluded.index_values
+        """,
+        [
+            .int8Array, .int8Array, .int8Array, .int8Array, .uuidArray, .timestamptzArray, .int8Array, .boolArray,
+            .int4Array, .int8Array, .textArray, .textArray, .byteaArray, .timestamptzArray, .textArray, .textArray,
+            .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .uuidArray, .byteaArray,
+        ])
 
     private static let written = """
         database_id, zone_id, change_number, batch_end, created_at, created_by, modified_at, modified_by, \
-        created_by_device, byte_count, is_deleted, name, type, parent, fields
+        created_by_device, byte_count, is_deleted, name, type, parent, fields, index_values
         """
-
-    private static let writtenArrays = """
-        $1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::bigint[], $7::timestamptz[], \
-        $8::bigint[], $9::uuid[], $10::integer[], $11::boolean[], $12::text[], $13::text[], $14::text[], $15::bytea[]
-        """
-
-    private static let writtenExcluded = """
-        change_number = excluded.change_number, batch_end = excluded.batch_end, created_at = excluded.created_at, \
-        created_by = excluded.created_by, modified_at = excluded.modified_at, modified_by = excluded.modified_by, \
-        created_by_device = excluded.created_by_device, byte_count = excluded.byte_count, \
-        is_deleted = excluded.is_deleted, type = excluded.type, parent = excluded.parent, fields = excluded.fields
-        """
-
-    private static let writtenTypes: [PostgresType] = [
-        .int8Array, .int8Array, .int8Array, .int8Array, .timestamptzArray, .int8Array, .timestamptzArray, .int8Array,
-        .uuidArray, .int4Array, .boolArray, .textArray, .textArray, .textArray, .byteaArray,
-    ]
-
-    /// 1 databases, 2 zones, 3 change numbers, 4 bytes of the largest record that is written.
-    static let moveZones = Statement(
-        "move_zones",
-        """
-        UPDATE zone SET change_number = k.change_number, largest_record = greatest(zone.largest_record, k.largest)
-          FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS k (database_id, id, change_number, largest)
-         WHERE zone.database_id = k.database_id AND zone.id = k.id
-        """, [.int8Array, .int8Array, .int8Array, .int8Array])
 
     /// 1 databases, 2 zones, 3 devices, 4 marks.
     static let writeClientTokens = Statement(
@@ -275,11 +281,15 @@ enum RecordStatements {
 
     /// 1 databases, 2 zones, 3 devices, 4 memories.
     static let writeMemories = Statement(
-        "write_memories",
+        "write_memories", writtenMemories("$1::bigint[], $2::bigint[], $3::uuid[], $4::bytea[]"),
+        [.int8Array, .int8Array, .uuidArray, .byteaArray])
+
+    private static func writtenMemories(_ arrays: String) -> String {
         """
         INSERT INTO request_memory (database_id, zone_id, device_id, memory, updated_at)
-        SELECT k.*, now() FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::bytea[]) AS k
+        SELECT k.*, now() FROM unnest(\(arrays)) AS k
             ON CONFLICT (database_id, zone_id, device_id) DO UPDATE
            SET memory = excluded.memory, updated_at = excluded.updated_at
-        """, [.int8Array, .int8Array, .uuidArray, .byteaArray])
+        """
+    }
 }

@@ -18,6 +18,8 @@ struct ZoneReads {
     private var assets = KeyList<FieldAsset>()
     /// The reads that need their zone's keys.
     private var keyed: [Int] = []
+    /// Whose own roles matter, each once.
+    private let users: [UserID]
 
     /// One column a list; `zone` tells for each entry which read it belongs to.
     private struct KeyList<Key> {
@@ -34,6 +36,7 @@ struct ZoneReads {
     init(_ reads: [ZoneRead], containers: [DatabaseID: ContainerID]) {
         self.reads = reads
         self.containers = containers
+        users = Set(reads.lazy.flatMap(\.users)).sorted { $0.rawValue < $1.rawValue }
         strangers = Set(reads.map(\.key.database)).filter { containers[$0] == nil }.map(\.rawValue).sorted()
         for (index, read) in reads.enumerated() {
             records.add(read.recordNames, zone: index)
@@ -52,8 +55,11 @@ struct ZoneReads {
 
     /// One round trip: locks first, then reads. What nobody asks for is not sent.
     var statements: [BoundStatement] {
-        var statements: [BoundStatement] = [.begin, lock, AccountStatements.store()]
-        if !records.keys.isEmpty { statements.append(named(RecordStatements.readRecords, records)) }
+        var statements: [BoundStatement] = [.begin, lock, memories]
+        if !records.keys.isEmpty {
+            statements.append(
+                RecordStatements.readRecords(databases, zoneNames, places(records), .textArray(records.keys)))
+        }
         if !newParents.keys.isEmpty {
             statements.append(
                 RecordStatements.readAncestors(
@@ -68,12 +74,6 @@ struct ZoneReads {
                     .int8(Int64(Self.cascadeReferencesMax) + 1)))
         }
         if !targets.keys.isEmpty { statements.append(named(RecordStatements.countReferences, targets)) }
-        if !devices.keys.isEmpty {
-            statements.append(
-                RecordStatements.readMemories(
-                    .int8Array(databases(devices)), .textArray(zoneNames(devices)),
-                    .uuidArray(devices.keys.map(\.bytes))))
-        }
         if !assets.keys.isEmpty {
             statements.append(
                 AssetStatements.lock(
@@ -86,12 +86,27 @@ struct ZoneReads {
                     .int8Array(keyed.map { reads[$0].key.database.rawValue }),
                     .textArray(keyed.map { reads[$0].key.name })))
         }
+        if !users.isEmpty { statements.append(ChoiceStatements.roles(.int8Array(users.map(\.rawValue)))) }
         if !strangers.isEmpty { statements.append(SchemaStatements.containers(.int8Array(strangers))) }
         return statements
     }
 
-    private var lock: BoundStatement {
-        RecordStatements.lockZones(.int8Array(reads.map(\.key.database.rawValue)), .textArray(reads.map(\.key.name)))
+    private var lock: BoundStatement { RecordStatements.lockZones(databases, zoneNames) }
+
+    private var memories: BoundStatement {
+        var keys = PostgresArray(of: .uuid, byteCount: devices.keys.count * 20)
+        for device in devices.keys { keys.append(uuid: device.high, device.low) }
+        return RecordStatements.readMemories(databases, zoneNames, places(devices), .array(keys))
+    }
+
+    // Of all zones, in the order of the reads: other lists name a zone by its place.
+    private var databases: PostgresValue { .int8Array(reads.map(\.key.database.rawValue)) }
+    private var zoneNames: PostgresValue { .textArray(reads.map(\.key.name)) }
+
+    private func places<Key>(_ list: KeyList<Key>) -> PostgresValue {
+        var places = PostgresArray(of: .int4, byteCount: list.zone.count * 8)
+        for index in list.zone { places.append(Int32(index + 1)) }
+        return .array(places)
     }
 
     private func named(_ statement: Statement, _ list: KeyList<String>) -> BoundStatement {
@@ -125,6 +140,13 @@ struct ZoneReads {
             if let index = indexes[zone.key] { snapshots[index].zone = zone }
         }
         let version = try rows[next][0].int64(1)
+        for row in rows[next] where try !row.isNull(2) {
+            let ordinal = Int(try row.int64(2)) - 1
+            guard let memory = RequestMemory(decoding: try row.bytes(3)) else {
+                throw PostgresError(.unexpectedResult, detail: "request_memory")
+            }
+            snapshots[devices.zone[ordinal]].memories[devices.keys[ordinal]] = memory
+        }
         var containers = containers
         for (database, container) in try newContainers(from: rows) { containers[database] = container }
         for index in reads.indices {
@@ -164,16 +186,6 @@ struct ZoneReads {
                 if try !row.isNull(2) { snapshots[index].referencesMax = Int(try row.int32(2)) }
             }
         }
-        if !devices.keys.isEmpty {
-            next += 1
-            for row in rows[next] {
-                let ordinal = Int(try row.int64(0)) - 1
-                guard let memory = RequestMemory(decoding: try row.bytes(1)) else {
-                    throw PostgresError(.unexpectedResult, detail: "request_memory")
-                }
-                snapshots[devices.zone[ordinal]].memories[devices.keys[ordinal]] = memory
-            }
-        }
         if !assets.keys.isEmpty {
             next += 1
             for row in rows[next] {
@@ -185,6 +197,13 @@ struct ZoneReads {
             next += 1
             for row in rows[next] {
                 snapshots[keyed[Int(try row.int64(0)) - 1]].zoneKeyIDs.insert(try row.bytes(1))
+            }
+        }
+        if !users.isEmpty {
+            next += 1
+            let roles = try ChoiceStatements.decodeRoles(rows[next])
+            for index in reads.indices where !roles.isEmpty {
+                snapshots[index].roles = roles.filter { reads[index].users.contains($0.key) }
             }
         }
         return snapshots

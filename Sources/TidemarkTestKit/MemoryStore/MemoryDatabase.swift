@@ -72,6 +72,14 @@ package final class MemoryDatabase: Sendable {
         withState { $0.tables.referencesMax = referencesMax }
     }
 
+    /// Whether all zones of a container have feeds, also where CloudKit has none.
+    ///
+    /// - Returns: whether there is such a container.
+    @discardableResult
+    package func setFeedsEverywhere(_ isOn: Bool, in container: ContainerKey) -> Bool {
+        withState { $0.tables.setFeedsEverywhere(isOn, in: container) }
+    }
+
     // MARK: For judges
 
     /// Is told of everything from now on at the moment when it is committed, in that order. Must not call back.

@@ -34,6 +34,11 @@ struct MemoryFeed {
         }
     }
 
+    /// The zone's state is news again.
+    mutating func forget(_ zone: ZoneID) {
+        seen[zone] = nil
+    }
+
     private func isUnseen(_ zone: ZoneState) -> Bool {
         guard let seen = seen[zone.id] else { return true }
         return seen.changeNumber < zone.changeNumber || (zone.removal != nil && seen.removal == nil)

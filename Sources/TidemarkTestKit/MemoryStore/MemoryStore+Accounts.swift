@@ -119,7 +119,8 @@ extension MemoryTables {
         let user = users[userKey] ?? newUser(userKey, now: now)
         return Identity(
             account: credential.account, credential: credential.id, credentialExpiresAt: credential.expiresAt,
-            container: container, user: user.id, userRecordName: user.recordName, privateDatabase: user.database)
+            container: container, user: user.id, userRecordName: user.recordName, privateDatabase: user.database,
+            feedsEverywhere: feedsEverywhere.contains(container))
     }
 
     private mutating func newContainer(_ key: ContainerKey) -> ContainerID {

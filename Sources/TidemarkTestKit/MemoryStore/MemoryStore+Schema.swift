@@ -32,6 +32,7 @@ extension MemoryStore {
             guard tables.schemas[current.container] == current else { return false }
             tables.schemas[current.container] = ContainerSchema(
                 container: current.container, version: current.version + 1, isFrozen: current.isFrozen, schema: schema)
+            tables.dropRoles(in: current.container, but: schema.roles)
             return true
         }
     }

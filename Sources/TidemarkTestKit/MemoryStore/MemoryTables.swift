@@ -63,6 +63,10 @@ struct MemoryTables {
     var databases: [DatabaseID: Database] = [:]
     var zones: [ZoneID: MemoryZone] = [:]
     var schemas: [ContainerID: ContainerSchema] = [:]
+    /// Containers that give all zones a feed.
+    var feedsEverywhere: Set<ContainerID> = []
+    /// The containers' own roles that users have.
+    var roles: [UserID: Set<Role>] = [:]
     /// When each was last touched.
     var assets: [AssetKey: Timestamp] = [:]
     var assetUses: [AssetKey: Set<AssetUser>] = [:]
@@ -119,6 +123,7 @@ struct MemoryTables {
         snapshot.assets = Set(
             read.assets.filter { assets[AssetKey(database: read.key.database, content: $0)] != nil })
         snapshot.referencesMax = referencesMax
+        snapshot.roles = roles.filter { read.users.contains($0.key) }
         return snapshot
     }
 
@@ -141,14 +146,22 @@ struct MemoryTables {
             schema: schemaStamp(of: page.database), matches: scan.matches, hasMore: scan.hasMore)
     }
 
-    /// The viewer's zones that have a feed entry or need one: all but the default zone, by id.
+    /// The viewer's zones that have a feed entry or need one: all but the default zone, unless its container gives that
+    /// one a feed too, by id.
     func feedZones(of viewer: DatabaseID) -> [ZoneState] {
-        (databases[viewer]?.zones ?? []).compactMap { zones[$0]?.state }.filter { $0.key.name != ZoneName.default }
+        let all = (databases[viewer]?.zones ?? []).compactMap { zones[$0]?.state }
+        return hasFeedsEverywhere(viewer) ? all : all.filter { $0.key.name != ZoneName.default }
+    }
+
+    func hasFeedsEverywhere(_ database: DatabaseID) -> Bool {
+        databases[database]?.container.map(feedsEverywhere.contains) ?? false
     }
 
     func databaseFeed(of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int) -> StoreRead<DatabaseFeedRead> {
         let feed = databases[viewer]?.feed ?? MemoryFeed()
-        return StoreRead(feed.read(feedZones(of: viewer), after: after, entriesMax: entriesMax), in: incarnation)
+        var read = feed.read(feedZones(of: viewer), after: after, entriesMax: entriesMax)
+        read.feedsEverywhere = hasFeedsEverywhere(viewer)
+        return StoreRead(read, in: incarnation)
     }
 
     func changeMark(of database: DatabaseID) -> Int64 {

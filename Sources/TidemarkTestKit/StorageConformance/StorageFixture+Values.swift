@@ -8,11 +8,12 @@ extension ZoneKey {
     /// A read of this zone; names need not be sorted.
     func read(
         records: [String] = [], parents: [String] = [], devices: [DeviceID] = [], assets: [FieldAsset] = [],
-        needsZoneKeys: Bool = false
+        needsZoneKeys: Bool = false, users: [UserID] = []
     ) -> ZoneRead {
         ZoneRead(
             key: self, recordNames: records.sorted(), parentNames: parents.sorted(), devices: devices.sorted(),
-            assets: assets, needsZoneKeys: needsZoneKeys)
+            assets: assets, needsZoneKeys: needsZoneKeys,
+            users: users.sorted { $0.rawValue < $1.rawValue })
     }
 
     /// A first page, unless a position is given.

@@ -90,6 +90,22 @@ final class PlantedStorage: Storage {
         try await base.replaceSchema(current, by: schema)
     }
 
+    func feedsEverywhere(in container: ContainerKey) async throws(StorageError) -> Bool {
+        try await base.feedsEverywhere(in: container)
+    }
+
+    func setFeedsEverywhere(_ isOn: Bool, in container: ContainerKey) async throws(StorageError) -> Bool {
+        try await base.setFeedsEverywhere(isOn, in: container)
+    }
+
+    func roles(of users: [UserID]) async throws(StorageError) -> [UserID: Set<Role>] {
+        try await base.roles(of: users)
+    }
+
+    func setRole(_ name: String, of user: UserID, isGiven: Bool) async throws(StorageError) -> Bool {
+        try await base.setRole(name, of: user, isGiven: isGiven)
+    }
+
     func incarnation() async throws(StorageError) -> StoreIncarnation { try await base.incarnation() }
 
     func identity(

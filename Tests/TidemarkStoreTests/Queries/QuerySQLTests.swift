@@ -204,10 +204,15 @@ import TidemarkTestSupport
             for (state, preparations) in Self.statistics {
                 for statement in preparations { try fixture.execute(statement) }
                 for (query, kind) in queries {
-                    let plan = try await storage.explain(fixture.page(query, recordsMax: 20)).joined(separator: "\n")
+                    let page = fixture.page(query, recordsMax: 20)
                     let index = PhysicalIndex(recordType: "T", kind: kind)
-                    let isUsed = plan.contains(index.name)
-                    #expect(isUsed, "statistics \(state), \(index.kindName), \(query): \(plan)")
+                    for plan in [
+                        try await storage.explain(page).joined(separator: "\n"),
+                        try await KeptPlan.of(try await storage.statement(for: page), in: fixture),
+                    ] {
+                        let isUsed = plan.contains(index.name)
+                        #expect(isUsed, "statistics \(state), \(index.kindName), \(query): \(plan)")
+                    }
                 }
             }
             await storage.stop()

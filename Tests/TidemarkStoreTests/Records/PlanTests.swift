@@ -39,12 +39,12 @@ import TidemarkTestSupport
         ),
         (ZoneStatements.lockNamed, "(1, '{Notes}')", ["(name >= n.name)", "(id >= zone.id)"]),
         (
-            RecordStatements.readRecords, "('{1,1}', '{Notes,Notes}', '{r5,r7}')",
-            [living, "(database_id = k.database_id) AND (zone_id = zone.id) AND (name >= k.record_name)"]
+            RecordStatements.readRecords, "('{1}', '{Notes}', '{1,1}', '{r5,r7}')",
+            [livingOnce, "(database_id = ($1)[k.place]) AND (zone_id = ($2)[k.place]) AND (name >= k.record_name)"]
         ),
         (
-            RecordStatements.readMemories, "('{1}', '{Notes}', '{00000000-0000-0000-0000-000000000001}')",
-            [living, "(database_id = k.database_id) AND (zone_id = zone.id) AND (device_id >= k.device_id)"]
+            RecordStatements.readMemories, "('{1}', '{Notes}', '{1}', '{00000000-0000-0000-0000-000000000001}')",
+            [livingOnce, "(database_id = ($1)[k.place]) AND (zone_id = ($2)[k.place]) AND (device_id >= k.device_id)"]
         ),
         (
             RecordStatements.readChildren, "('{1}', '{Notes}', '{r5}')",
@@ -55,8 +55,13 @@ import TidemarkTestSupport
             ["(database_id = $1) AND (name >= $2)", "(zone_id = $1) AND (name >= k.name)"]
         ),
         (
-            RecordStatements.moveZones, "('{1}', '{1}', '{1}', '{300}')",
-            ["(database_id = k.database_id) AND (id = k.id)"]
+            RecordStatements.write,
+            """
+            ('{1}', '{1}', '{9}', '{1}', '{00000000-0000-0000-0000-000000000001}', '{2026-01-01}', '{1}', '{f}', \
+            '{1}', '{9}', '{r5}', '{Note}', '{""}', '{}', '{}', '{}', '{1}', '{1}', '{9}', '{300}', \
+            '{1}', '{1}', '{00000000-0000-0000-0000-000000000001}', '{""}')
+            """,
+            ["(database_id = k_1.database_id) AND (id = k_1.id)"]
         ),
         (
             RecordStatements.readAncestors, "('{1}', '{Notes}', '{r5}', 50000)",
@@ -88,6 +93,8 @@ import TidemarkTestSupport
     ]
 
     private static let living = "(database_id = k.database_id) AND (name >= k.zone_name)"
+    /// The same in a list of ids that is made once a statement.
+    private static let livingOnce = "(database_id = k_1.database_id) AND (name >= k_1.zone_name)"
 
     /// What statistics may know when a connection makes its plans.
     private static let states: [(String, [String])] = [
@@ -145,6 +152,10 @@ extension PostgresType {
         case .int8Array: "bigint[]"
         case .textArray: "text[]"
         case .uuidArray: "uuid[]"
+        case .int4Array: "integer[]"
+        case .boolArray: "boolean[]"
+        case .byteaArray: "bytea[]"
+        case .timestamptzArray: "timestamptz[]"
         default: "oid_\(rawValue)"
         }
     }

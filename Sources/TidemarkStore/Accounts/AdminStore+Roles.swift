@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+internal import TidemarkPostgres
+package import TidemarkService
+
+/// What an operator does with a container's own roles; used by `tidemark admin roles`.
+extension AdminStore {
+    /// A role of a container's schema and one of those who have it.
+    package struct RoleMember: Sendable, Equatable {
+        package let role: String
+        /// Nil, once: nobody has the role.
+        package let account: String?
+        /// The user's name in the container; empty if nobody has the role.
+        package let userRecordName: String
+    }
+
+    /// By role and account.
+    package func roleMembers(in key: ContainerKey) async throws(StorageError) -> [RoleMember] {
+        let statement = ChoiceStatements.listRoles(.text(key.identifier), .int2(key.environment.rawValue))
+        return try all(try await storage.read(statement)) { row throws(PostgresError) in
+            RoleMember(
+                role: try row.string(0), account: try row.isNull(1) ? nil : row.string(1),
+                userRecordName: try row.isNull(2) ? "" : row.string(2))
+        }
+    }
+
+    /// Gives a user one of the container's own roles, or takes it away; in force from the next request on.
+    ///
+    /// - Returns: false, with nothing changed, if the schema has no such role.
+    package func setRole(_ name: String, of user: UserID, isGiven: Bool) async throws(StorageError) -> Bool {
+        try await storage.setRole(name, of: user, isGiven: isGiven)
+    }
+}

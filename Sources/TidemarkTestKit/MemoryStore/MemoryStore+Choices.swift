@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+package import TidemarkService
+
+extension MemoryStore {
+    package func feedsEverywhere(in container: ContainerKey) async throws(StorageError) -> Bool {
+        try await call { tables in tables.container(container).map(tables.feedsEverywhere.contains) ?? false }
+    }
+
+    package func setFeedsEverywhere(_ isOn: Bool, in container: ContainerKey) async throws(StorageError) -> Bool {
+        try await call { $0.setFeedsEverywhere(isOn, in: container) }
+    }
+
+    package func roles(of users: [UserID]) async throws(StorageError) -> [UserID: Set<Role>] {
+        try await call { tables in tables.roles.filter { users.contains($0.key) } }
+    }
+
+    package func setRole(_ name: String, of user: UserID, isGiven: Bool) async throws(StorageError) -> Bool {
+        try await call { tables in
+            guard let container = tables.userKeys[user]?.container, let role = Role(name: name),
+                tables.schemas[container]?.schema.roles.contains(name) == true
+            else { return false }
+            if isGiven { tables.roles[user, default: []].insert(role) } else { tables.roles[user]?.remove(role) }
+            if tables.roles[user]?.isEmpty == true { tables.roles[user] = nil }
+            return true
+        }
+    }
+}
+
+extension MemoryTables {
+    fileprivate func container(_ key: TidemarkDomain.ContainerKey) -> ContainerID? {
+        containers[ContainerKey(name: key.identifier, environment: key.environment)]
+    }
+
+    /// - Returns: whether there is such a container.
+    mutating func setFeedsEverywhere(_ isOn: Bool, in key: TidemarkDomain.ContainerKey) -> Bool {
+        guard let id = container(key) else { return false }
+        if isOn { feedsEverywhere.insert(id) } else { feedsEverywhere.remove(id) }
+        for (database, row) in databases where row.container == id {
+            guard let zone = livingZone(ZoneKey(database: database, name: ZoneName.default)) else { continue }
+            databases[database]?.feed.forget(zone)
+        }
+        return true
+    }
+
+    /// A role that leaves the schema leaves its users.
+    mutating func dropRoles(in container: ContainerID, but names: Set<String>) {
+        for (user, key) in userKeys where key.container == container {
+            let left = (roles[user] ?? []).filter { names.contains($0.name) }
+            roles[user] = left.isEmpty ? nil : left
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TidemarkService
+import TidemarkStore
+
+@testable import TidemarkPostgres
+
+/// How PostgreSQL runs a query that a connection has often run before: it has settled by then on one plan for all values, or
+/// on a new one each time.
+enum KeptPlan {
+    /// PostgreSQL decides after five.
+    private static let runCount = 7
+
+    static func of(_ sent: PostgresStorage.SentStatement, in fixture: QueryFixture) async throws -> String {
+        let pool = try PostgresPool(
+            url: fixture.url, connections: 1, loop: fixture.loop,
+            sessionSettings: sent.settings.map { ($0.name, $0.value) })
+        let types = sent.statement.types.map(name).joined(separator: ", ")
+        let values = sent.statement.values.map(literal).joined(separator: ", ")
+        let explain = Statement("explain", "EXPLAIN EXECUTE kept (\(values))", isPrepared: false)
+        let lines = try await pool.withConnection { connection in
+            let prepare = Statement("prepare", "PREPARE kept (\(types)) AS \(sent.statement.sql)", isPrepared: false)
+            _ = try await connection.execute([prepare()])
+            for _ in 1..<runCount { _ = try await connection.execute([explain()]) }
+            return try await connection.execute([explain()])[0].map { try $0.string(0) }
+        }
+        await pool.stop()
+        return lines.joined(separator: "\n")
+    }
+
+    private static func name(_ type: PostgresType) -> String {
+        switch type {
+        case .int8: "bigint"
+        case .textArray: "text[]"
+        case .float8: "double precision"
+        case .timestamptz: "timestamptz"
+        default: "text"
+        }
+    }
+
+    private static func literal(_ value: PostgresValue) -> String {
+        switch value {
+        case .int8(let number): "\(number)"
+        case .float8(let number): "\(number)"
+        case .text(let text): "'\(text.replacing("'", with: "''"))'"
+        case .array(let array): "ARRAY[\(texts(of: array).map(literal).joined(separator: ","))]"
+        case .timestamp(let milliseconds): "to_timestamp(\(milliseconds) / 1000.0)"
+        default: "NULL"
+        }
+    }
+
+    private static func texts(of array: PostgresArray) -> [PostgresValue] {
+        var bytes: [UInt8] = []
+        array.encode(into: &bytes)
+        let texts = bytes.withUnsafeBytes { decodeArray($0, of: .text) { String(decoding: $0, as: UTF8.self) } }
+        return (texts ?? []).map { .text(ifPresent: $0) }
+    }
+}
