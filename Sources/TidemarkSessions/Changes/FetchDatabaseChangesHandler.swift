@@ -10,7 +10,7 @@ extension RequestRouter {
     func fetchDatabaseChanges(
         _ request: WireFetchDatabaseChanges, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try privateDatabase(request.database, isWrite: false, context.member)
+        let viewpoint = try await feedDatabase(request.database, context.member, without: .wrongDatabase)
         let query = DatabaseChangesQuery(request)
         let page = try await service.databaseChanges(
             of: viewpoint.database, token: query.token, zonesMax: query.limit, tellsEnds: query.tellsEnds

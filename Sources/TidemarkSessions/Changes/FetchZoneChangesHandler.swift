@@ -8,15 +8,30 @@ internal import TidemarkWire
 extension RequestRouter {
     /// One page of a zone's feed (R-208 … R-215).
     func fetchZoneChanges(_ request: WireFetchZoneChanges, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        // what is in the public database has no feed.
-        if request.database == .public { throw Refusal(.feedUnavailable) }
-        let viewpoint = try privateDatabase(request.database, isWrite: false, context.member)
+        let viewpoint = try await feedDatabase(request.database, context.member, without: .feedUnavailable)
         let query = try ZoneChangesQuery(request, by: viewpoint)
         guard let zoneName = query.zoneName else { throw Refusal(.zoneNotFound) }
+        let feedsEverywhere =
+            zoneName == ZoneName.default
+            ? try await service.feedsEverywhere(in: context.member.container).orRefusal() : false
         let page = try await service.zoneChanges(
             in: ZoneKey(database: viewpoint.database, name: zoneName), token: query.token, recordsMax: query.limit,
-            device: viewpoint.device, tellsEnds: query.tellsEnds
+            device: viewpoint.device, tellsEnds: query.tellsEnds,
+            reader: viewpoint.access.scope == .private ? nil : viewpoint.access, feedsEverywhere: feedsEverywhere
         ).orRefusal()
-        return ZonePageEncoder.message(context.id, page, selection: query.selection, seenFrom: viewpoint)
+        let naming = try await naming(page.users, for: viewpoint)
+        return ZonePageEncoder.message(context.id, page, selection: query.selection, seenFrom: naming)
+    }
+
+    /// The caller's view of a database whose feed is asked for: the private one, and the public one where the container
+    /// says so, which is beyond CloudKit.
+    ///
+    /// - Parameter reason: why there is no feed of the public database, where the container has none.
+    func feedDatabase(
+        _ scope: WireDatabaseScope, _ member: SessionMember, without reason: FailureReason
+    ) async throws(Refusal) -> Viewpoint {
+        guard scope == .public else { return try privateDatabase(scope, isWrite: false, member) }
+        guard try await service.feedsEverywhere(in: member.container).orRefusal() else { throw Refusal(reason) }
+        return try await recordDatabase(scope, isWrite: false, member)
     }
 }

@@ -10,6 +10,8 @@ struct DatabaseWatch {
     /// The owner's database subscriptions; nil: not read yet.
     private(set) var subscriptions: [Subscription]?
     private var subscriptionsReadAt: Duration = .zero
+    /// Whether the default zone had a feed when the last session came.
+    private var tellsDefaultZone = false
 
     /// Zones that moved since the last push, each with the devices that moved it. The empty name: the set of zones.
     private var moved: [String: Set<DeviceID>] = [:]
@@ -28,8 +30,9 @@ struct DatabaseWatch {
     var isEmpty: Bool { sessions.isEmpty }
     var wantsPushes: Bool { !(subscriptions ?? []).isEmpty }
 
-    mutating func join(_ session: UInt64, _ device: DeviceID) {
+    mutating func join(_ session: UInt64, _ device: DeviceID, tellsDefaultZone: Bool = false) {
         sessions[session] = device
+        self.tellsDefaultZone = tellsDefaultZone
     }
 
     mutating func leave(_ session: UInt64) {
@@ -51,9 +54,10 @@ struct DatabaseWatch {
 
     // MARK: Notices
 
-    /// A zone moved; an empty name stands for the set of zones. R-247: nobody is told of the default zone.
+    /// A zone moved; an empty name stands for the set of zones. R-247: nobody is told of the default zone, unless it has a
+    /// feed, which is beyond CloudKit.
     mutating func moved(_ zoneName: String, by device: DeviceID) {
-        guard zoneName != ZoneName.default else { return }
+        guard zoneName != ZoneName.default || tellsDefaultZone else { return }
         moved[zoneName, default: []].insert(device)
         wasNoticed = true
         causes.insert(device)

@@ -41,7 +41,8 @@ final class PushCenter: Sendable {
         let database = identity.privateDatabase
         state.withLock { state in
             state.sessions[session.number] = session
-            state.watches[database, default: DatabaseWatch(user: identity.user)].join(session.number, member.device)
+            state.watches[database, default: DatabaseWatch(user: identity.user)].join(
+                session.number, member.device, tellsDefaultZone: identity.feedsEverywhere)
         }
         scheduler.run { [self] in
             await readSubscriptions(of: database, ageMax: settings.subscriptionAgeMax)

@@ -16,8 +16,7 @@ extension RequestRouter {
         switch result {
         case .success(let page):
             let naming = try await naming(page.users, for: viewpoint)
-            return ServerMessage.answer(
-                context.id, .queryRecords(WireQueryRecordsAnswer(page, to: search, seenFrom: naming)))
+            return QueryPageEncoder.message(context.id, page, to: search, seenFrom: naming)
         case .failure(let refusal): throw Refusal(refusal)
         }
     }

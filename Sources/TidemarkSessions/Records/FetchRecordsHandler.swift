@@ -17,6 +17,10 @@ extension RequestRouter {
                 continue
             }
             let key = ZoneKey(database: viewpoint.database, name: zoneName)
+            let userName = viewpoint.userRecordName
+            if zoneName == ZoneName.default, !userName.isEmpty, part.names.contains(userName) {
+                await service.makeUserRecord(named: userName, in: viewpoint.database, by: viewpoint.access)
+            }
             switch await service.records(named: part.names, in: key, by: viewpoint.access) {
             case .success(let lookup):
                 answer.viewpoint = try await naming(lookup.users, for: viewpoint)

@@ -21,6 +21,12 @@ extension RequestRouter {
                 return zone
             }
         }
-        return ServerMessage.answer(context.id, .fetchZones(WireFetchZonesAnswer(results, in: viewpoint.access.scope)))
+        let hasDefaultZone = results.contains { (try? $0.get())?.key.name == ZoneName.default }
+        let feedsEverywhere =
+            hasDefaultZone ? try await service.feedsEverywhere(in: context.member.container).orRefusal() : false
+        return ServerMessage.answer(
+            context.id,
+            .fetchZones(
+                WireFetchZonesAnswer(results, in: viewpoint.access.scope, feedsEverywhere: feedsEverywhere)))
     }
 }

@@ -26,6 +26,8 @@ package enum ZonePageEncoder {
         static let tag: UInt8 = 4
         static let createdAt: UInt8 = 5
         static let modifiedAt: UInt8 = 6
+        static let createdBy: UInt8 = 7
+        static let modifiedBy: UInt8 = 8
         static let parent: UInt8 = 9
     }
 
@@ -38,7 +40,9 @@ package enum ZonePageEncoder {
         let selected = selection.map { selection in
             page.entries.map { $0.isDeleted ? FieldMap() : $0.fields.selecting(selection) }
         }
-        let writer = Writer(tags: ChangeTagEncoder(store: viewpoint.store, zone: page.zone))
+        let writer = Writer(
+            tags: ChangeTagEncoder(store: viewpoint.store, zone: page.zone),
+            names: viewpoint.access.scope == .private ? nil : viewpoint)
         // NB: the records stay where they are: to copy one is to count five references up and down.
         return page.entries.withUnsafeBufferPointer { records in
             writer.message(id, page, records) { selected?[$0] ?? records[$0].fields }
@@ -47,6 +51,8 @@ package enum ZonePageEncoder {
 
     private struct Writer {
         let tags: ChangeTagEncoder
+        /// Who knows the names of users; nil in a private database, where all of them are the caller, who has none.
+        let names: Viewpoint?
 
         func message(
             _ id: UInt64, _ page: ZonePage, _ records: UnsafeBufferPointer<RecordState>, fields: (Int) -> FieldMap
@@ -82,7 +88,11 @@ package enum ZonePageEncoder {
                 + MessageWriter.size(number: records[index].createdAt.milliseconds)
                 + MessageWriter.size(number: records[index].modifiedAt.milliseconds)
                 + MessageWriter.size(field: records[index].parent?.utf8.count ?? 0)
+                + MessageWriter.size(field: name(of: records[index].createdBy).utf8.count)
+                + MessageWriter.size(field: name(of: records[index].modifiedBy).utf8.count)
         }
+
+        private func name(of user: UserID) -> String { names?.name(of: user) ?? "" }
 
         private func append(
             _ records: UnsafeBufferPointer<RecordState>, _ index: Int, _ fields: FieldMap, contentLength: Int,
@@ -102,6 +112,8 @@ package enum ZonePageEncoder {
             writer.append(field: Field.tag, tags, records[index].changeNumber)
             writer.append(field: Field.createdAt, number: records[index].createdAt.milliseconds)
             writer.append(field: Field.modifiedAt, number: records[index].modifiedAt.milliseconds)
+            writer.append(field: Field.createdBy, name(of: records[index].createdBy))
+            writer.append(field: Field.modifiedBy, name(of: records[index].modifiedBy))
             if let parent = records[index].parent { writer.append(field: Field.parent, parent) }
         }
     }

@@ -48,6 +48,12 @@ package struct Viewpoint: Sendable, Equatable {
         return isCaller(name) ? user : userNames.first { $0.value == name }?.key
     }
 
+    /// The name under which a record is stored: the stand-in for the current user is the caller's own record name (R-047,
+    ///
+    func recordName(_ name: String) -> String {
+        name == "__defaultOwner__" && !userRecordName.isEmpty ? userRecordName : name
+    }
+
     /// no owner, the stand-in and the caller's own record name all mean the caller.
     func isCaller(_ owner: String) -> Bool {
         owner.isEmpty || owner == "__defaultOwner__" || owner == userRecordName

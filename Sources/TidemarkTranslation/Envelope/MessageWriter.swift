@@ -49,6 +49,11 @@ struct MessageWriter {
         bytes.append(contentsOf: content)
     }
 
+    /// Bytes that are fields already.
+    mutating func append(raw content: [UInt8]) {
+        bytes.append(contentsOf: content)
+    }
+
     mutating func append(field number: UInt8, _ text: String) {
         let length = text.utf8.count
         guard length > 0 else { return }

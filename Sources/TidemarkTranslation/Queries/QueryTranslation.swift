@@ -193,18 +193,3 @@ extension Refusal {
         self.init(refusal.reason, refusal.text)
     }
 }
-
-extension WireQueryRecordsAnswer {
-    package init(_ page: QueryPage, to search: RecordsSearch, seenFrom viewpoint: Viewpoint) {
-        self.init()
-        matches = page.matches.map { match in
-            var record = match.record
-            if let selection = search.selection { record.fields = record.fields.selecting(selection) }
-            var result = WireQueryMatch()
-            result.record = WireRecord(record, in: match.zone, seenFrom: viewpoint)
-            if search.query.zoneName == nil { result.zone.name = match.zoneName }
-            return result
-        }
-        cursor = Data(page.cursor?.bytes ?? [])
-    }
-}

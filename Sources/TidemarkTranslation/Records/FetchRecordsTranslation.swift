@@ -22,7 +22,8 @@ package struct RecordsQuery: Sendable {
         try ItemCount.check(request.zones.reduce(0) { $0 + $1.names.count }, limits)
         try ItemCount.check(request.zones.count, limits)
         zones = request.zones.map { zone in
-            NamedRecords(zoneName: ZoneNames.read(zone.zone, by: viewpoint), names: zone.names)
+            NamedRecords(
+                zoneName: ZoneNames.read(zone.zone, by: viewpoint), names: zone.names.map(viewpoint.recordName))
         }
         selection = request.hasDesiredKeys ? try FieldSelection(request.desiredKeys) : nil
     }
@@ -40,16 +41,31 @@ extension FieldSelection {
 
 /// Makes the answer of a `FetchRecords`, in the order of the names, up to its bound of bytes.
 package struct RecordsFetchAnswer {
-    /// Must know the names of users before their records are added.
-    package var viewpoint: Viewpoint
+    // Numbers of the fields in Envelope.proto and Records.proto.
+    private enum Field {
+        static let envelopeFetchRecords: UInt8 = 5
+        static let results: UInt8 = 1
+        static let covered: UInt8 = 2
+        static let failure: UInt8 = 2
+    }
+
     private let selection: FieldSelection?
     private var bytesLeft: Int
-    private var answer = WireFetchRecordsAnswer()
+    private var records: RecordWriter
+    private var body = MessageWriter(capacity: 1_024)
+    /// How many names it answers.
+    private var count: Int64 = 0
 
     package init(viewpoint: Viewpoint, selection: FieldSelection?, limits: Limits) {
-        self.viewpoint = viewpoint
         self.selection = selection
+        records = RecordWriter(viewpoint)
         bytesLeft = limits.answerBytesMax
+    }
+
+    /// Must know the names of users before their records are added.
+    package var viewpoint: Viewpoint {
+        get { records.viewpoint }
+        set { records.viewpoint = newValue }
     }
 
     /// Whether the answer is full: what follows must be asked for again.
@@ -58,17 +74,17 @@ package struct RecordsFetchAnswer {
     /// Adds what became of the next name. Ignored once the answer is full.
     package mutating func append(_ result: Result<RecordState, FailureReason>, in zone: ZoneID?) {
         guard !isFull else { return }
-        var item = WireRecordResult()
+        count += 1
         switch result {
-        case .success(var record):
-            if let selection { record.fields = record.fields.selecting(selection) }
-            bytesLeft -= record.fields.byteCount
-            item.record = WireRecord(record, in: zone ?? ZoneID(0), seenFrom: viewpoint)
+        case .success(let record):
+            let fields = selection.map { record.fields.selecting($0) } ?? record.fields
+            bytesLeft -= fields.byteCount
+            records.append(record, fields, in: zone ?? ZoneID(0), as: Field.results, to: &body)
         case .failure(let reason):
-            item.failure = reason.wire()
+            let failure: [UInt8] = reason.wire().encoded
+            body.beginMessage(Field.results, length: MessageWriter.size(message: failure.count))
+            body.append(message: Field.failure, failure)
         }
-        answer.results.append(item)
-        answer.covered += 1
     }
 
     /// Adds names that have all failed for one reason.
@@ -77,6 +93,8 @@ package struct RecordsFetchAnswer {
     }
 
     package func message(_ id: UInt64) -> [UInt8] {
-        ServerMessage.answer(id, .fetchRecords(answer))
+        var body = body
+        body.append(field: Field.covered, number: count)
+        return MessageWriter.answer(id, Field.envelopeFetchRecords, body: body.bytes)
     }
 }

@@ -2,7 +2,7 @@
 
 internal import TidemarkDomain
 
-/// how many items one request may have.
+/// how many items one request may have, and how many bytes of fields.
 enum ItemCount {
     static func check(_ count: Int, _ limits: Limits) throws(Refusal) {
         guard count > limits.itemsMax else { return }
@@ -10,5 +10,13 @@ enum ItemCount {
             .tooManyItems,
             "Your request contains \(count) items which is more than the maximum number of items in a single request"
                 + " (\(limits.itemsMax))")
+    }
+
+    static func checkBytes(_ count: Int, _ limits: Limits) throws(Refusal) {
+        guard count > limits.requestBytesMax else { return }
+        throw Refusal(
+            .requestTooLarge,
+            "Your request contains \(count) bytes of fields which is more than the maximum in a single request"
+                + " (\(limits.requestBytesMax)). Split it in half.")
     }
 }

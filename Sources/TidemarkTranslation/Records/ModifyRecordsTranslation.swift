@@ -21,6 +21,7 @@ extension RecordsPart {
         // Before anything is made of it, and with the number, which the rules cannot give.
         try ItemCount.check(request.zones.reduce(0) { $0 + $1.saves.count + $1.deletes.count }, limits)
         try ItemCount.check(request.zones.count, limits)
+        try ItemCount.checkBytes(request.zones.reduce(0) { $0 + $1.saves.reduce(0) { $0 + $1.fields.count } }, limits)
         guard let user = viewpoint.access.user else { throw Refusal(.notAuthenticated) }
         let id = try RequestID(request.stamp, device: viewpoint.device)
         let policy = try SavePolicy(request.policy)
@@ -34,6 +35,11 @@ extension RecordsPart {
             var saves: [RecordSave] = []
             saves.reserveCapacity(part.saves.count)
             for save in part.saves { saves.append(try RecordSave(save, limits: limits)) }
+            if zoneName == ZoneName.default {
+                for index in saves.indices where saves[index].name == viewpoint.userRecordName {
+                    saves[index].isOwnUser = true
+                }
+            }
             let records = RecordsRequest(
                 id: id, zoneName: zoneName, saves: saves, deletes: part.deletes, policy: policy,
                 isAtomic: request.atomic, user: user, access: viewpoint.access,

@@ -43,13 +43,19 @@ extension WireModifyZonesAnswer {
 }
 
 extension WireFetchZonesAnswer {
-    /// - Parameter results: zones that exist, and why the others do not.
-    package init(_ results: [Result<ZoneState, FailureReason>], in scope: DatabaseScope = .private) {
+    /// - Parameters:
+    ///   - results: zones that exist, and why the others do not.
+    ///   - feedsEverywhere: whether the default zone has a feed too.
+    package init(
+        _ results: [Result<ZoneState, FailureReason>], in scope: DatabaseScope = .private, feedsEverywhere: Bool = false
+    ) {
         self.init()
         zones = results.map { result in
             switch result {
             case .success(let zone):
-                WireZoneResult(zoneNamed: zone.key.name, in: scope, encryptedBy: zone.encryptionScope)
+                WireZoneResult(
+                    zoneNamed: zone.key.name, in: scope, encryptedBy: zone.encryptionScope,
+                    feedsEverywhere: feedsEverywhere)
             case .failure(let reason): WireZoneResult(reason)
             }
         }
@@ -64,11 +70,15 @@ extension WireZoneResult {
     }
 
     init(
-        zoneNamed name: String, in scope: DatabaseScope, encryptedBy encryption: ZoneEncryptionScope = .perRecord
+        zoneNamed name: String, in scope: DatabaseScope, encryptedBy encryption: ZoneEncryptionScope = .perRecord,
+        feedsEverywhere: Bool = false
     ) {
         self.init()
         zone.id.name = name
-        zone.capabilities = ZoneCapabilities.of(zoneNamed: name, in: scope, encryptedBy: encryption).rawValue
+        zone.capabilities =
+            ZoneCapabilities.of(
+                zoneNamed: name, in: scope, encryptedBy: encryption, feedsEverywhere: feedsEverywhere
+            ).rawValue
         zone.encryptionScope = encryption == .perZone ? .perZone : .perRecord
     }
 

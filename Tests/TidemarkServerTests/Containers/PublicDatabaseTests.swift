@@ -2,6 +2,7 @@
 
 import SwiftProtobuf
 import Testing
+import TidemarkDomain
 import TidemarkFields
 import TidemarkTestKit
 import TidemarkTestSupport
@@ -100,6 +101,35 @@ import struct Foundation.Data
             var database = WireFetchDatabaseChanges()
             database.database = .public
             #expect(try client.ask(.fetchDatabaseChanges(database))?.code == .badDatabase)
+        }
+    }
+
+    @Test func `R-202, I-5: with feeds everywhere the public database has one, of what the caller may read`() throws {
+        let world = SessionWorld()
+        let alice = try world.enter("alice", device: 1)
+        let nobody = try world.enter("", device: 3)
+        _ = try alice.ask(.modifyRecords(saving(alice, ["a", "b"])))
+        let container = ContainerKey(identifier: SessionWorld.container, environment: .development)
+        world.database.setFeedsEverywhere(true, in: container)
+        for client in [alice, nobody] {
+            var database = WireFetchDatabaseChanges()
+            database.database = .public
+            guard case .fetchDatabaseChanges(let feed)? = try client.ask(.fetchDatabaseChanges(database)) else {
+                return #expect(Bool(false))
+            }
+            #expect(feed.changed.map(\.name) == ["_defaultZone"] && feed.ended.isEmpty && !feed.moreComing)
+            var zone = TestClient.zoneChanges("_defaultZone")
+            zone.database = .public
+            guard case .fetchZoneChanges(let page)? = try client.ask(.fetchZoneChanges(zone)) else {
+                return #expect(Bool(false))
+            }
+            #expect(page.changes.map(\.record.name) == ["a", "b"])
+            // by their names, but for the caller.
+            #expect(page.changes.allSatisfy { $0.record.createdBy.isEmpty == (client === alice) })
+            var all = WireFetchZones()
+            all.database = .public
+            guard case .fetchZones(let zones)? = try client.ask(.fetchZones(all)) else { return #expect(Bool(false)) }
+            #expect(zones.zones.map(\.zone.capabilities) == [1])
         }
     }
 

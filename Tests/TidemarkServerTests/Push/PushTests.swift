@@ -49,6 +49,22 @@ import TidemarkWire
         #expect(other.pushes.count == 1)
     }
 
+    @Test func `R-202, R-247: where the default zone has a feed, its changes are pushed as well`() throws {
+        let world = SessionWorld()
+        _ = try world.enter(device: 9)
+        let container = ContainerKey(identifier: SessionWorld.container, environment: .development)
+        #expect(world.database.setFeedsEverywhere(true, in: container))
+        let (first, other) = try pair(world)
+        try first.save("a", in: "_defaultZone")
+        #expect(Self.names(other.pushes) == [["_defaultZone"]])
+        #expect(first.pushes.isEmpty)
+        world.database.setFeedsEverywhere(false, in: container)
+        // Whoever connects from now on is not told any more.
+        let (second, third) = try pair(world)
+        try second.save("b", in: "_defaultZone")
+        #expect(third.pushes.isEmpty)
+    }
+
     @Test func `R-240: without a subscription nothing is pushed`() throws {
         let world = SessionWorld()
         let first = try world.enter(device: 1)

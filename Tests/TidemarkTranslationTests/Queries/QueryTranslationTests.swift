@@ -4,8 +4,9 @@ import SwiftProtobuf
 import Testing
 import TidemarkDomain
 import TidemarkFields
-import TidemarkTranslation
 import TidemarkWire
+
+@testable import TidemarkTranslation
 
 @Suite struct QueryTranslationTests {
     private func read(_ change: (inout WireQuery) -> Void) throws(Refusal) -> Query {
@@ -129,7 +130,13 @@ import TidemarkWire
                 of: read, for: QueryPageQuery(database: DatabaseID(3), query: search.query, recordsMax: 1, bytesMax: 1),
                 store: cursor.store, isTypeKnown: true
             ).get()
-            let answer = WireQueryRecordsAnswer(page, to: search, seenFrom: Examples.viewpoint)
+            let message = QueryPageEncoder.message(300, page, to: search, seenFrom: Examples.viewpoint)
+            let envelope = try WireServerEnvelope(serializedBytes: message)
+            #expect(try envelope.serializedBytes() == message && envelope.id == 300)
+            let answer = envelope.queryRecords
+            var expected = WireRecord(match.record, in: match.zone, seenFrom: Examples.viewpoint)
+            expected.fields = answer.matches[0].record.fields
+            #expect(answer.matches[0].record == expected)
             #expect(answer.matches.map(\.record.name) == ["a"] && answer.matches[0].hasZone == (zone == nil))
             #expect(answer.matches[0].record.fields.count < Examples.fields("a").byteCount)
             #expect(answer.cursor.isEmpty == (zone != nil))

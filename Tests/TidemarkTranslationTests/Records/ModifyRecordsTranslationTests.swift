@@ -4,10 +4,11 @@ import SwiftProtobuf
 import Testing
 import TidemarkDomain
 import TidemarkFields
-import TidemarkTranslation
 import TidemarkWire
 
 import struct Foundation.Data
+
+@testable import TidemarkTranslation
 
 @Suite struct ModifyRecordsTranslationTests {
     private func parts(_ change: (inout WireModifyRecords) -> Void) throws(Refusal) -> [RecordsPart] {
@@ -150,9 +151,12 @@ import struct Foundation.Data
         answer.append(.success(Examples.record("a")), in: ZoneID(11))
         #expect(answer.isFull)
         answer.append(.success(Examples.record("b")), in: ZoneID(11))
-        let envelope = try WireServerEnvelope(serializedBytes: answer.message(1))
+        let message = answer.message(1)
+        let envelope = try WireServerEnvelope(serializedBytes: message)
+        #expect(try envelope.serializedBytes() == message)
         #expect(envelope.fetchRecords.covered == 2)
         #expect(envelope.fetchRecords.results.map(\.failure.code) == [.unknownItem, .unspecified])
-        #expect(envelope.fetchRecords.results[1].record.name == "a")
+        let expected = WireRecord(Examples.record("a"), in: ZoneID(11), seenFrom: Examples.viewpoint)
+        #expect(envelope.fetchRecords.results[1].record == expected)
     }
 }
