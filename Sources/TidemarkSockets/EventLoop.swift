@@ -142,6 +142,9 @@ extension EventLoop {
 extension EventLoop {
     package var now: Duration { .nanoseconds(SystemCalls.nanoseconds(of: CLOCK_MONOTONIC)) }
 
+    /// As ``now``, from another start, and it goes on while the machine sleeps.
+    package var nowWithSleep: Duration { .nanoseconds(SystemCalls.nanoseconds(of: CLOCK_BOOTTIME)) }
+
     package var wallClockMilliseconds: Int64 { SystemCalls.nanoseconds(of: CLOCK_REALTIME) / 1_000_000 }
 
     package func randomBits() -> UInt64 {

@@ -15,6 +15,9 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     /// ``EventLoop/now`` as of the last look or the last new connection; what deadlines are measured by.
     private(set) var now: Duration
     private(set) var connections: [MessageConnection] = []
+    /// A clock that goes on while the machine sleeps, and what it said at the last look.
+    private let clockWithSleep: @Sendable () -> Duration
+    private var lastLook: Duration
     /// Connections of all groups of a server; nil for a client.
     private let total: ConnectionCounter?
     private var sweepTimer: ScheduledTimer?
@@ -22,18 +25,25 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     private var masks: [UInt32] = []
     private var emptyWaiters: [CheckedContinuation<Void, Never>] = []
 
-    init(loop: EventLoop, limits: TransportLimits, total: ConnectionCounter? = nil) {
+    /// - Parameter clockWithSleep: nil: the loop's; another one for tests.
+    init(
+        loop: EventLoop, limits: TransportLimits, total: ConnectionCounter? = nil,
+        clockWithSleep: (@Sendable () -> Duration)? = nil
+    ) {
         self.loop = loop
         self.limits = limits
         self.total = total
+        let clock = clockWithSleep ?? { loop.nowWithSleep }
+        self.clockWithSleep = clock
         now = loop.now
+        lastLook = clock()
     }
 
     func add(_ connection: MessageConnection) {
         connection.index = connections.count
         connections.append(connection)
         now = loop.now
-        scheduleSweep()
+        scheduleSweep(after: clockWithSleep())
     }
 
     func remove(_ connection: MessageConnection) {
@@ -64,8 +74,9 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
 
     // MARK: Deadlines
 
-    private func scheduleSweep() {
+    private func scheduleSweep(after look: Duration) {
         guard sweepTimer == nil, !connections.isEmpty else { return }
+        lastLook = look
         sweepTimer = loop.schedule(after: sweepInterval) { [weak self] in self?.sweep() }
     }
 
@@ -80,11 +91,14 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     private func sweep() {
         sweepTimer = nil
         now = loop.now
+        // NB: one look at the clock, for this sweep and the next: a sleep between two looks would be noticed by neither.
+        let look = clockWithSleep()
+        let hasSlept = look - lastLook > sweepInterval + limits.sleepMin
         // Backwards, since a connection that ends is replaced by the last one, which has been looked at.
         for index in connections.indices.reversed() where index < connections.count {
-            connections[index].checkDeadlines(now)
+            connections[index].checkDeadlines(now, hasSlept: hasSlept)
         }
-        scheduleSweep()
+        scheduleSweep(after: look)
     }
 
     // MARK: Shared things

@@ -6,8 +6,11 @@ internal import TidemarkWebSocket
 
 extension MessageConnection {
     /// Called by the group now and then.
-    func checkDeadlines(_ now: Duration) {
+    ///
+    /// - Parameter hasSlept: whether the machine or the process slept since the last call.
+    func checkDeadlines(_ now: Duration, hasSlept: Bool) {
         let limits = group.limits
+        if hasSlept, role == .client { wokeUp(now) }
         switch phase {
         case .connecting, .securing:
             if now - phaseStart > limits.handshakeDeadline { fail(.handshakeTimedOut) }
@@ -22,6 +25,18 @@ extension MessageConnection {
         case .lingering:
             if now - phaseStart > limits.closeDeadline { end() }
         case .ended: break
+        }
+    }
+
+    /// The peer may be gone for long: it is asked at once, and what was being opened is begun anew.
+    private func wokeUp(_ now: Duration) {
+        switch phase {
+        case .connecting, .securing, .heading: fail(.handshakeTimedOut)
+        case .open where !isReadingPaused:
+            pingSent = now
+            isWakePing = true
+            queueControl(.ping, .owned([]))
+        case .open, .closing, .lingering, .ended: break
         }
     }
 
@@ -44,9 +59,10 @@ extension MessageConnection {
             return linger()
         }
         if let pingSent {
-            if now - pingSent > limits.pongDeadline { fail(.idleTimedOut) }
+            if now - pingSent > (isWakePing ? limits.wakeDeadline : limits.pongDeadline) { fail(.idleTimedOut) }
         } else if now - lastReceived > limits.idleDeadline {
             pingSent = now
+            isWakePing = false
             queueControl(.ping, .owned([]))
         }
     }

@@ -70,6 +70,8 @@ package final class MessageConnection: @unchecked Sendable {
     var phaseStart: Duration
     var lastReceived: Duration
     var pingSent: Duration?
+    /// Whether that ping asks after a sleep, and its answer must come sooner.
+    var isWakePing = false
     var blockedStart: Duration?
     var messageStart: Duration?
     var messageByteCount = 0

@@ -46,16 +46,18 @@ package enum TransportClient {
 
     /// Begins to connect. Loop-confined. Whatever goes wrong is told by ``MessageHandler/closed(_:_:)``, never before this
     /// returns.
+    ///
+    /// - Parameter clockWithSleep: tells that the machine slept; nil: the loop's. Another one for tests.
     @discardableResult
     package static func connect(
         on loop: EventLoop, to target: Target, limits: TransportLimits = TransportLimits(),
-        handler: any MessageHandler
+        clockWithSleep: (@Sendable () -> Duration)? = nil, handler: any MessageHandler
     ) -> MessageConnection {
         precondition(loop.isCurrent)
         let handshake = ClientHandshake(
             host: target.authority, path: target.path, nonce: SecureRandom.bytes(16),
             subprotocols: target.subprotocols, deflate: target.deflate, fields: target.fields)
-        let group = ConnectionGroup(loop: loop, limits: limits)
+        let group = ConnectionGroup(loop: loop, limits: limits, clockWithSleep: clockWithSleep)
         let opening = Opening(.client(ResponseHeadParser(limits: limits.head), handshake, target))
         let connection = MessageConnection(group: group, role: .client, phase: .connecting, opening: opening)
         connection.handler = handler

@@ -14,6 +14,12 @@ package struct TransportLimits: Sendable {
     package var idleDeadline = Duration.seconds(30)
     /// How long the answer to that may take; anything received counts. Then: the end, with nobody to tell.
     package var pongDeadline = Duration.seconds(20)
+    /// How much later than planned a client looks at its connections when it takes that for a sleep, of the machine or of
+    /// the process. Then it asks its server at once whether it is there: the connection may be long dead, with nobody to
+    /// say so.
+    package var sleepMin = Duration.seconds(5)
+    /// How long the answer to that may take; then the end, so that a laptop that woke up is connected anew within seconds.
+    package var wakeDeadline = Duration.seconds(3)
     /// How long a peer may accept not a single byte of what waits for it. Then: the end by reset, which frees the
     /// kernel's memory too.
     package var writeProgressDeadline = Duration.seconds(30)

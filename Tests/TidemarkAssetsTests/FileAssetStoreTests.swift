@@ -124,6 +124,34 @@ import TidemarkTestSupport
         }
     }
 
+    @Test(.enabled(if: SmallDisk.isPossible, "mounts a file system, which root alone may"))
+    func `R-011: a disk that is full takes no more, and keeps what it has`() async throws {
+        let disk = try SmallDisk(kilobytes: 256)
+        defer { disk.remove() }
+        let store = try FileAssetStore(directory: "\(disk.path)/assets", idleMax: .seconds(60))
+        defer { store.stop() }
+        let (small, large) = (bytes(50_000), bytes(400_000))
+        func upload(_ content: [UInt8], to asset: AssetKey) async throws(AssetStoreError) -> Bool {
+            var progress = try await store.progress(of: asset, by: Self.phone)
+            while !progress.isComplete {
+                let start = Int(progress.byteCount)
+                let chunk = Array(content[start..<min(start + 40_000, content.count)])
+                progress = try await store.append(chunk, at: Int64(start), to: asset, by: Self.phone)
+            }
+            return true
+        }
+        #expect(try await upload(small, to: asset(small)))
+        for _ in 0..<2 {
+            let code = await code { () throws(AssetStoreError) in _ = try await upload(large, to: asset(large)) }
+            #expect(code == .full)
+        }
+        #expect(try await store.read(asset(small), at: 0, count: 50_000) == small)
+        // Once there is room the upload goes on.
+        try disk.resize(kilobytes: 2_048)
+        #expect(try await upload(large, to: asset(large)))
+        #expect(try await store.read(asset(large), at: 0, count: 400_000) == large)
+    }
+
     @Test func `I-7: one database cannot open any number of uploads`() async throws {
         try await withStore { store, _ async throws in
             var codes: [AssetStoreError.Code] = []

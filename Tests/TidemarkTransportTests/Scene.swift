@@ -100,11 +100,14 @@ final class Scene: Sendable {
     }
 
     /// A client whose events a test looks at.
-    func client(_ target: TransportClient.Target, limits: TransportLimits = TransportLimits()) async -> Recorder {
+    func client(
+        _ target: TransportClient.Target, limits: TransportLimits = TransportLimits(),
+        clockWithSleep: (@Sendable () -> Duration)? = nil
+    ) async -> Recorder {
         let recorder = Recorder(loop: clientLoop)
         await clientLoop.run { [clientLoop] in
             recorder.connection = TransportClient.connect(
-                on: clientLoop, to: target, limits: limits, handler: recorder)
+                on: clientLoop, to: target, limits: limits, clockWithSleep: clockWithSleep, handler: recorder)
         }.value
         return recorder
     }
