@@ -231,18 +231,25 @@ let package = Package(
                 "TidemarkSockets", "TidemarkScheduling", "TidemarkTLS", "TidemarkWebSocket", "TidemarkBytes",
                 "TidemarkCrypto", "TidemarkTestKit", "TidemarkPostgres", protobuf,
             ]),
+        .executableTarget(
+            name: "JournalHost", dependencies: ["TidemarkKit"], path: "Tests/JournalHost", swiftSettings: settings),
         tests(
             "TidemarkKitTests",
             [
-                "TidemarkKit", "CloudKit", "TidemarkTestKit", "TidemarkWire", "TidemarkFields", "TidemarkBytes",
+                "TidemarkKit", "CloudKit", "JournalHost", "TidemarkTestKit", "TidemarkWire", "TidemarkFields",
+                "TidemarkBytes",
                 "TidemarkCrypto", "TidemarkScheduling", "TidemarkDomain", "TidemarkTranslation", protobuf,
             ]),
+        tests("CloudKitAPITests", ["CloudKit"]),
         tests(
             "SimulationTests",
             [
                 "TidemarkTestKit", "TidemarkKit", "TidemarkService", "TidemarkSessions", "TidemarkDomain",
                 "TidemarkFields", "TidemarkScheduling", "TidemarkBytes",
             ]),
+        // Apps as others write them: nothing but CloudKit and Foundation, and no settings of ours.
+        .executableTarget(name: "ContactsProgram", dependencies: ["CloudKit"], path: "Tests/ClientPrograms/Contacts"),
+        .executableTarget(name: "NotesProgram", dependencies: ["CloudKit"], path: "Tests/ClientPrograms/Notes"),
         tests(
             "EndToEndTests",
             [
@@ -250,7 +257,7 @@ let package = Package(
                 "TidemarkDomain", "TidemarkTransport", "TidemarkWebSocket", "TidemarkWire", "TidemarkTLS",
                 "TidemarkPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkFields",
                 "tidemark",
-                "foldersync", protobuf,
+                "foldersync", "ContactsProgram", "NotesProgram", protobuf,
             ]),
         tests("TidemarkFuzzTests", ["tidemark-fuzz"]),
         tests("TidyTests", []),

@@ -71,6 +71,21 @@ import Testing
         }
     }
 
+    @Test func `the client programs know nothing but CloudKit`() throws {
+        let programs = try SourceFile.all.filter { $0.path.hasPrefix("Tests/ClientPrograms/") }
+        #expect(!programs.isEmpty)
+        for file in programs {
+            for (number, line) in file.code {
+                if let match = line.firstMatch(of: /\bimport (\w+)/) {
+                    #expect(["CloudKit", "Foundation"].contains(match.1), "\(file.path):\(number): \(line)")
+                }
+                #expect(
+                    !line.contains(/Tidemark|signIn\(token|signOut\(\)|journalFile|\.configure\(/),
+                    "\(file.path):\(number): \(line)")
+            }
+        }
+    }
+
     @Test func `peers' bytes never meet a forced unwrap`() throws {
         for file in try SourceFile.all where file.path.hasPrefix("Sources/") && !file.isGenerated {
             for (number, line) in file.code where line.contains(/\btry!|\bas! (?!Self)/) {

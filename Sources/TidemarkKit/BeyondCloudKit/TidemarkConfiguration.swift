@@ -6,20 +6,30 @@ internal import Synchronization
 /// What an app takes from the system on Apple's platforms, and from here elsewhere: the server, who is signed in, and
 /// whom to trust.
 ///
-/// Without a line of code it comes from the environment:
+/// Without a line of code it comes from variables of the environment, and what these do not say from a file `tidemark.json`
+/// in the program's directory, or if there is none in the working directory:
 ///
-/// | variable | meaning |
-/// | --- | --- |
-/// | `TIDEMARK_URL` | `wss://host:port`; `ws://` only to a loopback address |
-/// | `TIDEMARK_TOKEN` | the credential, as `tidemark admin credentials issue` showed it; without it nobody is signed in |
-/// | `TIDEMARK_CA` | a PEM file with a further certificate authority to trust |
-/// | `TIDEMARK_CONTAINER` | what `CKContainer.default()` is |
-/// | `TIDEMARK_ENVIRONMENT` | `development` (the default) or `production` |
-/// | `TIDEMARK_ASSETS` | a directory for downloaded assets |
-/// | `TIDEMARK_KEY_FILE` | a file for keys of accounts with end-to-end encryption |
-/// | `TIDEMARK_END_TO_END` | `1`: no server may have the account's key |
+/// | variable | key in the file | meaning |
+/// | --- | --- | --- |
+/// | `TIDEMARK_URL` | `url` | `wss://host:port`; `ws://` only to a loopback address |
+/// | `TIDEMARK_TOKEN` | `token` | the credential, as `tidemark admin credentials issue` showed it; without it nobody is signed in |
+/// | `TIDEMARK_CA` | `ca` | a PEM file with a further certificate authority to trust |
+/// | `TIDEMARK_CONTAINER` | `container` | what `CKContainer.default()` is |
+/// | `TIDEMARK_ENVIRONMENT` | `environment` | `development` (the default) or `production` |
+/// | `TIDEMARK_ASSETS` | `assets` | a directory for downloaded assets |
+/// | `TIDEMARK_KEY_FILE` | `keyFile` | a file for keys of accounts with end-to-end encryption |
+/// | `TIDEMARK_END_TO_END` | `endToEnd` | `1` (in the file `true`): no server may have the account's key |
+/// | | `containers` | by identifier, what is different for that container: an object with the keys above, but not `container` |
 ///
-/// In code: set ``current`` before the first container is used.
+/// ```json
+/// { "url": "wss://sync.example.org", "token": "…", "ca": "ca.pem", "container": "iCloud.org.example.notes" }
+/// ```
+///
+/// Paths in the file are relative to its directory. Code wins over the environment: set ``current`` before the first
+/// container is used, or `CKContainer.configure(_:for:)` for one of several.
+///
+/// A mistake (a key that is not known, a file that is no JSON) is no trap: every request fails with `networkUnavailable`, and
+/// its text says what to mend.
 public struct TidemarkConfiguration: Sendable {
     /// `wss://host:port`, or `ws://` to a loopback address. Nil: there is no server, every request fails with
     /// `networkUnavailable`.
@@ -51,10 +61,17 @@ public struct TidemarkConfiguration: Sendable {
         case production
     }
 
+    /// What must be mended before there is a configuration; requests fail with it.
+    package internal(set) var fault: String?
+
+    /// What `CKContainer.default()` is if nobody says.
+    public static let fallbackContainerIdentifier = "iCloud.dev.tidemark"
+
     /// A configuration by hand.
     public init(
         url: URL?, token: String? = nil, certificateAuthorityFile: String? = nil,
-        defaultContainerIdentifier: String = "iCloud.dev.tidemark", environment: Environment = .development,
+        defaultContainerIdentifier: String = TidemarkConfiguration.fallbackContainerIdentifier,
+        environment: Environment = .development,
         assetDirectory: URL? = nil, keyFile: URL? = nil, requiresEndToEndEncryption: Bool = false
     ) {
         self.url = url
@@ -67,27 +84,32 @@ public struct TidemarkConfiguration: Sendable {
         self.requiresEndToEndEncryption = requiresEndToEndEncryption
     }
 
-    /// The configuration that the environment describes.
+    /// The configuration that the environment describes, without any file.
     public init(environmentVariables variables: [String: String]) {
-        func value(_ name: String) -> String? { variables[name].flatMap { $0.isEmpty ? nil : $0 } }
-        self.init(
-            url: value("TIDEMARK_URL").flatMap(URL.init(string:)), token: value("TIDEMARK_TOKEN"),
-            certificateAuthorityFile: value("TIDEMARK_CA"),
-            defaultContainerIdentifier: value("TIDEMARK_CONTAINER") ?? "iCloud.dev.tidemark",
-            environment: value("TIDEMARK_ENVIRONMENT").flatMap(Environment.init(rawValue:)) ?? .development,
-            assetDirectory: value("TIDEMARK_ASSETS").map { URL(fileURLWithPath: $0, isDirectory: true) },
-            keyFile: value("TIDEMARK_KEY_FILE").map { URL(fileURLWithPath: $0) },
-            requiresEndToEndEncryption: value("TIDEMARK_END_TO_END") == "1")
+        self = ConfigurationSources(variables: variables).configuration()
     }
 
-    private static let stored = Mutex<TidemarkConfiguration?>(nil)
+    private struct Stored {
+        var all: TidemarkConfiguration?
+        /// By container identifier.
+        var single: [String: TidemarkConfiguration] = [:]
+    }
 
-    /// What containers that are made from now on use; at first what the environment says.
+    private static let stored = Mutex(Stored())
+
+    /// What containers that are made from now on use; at first what environment and file say.
     public static var current: TidemarkConfiguration {
-        get {
-            stored.withLock { $0 }
-                ?? TidemarkConfiguration(environmentVariables: ProcessInfo.processInfo.environment)
-        }
-        set { stored.withLock { $0 = newValue } }
+        get { stored.withLock { $0.all } ?? ConfigurationSources.ofProcess().configuration() }
+        set { stored.withLock { $0.all = newValue } }
+    }
+
+    /// What a container uses that is made from now on.
+    static func current(for containerIdentifier: String) -> TidemarkConfiguration {
+        stored.withLock { $0.single[containerIdentifier] ?? $0.all }
+            ?? ConfigurationSources.ofProcess().configuration(for: containerIdentifier)
+    }
+
+    static func store(_ configuration: TidemarkConfiguration, for containerIdentifier: String) {
+        stored.withLock { $0.single[containerIdentifier] = configuration }
     }
 }

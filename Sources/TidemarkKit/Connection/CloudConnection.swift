@@ -36,11 +36,15 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     let lane: TransferLane
     /// Where assets are downloaded to.
     let staging: AssetStaging
+    /// Told whether the server refuses the credential, each time that it says so.
+    private let onStanding: @Sendable (_ isRefused: Bool) -> Void
 
     package init(
-        hello: WireHello, transport: any CloudTransport, scheduler: any Scheduler, staging: AssetStaging = .standard
+        hello: WireHello, transport: any CloudTransport, scheduler: any Scheduler, staging: AssetStaging = .standard,
+        onStanding: @escaping @Sendable (_ isRefused: Bool) -> Void = { _ in }
     ) {
         self.staging = staging
+        self.onStanding = onStanding
         lane = TransferLane { scheduler.now }
         self.transport = transport
         self.scheduler = scheduler
@@ -72,21 +76,28 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     /// - Parameters:
     ///   - isChange: whether it carries a stamp and must not be applied twice.
     ///   - timeout: after it the request is given up.
+    ///   - generation: for which credential it is meant (``credentialGeneration``); with another one it is not sent.
     ///   - make: called once, when the request is first sent.
     /// - Throws: `CKError`: what the server refused, or why there is no answer. Cancelling the task ends the request with
     ///   `operationCancelled`; a change may then still be carried out.
     package func request(
-        isChange: Bool, timeout: Duration = .seconds(60),
+        isChange: Bool, timeout: Duration = .seconds(60), generation: Int? = nil,
         _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
     ) async throws(CKError) -> WireServerEnvelope {
-        let envelope = try await wait(timeout: timeout) { $0.request(isChange: isChange, now: $1, make: make) }
+        let envelope = try await wait(timeout: timeout) {
+            $0.request(isChange: isChange, generation: generation, now: $1, make: make)
+        }
         if case .failure(let failure) = envelope.answer { throw CKError(failure) }
         return envelope
     }
 
     /// Who is signed in, as the server says: the user's record name, empty without an account. Connects if need be.
-    package func identify(timeout: Duration = .seconds(60)) async throws(CKError) -> String {
-        try await wait(timeout: timeout) { $0.identify(now: $1) }.hello.userRecordName
+    ///
+    /// - Parameter generation: as for a request.
+    package func identify(
+        timeout: Duration = .seconds(60), generation: Int? = nil
+    ) async throws(CKError) -> String {
+        try await wait(timeout: timeout) { $0.identify(generation: generation, now: $1) }.hello.userRecordName
     }
 
     private typealias Start = (
@@ -124,12 +135,13 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
 
     /// Hands over a request that changes no records before this returns, so that several keep their order.
     func begin(
-        timeout: Duration, _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
+        timeout: Duration, generation: Int?,
+        _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
     ) -> PendingAnswer {
-        begin(timeout: timeout) { $0.request(isChange: false, now: $1, make: make) }
+        begin(timeout: timeout) { $0.request(isChange: false, generation: generation, now: $1, make: make) }
     }
 
-    /// Waits for what ``begin(timeout:_:)`` asked for. Throws as ``request(isChange:timeout:_:)``.
+    /// Waits for what ``begin(timeout:generation:_:)`` asked for. Throws as ``request(isChange:timeout:_:)``.
     func answer(_ answer: PendingAnswer) async throws(CKError) -> WireServerEnvelope {
         let envelope = try await outcome(of: answer)
         if case .failure(let failure) = envelope.answer { throw CKError(failure) }
@@ -159,7 +171,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     /// The observer is held weakly. From now on the connection is kept up, because pushes come over it.
     package func observe(_ observer: any CloudConnectionObserver) {
         update { state, now in
-            state.observers.removeAll { $0.object == nil }
+            state.observers.removeAll { $0.object == nil || $0.object === observer }
             state.observers.append(Observer(object: observer))
             return state.machine.keepConnection(now: now)
         }
@@ -172,6 +184,17 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     /// Do not wait any longer: the network is back, or the credential was renewed.
     package func retryNow() {
         update { $0.machine.retryNow(now: $1) }
+    }
+
+    /// How often the credential has changed: what was begun for one account is not done for another.
+    package var credentialGeneration: Int { state.withLock { $0.machine.generation } }
+
+    /// Every request under way fails with `operationCancelled`; the connection ends, and comes again with the new
+    /// credential when somebody needs it.
+    ///
+    /// - Parameter credential: empty: nobody is signed in; then the connection is not kept up until it is observed again.
+    func changeCredential(_ credential: String) {
+        update { $0.machine.changeCredential(credential, now: $1) }
     }
 
     /// Ends the connection and every request. It cannot be used again.
@@ -193,10 +216,10 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     }
 
     package func channelClosed(_ channel: any CloudChannel, _ reason: ChannelClosing) {
-        update { state, _ in
+        update { state, now in
             guard state.channel === channel else { return [] }
             state.channel = nil
-            return state.machine.closed(reason, dice: scheduler.randomBits())
+            return state.machine.closed(reason, now: now, dice: scheduler.randomBits())
         }
     }
 
@@ -226,6 +249,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         case .connect:
             state.channel = transport.open(observer: self)
         case .closeChannel:
+            // What it still says is heard until it is replaced.
             state.channel?.close()
         case .send(let message):
             state.channel?.send(message)
@@ -249,6 +273,11 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
             }
             guard !notifications.isEmpty else { return }
             for notification in notifications {
+                switch notification {
+                case .connected: onStanding(false)
+                case .refused(.notAuthenticated): onStanding(true)
+                case .refused, .disconnected, .push: break
+                }
                 for observer in observers { tell(observer, notification) }
             }
         }

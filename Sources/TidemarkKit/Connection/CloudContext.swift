@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 internal import Synchronization
 internal import TidemarkCrypto
 package import TidemarkScheduling
@@ -16,35 +17,61 @@ package final class CloudContext: Sendable {
     package let scheduler: any Scheduler
     /// Where engines live and delegates are called: never a thread that moves bytes.
     package let engineScheduler: any Scheduler
-    /// Whether anybody is signed in at all.
-    package let hasCredential: Bool
     private let transport: any CloudTransport
-    private let token: String
     private let environment: TidemarkConfiguration.Environment
     private let staging: AssetStaging
-    /// Of encrypted values.
-    let keys: KeyRing
-    private let shared = Mutex<CloudConnection?>(nil)
+    private let keyStore: any KeyStore
+    private let requiresEndToEnd: Bool
+    /// What is to be mended before there can be a connection.
+    private let fault: String?
+    private let state: Mutex<State>
+
+    private struct State {
+        /// Empty: nobody is signed in.
+        var token: String
+        /// Of encrypted values; each account has one of its own.
+        var keys: KeyRing
+        /// Of plain `CKDatabase` calls.
+        var shared: CloudConnection?
+        var connections: [WeakConnection] = []
+        var observers: [WeakObserver] = []
+        /// Whether the server has refused the credential.
+        var isRefused = false
+    }
+
+    private struct WeakConnection {
+        weak var object: CloudConnection?
+    }
+
+    private struct WeakObserver {
+        weak var object: (any CredentialObserver)?
+    }
 
     /// With a transport of the caller's own: tests, simulations.
     package init(
         containerIdentifier: String, token: String, transport: any CloudTransport, scheduler: any Scheduler,
         engineScheduler: any Scheduler = GlobalScheduler(),
         environment: TidemarkConfiguration.Environment = .development, staging: AssetStaging = .standard,
-        keyStore: any KeyStore = KeyFile.standard, requiresEndToEnd: Bool = false
+        keyStore: any KeyStore = KeyFile.standard, requiresEndToEnd: Bool = false, fault: String? = nil
     ) {
         self.containerIdentifier = containerIdentifier
         self.transport = transport
         self.scheduler = scheduler
         self.engineScheduler = engineScheduler
-        self.token = token
         self.environment = environment
         self.staging = staging
-        keys = KeyRing(
+        self.keyStore = keyStore
+        self.requiresEndToEnd = requiresEndToEnd
+        self.fault = fault
+        let keys = KeyRing(
             container: containerIdentifier, environment: environment, store: keyStore,
             requiresEndToEnd: requiresEndToEnd)
-        hasCredential = !token.isEmpty
+        state = Mutex(State(token: token, keys: keys))
     }
+
+    /// Whether anybody is signed in at all. Who could not be read out of a faulty configuration counts: requests
+    /// then fail with what is to be mended, instead of with `notAuthenticated`.
+    package var hasCredential: Bool { fault != nil || state.withLock { !$0.token.isEmpty } }
 
     /// As a configuration says, over a real socket.
     package convenience init(containerIdentifier: String, configuration: TidemarkConfiguration) {
@@ -55,7 +82,7 @@ package final class CloudContext: Sendable {
             environment: configuration.environment,
             staging: configuration.assetDirectory.map { AssetStaging(directory: $0) } ?? .standard,
             keyStore: configuration.keyFile.map { KeyFile($0) } ?? .standard,
-            requiresEndToEnd: configuration.requiresEndToEndEncryption)
+            requiresEndToEnd: configuration.requiresEndToEndEncryption, fault: configuration.fault)
     }
 
     private static let contexts = Mutex<[String: CloudContext]>([:])
@@ -65,7 +92,8 @@ package final class CloudContext: Sendable {
         contexts.withLock { contexts in
             if let context = contexts[containerIdentifier] { return context }
             let context = CloudContext(
-                containerIdentifier: containerIdentifier, configuration: TidemarkConfiguration.current)
+                containerIdentifier: containerIdentifier,
+                configuration: TidemarkConfiguration.current(for: containerIdentifier))
             contexts[containerIdentifier] = context
             return context
         }
@@ -73,26 +101,102 @@ package final class CloudContext: Sendable {
 
     /// The connection of plain `CKDatabase` calls; opened by the first of them.
     package var connection: CloudConnection {
-        shared.withLock { shared in
-            if let shared { return shared }
-            let connection = makeConnection(device: SecureRandom.bytes(16))
-            shared = connection
-            return connection
-        }
+        state.withLock { connection(&$0) }
+    }
+
+    private func connection(_ state: inout State) -> CloudConnection {
+        if let shared = state.shared { return shared }
+        let connection = makeConnection(device: SecureRandom.bytes(16), &state)
+        state.shared = connection
+        return connection
     }
 
     /// A connection for a device of its own.
     ///
     /// - Parameter device: 16 bytes.
     package func makeConnection(device: [UInt8]) -> CloudConnection {
+        state.withLock { makeConnection(device: device, &$0) }
+    }
+
+    private func makeConnection(device: [UInt8], _ state: inout State) -> CloudConnection {
         var hello = WireHello()
         hello.container = containerIdentifier
         hello.environment = environment == .production ? .production : .development
-        hello.credential = token
+        hello.credential = state.token
         hello.device = Data(device)
         hello.clientName = "TidemarkKit/0.1.0"
         hello.deviceName = ProcessInfo.processInfo.hostName
-        return CloudConnection(hello: hello, transport: transport, scheduler: scheduler, staging: staging)
+        let connection = CloudConnection(
+            hello: hello, transport: transport, scheduler: scheduler, staging: staging,
+            onStanding: { [weak self] in self?.credentialHeard(isRefused: $0) })
+        state.connections.removeAll { $0.object == nil }
+        state.connections.append(WeakConnection(object: connection))
+        return connection
+    }
+
+    /// A database for who is signed in now: its requests fail once somebody else is.
+    ///
+    /// - Parameter connection: nil: the one of plain calls.
+    func database(_ scope: CKDatabase.Scope, on connection: CloudConnection? = nil) -> CloudDatabase {
+        state.withLock { state in
+            let connection = connection ?? self.connection(&state)
+            return CloudDatabase(
+                connection: connection, scope: scope, keys: state.keys,
+                credentialGeneration: connection.credentialGeneration)
+        }
+    }
+}
+
+// MARK: Accounts at run time
+
+/// Hears that somebody has signed in, out, or with another credential.
+protocol CredentialObserver: AnyObject, Sendable {
+    func credentialChanged()
+}
+
+extension CloudContext {
+    /// The observer is held weakly.
+    func observeCredential(_ observer: any CredentialObserver) {
+        state.withLock { state in
+            state.observers.removeAll { $0.object == nil }
+            state.observers.append(WeakObserver(object: observer))
+        }
+    }
+
+    /// - Parameter token: empty: nobody.
+    func changeCredential(_ token: String) {
+        let observers: [any CredentialObserver]? = state.withLock { state in
+            guard state.token != token || state.isRefused else { return nil }
+            state.token = token
+            state.isRefused = false
+            // Keys by zone are another account's from now on.
+            state.keys = KeyRing(
+                container: containerIdentifier, environment: environment, store: keyStore,
+                requiresEndToEnd: requiresEndToEnd)
+            // Under the lock, so that no database is made of one account's keys and another's connection.
+            for connection in state.connections { connection.object?.changeCredential(token) }
+            return state.observers.compactMap(\.object)
+        }
+        guard let observers else { return }
+        for observer in observers { observer.credentialChanged() }
+        postAccountChanged()
+    }
+
+    /// also an account that stops or begins to be usable by itself is told of, once.
+    private func credentialHeard(isRefused: Bool) {
+        let isNew = state.withLock { state in
+            defer { state.isRefused = isRefused }
+            return state.isRefused != isRefused
+        }
+        guard isNew else { return }
+        // NB: the app's code, which must not hold up a thread that moves bytes.
+        engineScheduler.run { self.postAccountChanged() }
+    }
+
+    /// With the container's identifier, for apps with several.
+    private func postAccountChanged() {
+        NotificationCenter.default.post(
+            name: .CKAccountChanged, object: nil, userInfo: ["containerIdentifier": containerIdentifier])
     }
 }
 

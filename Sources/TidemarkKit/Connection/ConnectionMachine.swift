@@ -81,7 +81,9 @@ struct ConnectionMachine {
     private(set) var userRecordName: String?
     private(set) var refusal: RequestFailure?
     private var greeting = WireServerEnvelope()
-    private let hello: WireHello
+    private var hello: WireHello
+    /// How often the credential has changed.
+    private(set) var generation = 0
     private var requests: [UInt64: Request] = [:]
     /// Ids in the order in which they were made; growing.
     private var order: [UInt64] = []
@@ -94,6 +96,10 @@ struct ConnectionMachine {
     private var serverTimeOffset: Int64 = 0
     private var inFlightMax = 64
     private var keepsConnection = false
+    /// When the wait after a failed attempt is over: on one clock or the other.
+    private var waitEnd: Moment?
+    /// When the clocks are looked at next; timers of earlier waits come before.
+    private var lookDue = Duration.zero
 
     init(hello: WireHello) {
         self.hello = hello
@@ -111,22 +117,30 @@ struct ConnectionMachine {
     }
 
     /// A new request; its answer comes as an action, perhaps at once.
+    ///
+    /// - Parameter generation: for which credential it is meant; nil: whichever.
     mutating func request(
-        isChange: Bool, now: Moment, make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
+        isChange: Bool, generation: Int? = nil, now: Moment,
+        make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
     ) -> (id: UInt64, actions: [Action]) {
-        add(Request(isChange: isChange, make: make), now: now)
+        add(Request(isChange: isChange, make: make), generation, now: now)
     }
 
     /// Who is signed in: answered as soon as Hello has been, with its answer.
-    mutating func identify(now: Moment) -> (id: UInt64, actions: [Action]) {
-        add(Request(isChange: false, isIdentification: true), now: now)
+    mutating func identify(generation: Int? = nil, now: Moment) -> (id: UInt64, actions: [Action]) {
+        add(Request(isChange: false, isIdentification: true), generation, now: now)
     }
 
-    private mutating func add(_ request: Request, now: Moment) -> (id: UInt64, actions: [Action]) {
+    private mutating func add(_ request: Request, _ generation: Int?, now: Moment) -> (id: UInt64, actions: [Action]) {
         let id = nextID
         nextID += 1
         requests[id] = request
         order.append(id)
+        guard generation ?? self.generation == self.generation else {
+            return (
+                id, finish(id, .failure(RequestFailure(code: .refused(.notAuthenticated), message: Self.otherAccount)))
+            )
+        }
         switch state {
         case .open:
             return (id, sendWaiting(now: now))
@@ -164,6 +178,24 @@ struct ConnectionMachine {
     mutating func retryNow(now: Moment) -> [Action] {
         refusal = nil
         return state == .waiting ? connect(now: now) : []
+    }
+
+    private static let otherAccount = "The account has changed since this was begun."
+
+    /// Somebody else is signed in, or nobody (an empty credential). Nothing that was asked for one account is done for
+    /// another.
+    mutating func changeCredential(_ credential: String, now: Moment) -> [Action] {
+        hello.credential = credential
+        generation += 1
+        guard state != .stopped else { return [] }
+        var actions = order.flatMap { finish($0, .failure(RequestFailure(code: .cancelled))) }
+        if wasConnected { actions.append(.notify(.disconnected)) }
+        if [.connecting, .greeting, .open].contains(state) { actions.append(.closeChannel) }
+        (wasConnected, refusal, userRecordName, failures) = (false, nil, nil, 0)
+        // signing out stops the socket.
+        keepsConnection = keepsConnection && !credential.isEmpty
+        state = .idle
+        return keepsConnection ? actions + connect(now: now) : actions
     }
 
     // MARK: What the channel says
@@ -218,8 +250,9 @@ struct ConnectionMachine {
         return order.flatMap { finish($0, .failure(refusal)) } + [.notify(.refused(failure.code)), .closeChannel]
     }
 
-    mutating func closed(_ reason: ChannelClosing, dice: UInt64) -> [Action] {
-        guard state != .stopped else { return [] }
+    mutating func closed(_ reason: ChannelClosing, now: Moment, dice: UInt64) -> [Action] {
+        // Idle: the channel that signing out has closed.
+        guard state != .stopped, state != .idle else { return [] }
         let wasOpen = state == .open
         state = .waiting
         for id in order { requests[id]?.isSentOnThisChannel = false }
@@ -250,12 +283,27 @@ struct ConnectionMachine {
             refusal == nil
             ? ReconnectPolicy.wait(failures: failures, dice: dice)
             : ReconnectPolicy.jittered(ReconnectPolicy.refusedWait, dice: dice)
-        return actions + [.wakeUp(after: wait)]
+        waitEnd = Moment(
+            monotonic: now.monotonic + wait, wallClock: now.wallClock + Int64(wait / .milliseconds(1)))
+        return actions + [look(after: wait, now: now)]
     }
 
-    /// The wait after a failed attempt is over.
+    /// How long the wait after a failed attempt goes on without a look at the clocks. While a laptop sleeps its monotonic
+    /// clock stands still, and with it the timer; its wall clock does not.
+    private static let lookInterval: Duration = .seconds(2)
+
+    /// Time to look whether the wait after a failed attempt is over.
     mutating func wokeUp(now: Moment) -> [Action] {
-        state == .waiting ? connect(now: now) : []
+        guard state == .waiting, now.monotonic >= lookDue, let end = waitEnd else { return [] }
+        let rest = end.monotonic - now.monotonic
+        if rest <= .zero || now.wallClock >= end.wallClock { return connect(now: now) }
+        return [look(after: rest, now: now)]
+    }
+
+    private mutating func look(after rest: Duration, now: Moment) -> Action {
+        let delay = min(rest, Self.lookInterval)
+        lookDue = now.monotonic + delay
+        return .wakeUp(after: delay)
     }
 
     // MARK: Underneath

@@ -14,11 +14,6 @@ struct SocketTransport: CloudTransport {
     private let target: Result<TransportClient.Target, ConfigurationFault>
     private let loop: EventLoop
 
-    /// Why there is nothing to connect to.
-    private struct ConfigurationFault: Error {
-        let text: String
-    }
-
     init(configuration: TidemarkConfiguration, loop: EventLoop) {
         self.loop = loop
         target = Self.target(configuration)
@@ -27,16 +22,19 @@ struct SocketTransport: CloudTransport {
     private static func target(
         _ configuration: TidemarkConfiguration
     ) -> Result<TransportClient.Target, ConfigurationFault> {
+        if let fault = configuration.fault { return .failure(ConfigurationFault(fault)) }
         guard let url = configuration.url else {
             return .failure(
-                ConfigurationFault(text: "There is no server: set TIDEMARK_URL, or TidemarkConfiguration.current.url."))
+                ConfigurationFault(
+                    "There is no server: set TIDEMARK_URL, url in tidemark.json, or TidemarkConfiguration.current.url.")
+            )
         }
         guard let host = url.host, ["wss", "ws"].contains(url.scheme) else {
-            return .failure(ConfigurationFault(text: "\(url.absoluteString) is not wss://host:port."))
+            return .failure(ConfigurationFault("\(url.absoluteString) is not wss://host:port."))
         }
         let isSecure = url.scheme == "wss"
         guard isSecure || isLoopback(host) else {
-            return .failure(ConfigurationFault(text: "ws:// is for loopback addresses only; use wss://."))
+            return .failure(ConfigurationFault("ws:// is for loopback addresses only; use wss://."))
         }
         do {
             let tls =
@@ -47,7 +45,7 @@ struct SocketTransport: CloudTransport {
                     host: host, port: UInt16(clamping: url.port ?? (isSecure ? 443 : 80)),
                     path: url.path.isEmpty ? "/" : url.path, tls: tls, subprotocols: [subprotocol]))
         } catch {
-            return .failure(ConfigurationFault(text: "TIDEMARK_CA cannot be used: \(error)"))
+            return .failure(ConfigurationFault("TIDEMARK_CA cannot be used: \(error)"))
         }
     }
 

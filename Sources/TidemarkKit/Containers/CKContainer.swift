@@ -7,18 +7,26 @@ internal import Synchronization
 public class CKContainer: NSObject, @unchecked Sendable {
     private let identifier: String
     package let context: CloudContext
+    /// What ``configuredWith(configuration:group:body:)`` gave it; nil: the defaults.
+    private let configuration: CKOperation.Configuration?
+    /// The group of operations that are added, if they have none.
+    private let group: CKOperationGroup?
     private let operations = OperationQueue()
     private let databases: Mutex<[CKDatabase.Scope: CKDatabase]> = Mutex([:])
 
-    /// The container of that name, on the server of `TidemarkConfiguration.current`.
+    /// The container of that name, on the server that its configuration names.
     public convenience init(identifier containerIdentifier: String) {
         self.init(context: CloudContext.shared(for: containerIdentifier))
     }
 
     /// A container that is reached in another way than the configuration says: tests, simulations.
-    package init(context: CloudContext) {
+    package init(
+        context: CloudContext, configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil
+    ) {
         identifier = context.containerIdentifier
         self.context = context
+        self.configuration = configuration
+        self.group = group
         super.init()
     }
 
@@ -46,17 +54,49 @@ public class CKContainer: NSObject, @unchecked Sendable {
     public func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
         databases.withLock { databases in
             if let database = databases[databaseScope] { return database }
-            let database = CKDatabase(container: self, scope: databaseScope)
+            let database = CKDatabase(
+                container: self, scope: databaseScope, configuration: configuration, group: group)
             databases[databaseScope] = database
             return database
         }
     }
 
-    /// Does the operation; one for a database that names none works on this container's private database.
+    /// Does the operation for this container; one for a database that names none works on this container's private
+    /// database.
     public func add(_ operation: CKOperation) {
+        let own = CKOperation.Configuration()
+        own.container = self
+        operation.configuration = own.merged(over: operation.configuration).merged(over: configuration)
+        operation.group = operation.group ?? group
         if let operation = operation as? CKDatabaseOperation, operation.database == nil {
             operation.database = privateCloudDatabase
         }
         operations.addOperation(operation)
+    }
+
+    /// Hands `body` this container with other settings: those of its databases' calls, and of operations that are added to
+    /// it. This one is left as it is.
+    @discardableResult
+    public func configuredWith<R>(
+        configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
+        body: (CKContainer) throws -> R
+    ) rethrows -> R {
+        try body(configured(configuration, group))
+    }
+
+    /// Hands `body` this container with other settings; this one is left as it is.
+    @discardableResult
+    @preconcurrency
+    public func configuredWith<R>(
+        configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
+        body: @Sendable (CKContainer) async throws -> R
+    ) async rethrows -> R {
+        try await body(configured(configuration, group))
+    }
+
+    private func configured(_ configuration: CKOperation.Configuration?, _ group: CKOperationGroup?) -> CKContainer {
+        let own = (configuration ?? CKOperation.Configuration()).merged(over: group?.defaultConfiguration)
+        return CKContainer(
+            context: context, configuration: own.merged(over: self.configuration), group: group ?? self.group)
     }
 }

@@ -8,12 +8,18 @@ public class CKDatabase: NSObject, @unchecked Sendable {
     package let scope: Scope
     /// What ``configuredWith(configuration:group:body:)`` gave it; nil: the defaults.
     private let configuration: CKOperation.Configuration?
+    /// The group of operations that are added, if they have none.
+    private let group: CKOperationGroup?
     private let operations = OperationQueue()
 
-    package init(container: CKContainer, scope: Scope, configuration: CKOperation.Configuration? = nil) {
+    package init(
+        container: CKContainer, scope: Scope, configuration: CKOperation.Configuration? = nil,
+        group: CKOperationGroup? = nil
+    ) {
         self.container = container
         self.scope = scope
         self.configuration = configuration
+        self.group = group
         super.init()
     }
 
@@ -31,7 +37,7 @@ public class CKDatabase: NSObject, @unchecked Sendable {
         with configuration: CKOperation.Configuration, qualityOfService: QualityOfService
     ) throws(CKError) -> CloudDatabase {
         guard scope == .public || container.context.hasCredential else { throw CKError.noAccount }
-        var cloud = CloudDatabase(connection: container.context.connection, scope: scope, keys: container.context.keys)
+        var cloud = container.context.database(scope)
         cloud.timeout = .seconds(configuration.timeoutIntervalForRequest)
         if [qualityOfService, configuration.qualityOfService].contains(where: { $0 == .utility || $0 == .background }) {
             cloud.patience = .seconds(configuration.timeoutIntervalForResource)
@@ -47,6 +53,7 @@ public class CKDatabase: NSObject, @unchecked Sendable {
     /// Does the operation on this database.
     public func add(_ operation: CKDatabaseOperation) {
         operation.database = self
+        operation.group = operation.group ?? group
         if let configuration { operation.configuration = operation.configuration.merged(over: configuration) }
         operations.addOperation(operation)
     }
@@ -72,6 +79,8 @@ public class CKDatabase: NSObject, @unchecked Sendable {
 
     private func configured(_ configuration: CKOperation.Configuration?, _ group: CKOperationGroup?) -> CKDatabase {
         let own = (configuration ?? CKOperation.Configuration()).merged(over: group?.defaultConfiguration)
-        return CKDatabase(container: container, scope: scope, configuration: own.merged(over: self.configuration))
+        return CKDatabase(
+            container: container, scope: scope, configuration: own.merged(over: self.configuration),
+            group: group ?? self.group)
     }
 }

@@ -120,7 +120,7 @@ package final class KeyRing: Sendable {
 
     func observe(_ observer: any KeyRingObserver) {
         state.withLock { state in
-            state.observers.removeAll { $0.object == nil }
+            state.observers.removeAll { $0.object == nil || $0.object === observer }
             state.observers.append(Observer(object: observer))
         }
     }

@@ -32,16 +32,23 @@ public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
             return .failure(error)
         }
     }
+
+    /// `partialFailure` with the errors of the items that failed, success if none did; of a cancelled operation
+    /// that it was.
+    func outcome(of errors: [AnyHashable: any Error]) -> Result<Void, any Error> {
+        if isCancelled { return .failure(CKError(.operationCancelled)) }
+        return errors.isEmpty ? .success(()) : .failure(CKError(partialErrors: errors))
+    }
+}
+
+extension Result {
+    /// For blocks of the older form, which are given an error or none.
+    var error: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
 }
 
 extension Result where Failure == CKError {
     /// For blocks, which are given any error.
     var erased: Result<Success, any Error> { mapError { $0 } }
-}
-
-extension CKError {
-    /// `partialFailure` with the errors of the items that failed; success if none did.
-    static func outcome(_ errors: [AnyHashable: any Error]) -> Result<Void, any Error> {
-        errors.isEmpty ? .success(()) : .failure(CKError(partialErrors: errors))
-    }
 }

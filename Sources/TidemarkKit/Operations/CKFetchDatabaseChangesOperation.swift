@@ -62,7 +62,8 @@ public class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Se
             case .success(let page):
                 tell(page)
                 token = page.token
-                if page.moreComing, fetchAllChanges { continue }
+                // A cancelled operation never hands out the token of a page that it did not tell all of.
+                if isCancelled || (page.moreComing && fetchAllChanges) { continue }
                 fetchDatabaseChangesResultBlock?(.success((page.token, page.moreComing)))
                 completion?(page.token, page.moreComing, nil)
                 return
@@ -72,7 +73,7 @@ public class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Se
 
     /// deletions first, because a zone may have been made again.
     private func tell(_ page: SyncEngineDatabasePage) {
-        for deletion in page.deletions {
+        for deletion in page.deletions where !isCancelled {
             switch deletion.reason {
             case .deleted: recordZoneWithIDWasDeletedBlock?(deletion.zoneID)
             case .purged: (recordZoneWithIDWasPurgedBlock ?? recordZoneWithIDWasDeletedBlock)?(deletion.zoneID)
@@ -81,7 +82,10 @@ public class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Se
                     deletion.zoneID)
             }
         }
-        for modification in page.modifications { recordZoneWithIDChangedBlock?(modification.zoneID) }
+        for modification in page.modifications where !isCancelled {
+            recordZoneWithIDChangedBlock?(modification.zoneID)
+        }
+        guard !isCancelled else { return }
         changeTokenUpdatedBlock?(page.token)
     }
 }

@@ -82,7 +82,7 @@ public class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked 
             errors[zoneID] = error
             if isCancelled { break }
         }
-        let outcome = isCancelled ? .failure(CKError(.operationCancelled)) : CKError.outcome(errors)
+        let outcome = self.outcome(of: errors)
         fetchRecordZoneChangesResultBlock?(outcome)
         switch outcome {
         case .success: completion?(nil)
@@ -115,7 +115,8 @@ public class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked 
             case .success(let page):
                 tell(page, of: zoneID)
                 token = page.token
-                if page.moreComing, fetchAllChanges { continue }
+                // A cancelled operation never hands out the token of a page that it did not tell all of.
+                if isCancelled || (page.moreComing && fetchAllChanges) { continue }
                 recordZoneFetchResultBlock?(zoneID, .success((page.token, page.clientToken, page.moreComing)))
                 zoneCompletion?(zoneID, page.token, page.clientToken, page.moreComing, nil)
                 return nil
@@ -124,11 +125,14 @@ public class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked 
     }
 
     private func tell(_ page: CloudDatabase.ZonePage, of zoneID: CKRecordZone.ID) {
-        for (id, result) in page.modifications {
+        for (id, result) in page.modifications where !isCancelled {
             recordWasChangedBlock?(id, result.erased)
             if case .success(let record) = result { recordChanged?(record) }
         }
-        for deletion in page.deletions { recordWithIDWasDeletedBlock?(deletion.recordID, deletion.recordType) }
+        for deletion in page.deletions where !isCancelled {
+            recordWithIDWasDeletedBlock?(deletion.recordID, deletion.recordType)
+        }
+        guard !isCancelled else { return }
         recordZoneChangeTokensUpdatedBlock?(zoneID, page.token, page.clientToken)
     }
 }

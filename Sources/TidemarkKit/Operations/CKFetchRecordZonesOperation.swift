@@ -59,14 +59,14 @@ public class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendab
     private func tell(_ results: [(CKRecordZone.ID, Result<CKRecordZone, CKError>)]) {
         var errors: [AnyHashable: any Error] = [:]
         var zones: [CKRecordZone.ID: CKRecordZone] = [:]
-        for (id, result) in results {
+        for (id, result) in results where !isCancelled {
             switch result {
             case .success(let zone): zones[id] = zone
             case .failure(let error): errors[id] = error
             }
             perRecordZoneResultBlock?(id, result.erased)
         }
-        end(zones, CKError.outcome(errors))
+        end(zones, outcome(of: errors))
     }
 
     private func end(_ zones: [CKRecordZone.ID: CKRecordZone], _ outcome: Result<Void, any Error>) {

@@ -60,7 +60,7 @@ public class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     override func perform() async {
         let answer = await withCloud { cloud throws(CKError) in
             var ids = recordIDs ?? []
-            if fetchesCurrentUser { ids = [CKRecord.ID(recordName: try await cloud.connection.identify())] }
+            if fetchesCurrentUser { ids = [CKRecord.ID(recordName: try await cloud.identify())] }
             return (ids, try await cloud.records(for: ids, desiredKeys: desiredKeys, progress: perRecordProgressBlock))
         }
         switch answer {
@@ -73,7 +73,7 @@ public class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         var errors: [AnyHashable: any Error] = [:]
         var records: [CKRecord.ID: CKRecord] = [:]
         var remaining = results
-        for id in ids {
+        for id in ids where !isCancelled {
             guard let result = remaining.removeValue(forKey: id) else { continue }
             switch result {
             case .success(let record):
@@ -86,7 +86,7 @@ public class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
             }
             perRecordResultBlock?(id, result.erased)
         }
-        end(records, CKError.outcome(errors))
+        end(records, outcome(of: errors))
     }
 
     private func end(_ records: [CKRecord.ID: CKRecord], _ outcome: Result<Void, any Error>) {

@@ -60,14 +60,14 @@ public class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Send
     private func tell(_ results: [(CKSubscription.ID, Result<CKSubscription, CKError>)]) {
         var errors: [AnyHashable: any Error] = [:]
         var subscriptions: [CKSubscription.ID: CKSubscription] = [:]
-        for (id, result) in results {
+        for (id, result) in results where !isCancelled {
             switch result {
             case .success(let subscription): subscriptions[id] = subscription
             case .failure(let error): errors[id] = error
             }
             perSubscriptionResultBlock?(id, result.erased)
         }
-        end(subscriptions, CKError.outcome(errors))
+        end(subscriptions, outcome(of: errors))
     }
 
     private func end(_ subscriptions: [CKSubscription.ID: CKSubscription], _ outcome: Result<Void, any Error>) {

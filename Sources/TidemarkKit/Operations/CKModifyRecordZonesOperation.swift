@@ -57,7 +57,7 @@ public class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Senda
     private func tell(_ results: SyncEngineZoneResults, _ zones: [CKRecordZone], _ ids: [CKRecordZone.ID]) {
         var errors: [AnyHashable: any Error] = [:]
         var saved: [CKRecordZone] = []
-        for id in zones.map(\.zoneID) {
+        for id in zones.map(\.zoneID) where !isCancelled {
             guard let result = results.saves[id] else { continue }
             switch result {
             case .success(let zone): saved.append(zone)
@@ -66,12 +66,12 @@ public class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Senda
             perRecordZoneSaveBlock?(id, result.erased)
         }
         var deleted: [CKRecordZone.ID] = []
-        for id in ids {
+        for id in ids where !isCancelled {
             guard let result = results.deletes[id] else { continue }
             if case .failure(let error) = result { errors[id] = error } else { deleted.append(id) }
             perRecordZoneDeleteBlock?(id, result.erased)
         }
-        end(saved, deleted, CKError.outcome(errors))
+        end(saved, deleted, outcome(of: errors))
     }
 
     private func end(_ saved: [CKRecordZone], _ deleted: [CKRecordZone.ID], _ outcome: Result<Void, any Error>) {

@@ -85,7 +85,7 @@ public class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable 
     private func tell(_ results: CloudDatabase.RecordResults, _ records: [CKRecord], _ ids: [CKRecord.ID]) {
         var errors: [AnyHashable: any Error] = [:]
         var saved: [CKRecord] = []
-        for record in records {
+        for record in records where !isCancelled {
             guard let result = results.saves[record.recordID] else { continue }
             switch result {
             case .success(let record):
@@ -99,12 +99,12 @@ public class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable 
             perRecordSaveBlock?(record.recordID, result.erased)
         }
         var deleted: [CKRecord.ID] = []
-        for id in ids {
+        for id in ids where !isCancelled {
             guard let result = results.deletes[id] else { continue }
             if case .failure(let error) = result { errors[id] = error } else { deleted.append(id) }
             perRecordDeleteBlock?(id, result.erased)
         }
-        end(saved, deleted, CKError.outcome(errors))
+        end(saved, deleted, outcome(of: errors))
     }
 
     private func end(_ saved: [CKRecord], _ deleted: [CKRecord.ID], _ outcome: Result<Void, any Error>) {

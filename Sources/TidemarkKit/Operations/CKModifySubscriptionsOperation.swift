@@ -61,7 +61,7 @@ public class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sen
     ) {
         var errors: [AnyHashable: any Error] = [:]
         var saved: [CKSubscription] = []
-        for id in (subscriptionsToSave ?? []).map(\.subscriptionID) {
+        for id in (subscriptionsToSave ?? []).map(\.subscriptionID) where !isCancelled {
             guard let result = saves[id] else { continue }
             switch result {
             case .success(let subscription): saved.append(subscription)
@@ -70,12 +70,12 @@ public class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sen
             perSubscriptionSaveBlock?(id, result.erased)
         }
         var deleted: [CKSubscription.ID] = []
-        for id in subscriptionIDsToDelete ?? [] {
+        for id in subscriptionIDsToDelete ?? [] where !isCancelled {
             guard let result = deletes[id] else { continue }
             if case .failure(let error) = result { errors[id] = error } else { deleted.append(id) }
             perSubscriptionDeleteBlock?(id, result.erased)
         }
-        end(saved, deleted, CKError.outcome(errors))
+        end(saved, deleted, outcome(of: errors))
     }
 
     private func end(_ saved: [CKSubscription], _ deleted: [CKSubscription.ID], _ outcome: Result<Void, any Error>) {

@@ -69,10 +69,11 @@ public class CKOperation: Operation, @unchecked Sendable {
     /// Begins the work. Queues call it; so may an app, once.
     public override func start() {
         guard state.withLock({ $0.phase == .waiting }) else { return }
+        let priority = priority
         willChangeValue(for: \.isExecuting)
         let task = state.withLock { state in
             state.phase = .executing
-            let task = Task.detached(priority: effectivePriority(of: state.configuration)) { [self] in
+            let task = Task.detached(priority: priority) { [self] in
                 await perform()
                 finish()
             }
@@ -83,8 +84,10 @@ public class CKOperation: Operation, @unchecked Sendable {
         if isCancelled { task.cancel() }
     }
 
-    private func effectivePriority(of configuration: Configuration) -> TaskPriority? {
-        switch configuration.qualityOfService {
+    /// As urgent as the operation is, or else its configuration or its group.
+    final var priority: TaskPriority? {
+        let own = qualityOfService
+        return switch own == .default ? effectiveConfiguration.qualityOfService : own {
         case .userInteractive, .userInitiated: .userInitiated
         case .utility: .utility
         case .background: .background

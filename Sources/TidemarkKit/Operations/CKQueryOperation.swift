@@ -71,12 +71,11 @@ public class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
         }
         switch answer {
         case .success(let page):
-            for match in page.matches {
-                if isCancelled { return end(.failure(CKError(.operationCancelled))) }
+            for match in page.matches where !isCancelled {
                 if case .success(let record) = match.result { recordFetched?(record) }
                 recordMatchedBlock?(match.id, match.result.erased)
             }
-            end(.success(page.cursor))
+            end(isCancelled ? .failure(CKError(.operationCancelled)) : .success(page.cursor))
         case .failure(let error): end(.failure(error))
         }
     }

@@ -28,15 +28,16 @@ extension CKRecord {
         recordID: CKRecord.ID, recordType: CKRecord.RecordType, fields: FieldMap, metadata: RecordMetadata,
         parentName: String? = nil, share: CKRecord.Reference? = nil
     ) {
-        var state = RecordState()
-        state.metadata = metadata
-        state.parent = parentName.map {
-            CKRecord.Reference(recordID: CKRecord.ID(recordName: $0, zoneID: recordID.zoneID), action: .none)
-        }
-        state.share = share
-        state.original = fields
-        state.isPacked = true
+        let state = RecordState(
+            fields: fields, metadata: metadata, parentName: parentName, share: share, zoneID: recordID.zoneID)
         self.init(recordType: recordType, recordID: recordID, state: state)
+    }
+
+    /// An object of the class that the type has: shares are `CKShare`s.
+    static func object(recordType: RecordType, recordID: CKRecord.ID, state: RecordState) -> CKRecord {
+        recordType == SystemType.share
+            ? CKShare(recordID: recordID, state: state)
+            : CKRecord(recordType: recordType, recordID: recordID, state: state)
     }
 
     /// The change tag as the server gave it; nil for a record that was never fetched or saved.
@@ -53,8 +54,9 @@ extension CKRecord {
     ///
     /// - Parameter assets: what is in the files of the assets that were not fetched.
     /// - Throws: `invalidArguments` if a key or value cannot be saved, `limitExceeded`
-    /// if the record is too large.
+    /// if the record is too large, ``CKShare/refusal`` if it is a share.
     func changes(all: Bool, assets: FieldObjects.Assets) throws(CKError) -> RecordChanges {
+        if let share = self as? CKShare { throw share.refusal }
         let snapshot = unpacked { $0 }
         var fields: [Field] = []
         for (key, object) in sent(snapshot.plain, all: all) {
@@ -122,7 +124,7 @@ extension CKRecord {
         state.encrypted = RecordState.KeySpace()
         state.parentChange = nil
         state.isPacked = true
-        return CKRecord(recordType: recordType, recordID: recordID, state: state)
+        return CKRecord.object(recordType: recordType, recordID: recordID, state: state)
     }
 
     /// Puts decrypted fields in the place of those that came. Only for a record that nobody has seen yet.
@@ -133,7 +135,10 @@ extension CKRecord {
     // MARK: Parts
 
     private static func notEncryptable(_ key: FieldKey) -> CKError {
-        CKError(.invalidArguments, message: "\(key) is encrypted, and of a type that cannot be (R-067)")
+        CKError(
+            .invalidArguments,
+            message:
+                "\(key) is encrypted, and of a type that cannot be: set assets and references on the record (R-067)")
     }
 
     private func sent(_ space: RecordState.KeySpace, all: Bool) -> [(key: FieldKey, object: NSObject?)] {
@@ -155,14 +160,24 @@ extension CKRecord {
     private func map(of fields: [Field]) throws(CKError) -> FieldMap {
         let rule: FieldKeyRule = recordType == SystemType.share ? .share : .app
         if let field = fields.first(where: { !rule.allows($0.key) }) {
-            throw CKError(.invalidArguments, message: "\(field.key) is not a possible key (R-042)")
+            throw CKError(
+                .invalidArguments,
+                message:
+                    "\(field.key) is not a possible key: use a letter, then letters, digits and underscores (R-042)")
         }
         do throws(FieldError) {
             return try FieldMap(fields, keys: rule)
         } catch {
             switch error.code {
-            case .tooLarge: throw CKError(.limitExceeded, message: "record too large (R-082)")
-            case .duplicateKey: throw CKError(.invalidArguments, message: "a key is both plain and encrypted (R-067)")
+            case .tooLarge:
+                throw CKError(
+                    .limitExceeded,
+                    message:
+                        "record too large: its fields have more than \(FieldLimits.standard.byteCountMax) bytes. Keep large "
+                        + "data in an asset (R-082)")
+            case .duplicateKey:
+                throw CKError(
+                    .invalidArguments, message: "a key is both plain and encrypted: use another key for one (R-067)")
             default: throw CKError(.invalidArguments, message: error.description)
             }
         }
@@ -172,7 +187,8 @@ extension CKRecord {
         guard state.parentChange != nil else { return .unchanged }
         guard let parent = state.parent else { return .removed }
         guard parent.action == .none, parent.recordID.zoneID == recordID.zoneID else {
-            throw CKError(.invalidArguments, message: "a parent is in the same zone, with the action none (R-080)")
+            throw CKError(
+                .invalidArguments, message: "a parent is in the same zone, with the action none: use setParent (R-080)")
         }
         return .set(recordName: parent.recordID.recordName)
     }

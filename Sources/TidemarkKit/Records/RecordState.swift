@@ -49,6 +49,23 @@ struct RecordState {
         parentChange = generation
     }
 
+    /// Of a new record.
+    init() {}
+
+    /// As a server gives it.
+    init(
+        fields: FieldMap, metadata: RecordMetadata, parentName: String?, share: CKRecord.Reference?,
+        zoneID: CKRecordZone.ID
+    ) {
+        self.metadata = metadata
+        parent = parentName.map {
+            CKRecord.Reference(recordID: CKRecord.ID(recordName: $0, zoneID: zoneID), action: .none)
+        }
+        self.share = share
+        original = fields
+        isPacked = true
+    }
+
     /// Makes objects of the fields that came from the server.
     mutating func unpack(zoneID: CKRecordZone.ID) {
         guard isPacked else { return }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
+
 extension CKSyncEngine {
     /// What an engine is made from.
     public struct Configuration: Sendable, CustomStringConvertible {
@@ -19,6 +21,9 @@ extension CKSyncEngine {
 
         /// The subscription to use for pushes, created if it does not exist; nil: whichever there is.
         public var subscriptionID: CKSubscription.ID?
+
+        /// ``journalFile``.
+        var journal: URL?
 
         /// Where the engine lives, instead of where its database says; for tests and the simulation.
         package var host: SyncEngineHost?

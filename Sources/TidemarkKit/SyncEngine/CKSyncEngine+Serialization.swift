@@ -80,6 +80,8 @@ struct SerializedSyncEngineState: Codable {
     var pendingZones: [String] = []
     var inFlightZones: [String] = []
     var untrackedChanges: Bool
+    /// The journal that has what is pending, if there is one. Absent in states of engines without, and of old.
+    var journal: String?
 }
 
 // MARK: Writing
@@ -92,6 +94,7 @@ extension SerializedSyncEngineState {
         subscription = snapshot.subscriptionID
         databaseToken = snapshot.databaseToken.map { Data($0.bytes) }
         untrackedChanges = snapshot.hasUntrackedChanges
+        journal = snapshot.journalID
 
         var table = ZoneTable()
         unfetchedZones = snapshot.unfetchedZones.elements.map { table.index(of: $0) }
@@ -153,6 +156,7 @@ extension SerializedSyncEngineState {
         snapshot.subscriptionID = subscription
         snapshot.databaseToken = databaseToken.map { CKServerChangeToken(bytes: [UInt8]($0)) }
         snapshot.hasUntrackedChanges = untrackedChanges
+        snapshot.journalID = journal
         for token in zoneTokens {
             snapshot.zoneTokens[try zoneIDs.zone(at: token.zone)] = CKServerChangeToken(bytes: [UInt8](token.token))
         }

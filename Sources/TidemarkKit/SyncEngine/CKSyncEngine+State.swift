@@ -40,22 +40,22 @@ extension CKSyncEngine {
         /// is replaced. With automatic sync a send is planned.
         public func add(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
             let isInCallback = driver.isInCallback
-            driver.update { $0.add(pendingRecordZoneChanges, isInCallback: isInCallback, at: $1) }
+            driver.update(durably: true) { $0.add(pendingRecordZoneChanges, isInCallback: isInCallback, at: $1) }
         }
 
         /// Removes exactly these changes; those that are not there are ignored.
         public func remove(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
-            driver.update { $0.remove(pendingRecordZoneChanges, at: $1) }
+            driver.update(durably: true) { $0.remove(pendingRecordZoneChanges, at: $1) }
         }
 
         /// Appends changes of zones, as ``add(pendingRecordZoneChanges:)`` does those of records.
         public func add(pendingDatabaseChanges: [PendingDatabaseChange]) {
-            driver.update { $0.add(pendingDatabaseChanges, at: $1) }
+            driver.update(durably: true) { $0.add(pendingDatabaseChanges, at: $1) }
         }
 
         /// Removes exactly these changes; those that are not there are ignored.
         public func remove(pendingDatabaseChanges: [PendingDatabaseChange]) {
-            driver.update { $0.remove(pendingDatabaseChanges, at: $1) }
+            driver.update(durably: true) { $0.remove(pendingDatabaseChanges, at: $1) }
         }
     }
 }

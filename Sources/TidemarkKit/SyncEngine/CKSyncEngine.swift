@@ -15,7 +15,7 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
     /// What is pending, and more.
     public let state: State
 
-    private let driver: SyncEngineDriver
+    let driver: SyncEngineDriver
 
     /// Starts an engine. Its delegate hears from it only after this has returned.
     public init(_ configuration: Configuration) {

@@ -31,18 +31,21 @@ final class SyncEngineDriver: Sendable {
     private let number = SyncEngineDriver.driverCount.add(1, ordering: .relaxed).newValue
     private let cloud: any SyncEngineCloud
     private let scheduler: any Scheduler
+    private let journal: SyncEngineJournal?
     private let guarded: Locked<Guarded>
 
     init(_ configuration: CKSyncEngine.Configuration) {
         let host = configuration.host ?? configuration.database.syncEngineHost
-        let snapshot =
+        var snapshot =
             configuration.stateSerialization?.snapshot
             ?? SyncEngineSnapshot(deviceIdentity: Self.newDeviceIdentity(host.scheduler))
         cloud = host.makeCloud(snapshot.deviceIdentity, configuration.stateSerialization != nil)
         scheduler = host.scheduler
-        let machine = SyncEngineMachine(
+        journal = configuration.journal.map { SyncEngineJournal($0, restoring: &snapshot) }
+        var machine = SyncEngineMachine(
             snapshot: snapshot, automaticallySync: configuration.automaticallySync,
             subscriptionID: configuration.subscriptionID, at: Self.moment(host.scheduler))
+        if let journal { machine.beginJournal(id: journal.id, at: Self.moment(host.scheduler)) }
         guarded = Locked(Guarded(machine: machine, delegate: configuration.delegate))
     }
 
@@ -75,10 +78,14 @@ final class SyncEngineDriver: Sendable {
         update { _, _ in }
     }
 
-    /// Ends all work.
+    /// The engine is gone: ends all work.
     func stop() {
         update { machine, _ in machine.stop() }
+        journal?.release()
     }
+
+    /// Why the journal does not hold what is pending; nil while it does, or if there is none.
+    var journalError: CKError? { journal?.error }
 
     func read<Value: Sendable>(_ value: (SyncEngineSnapshot) -> Value) -> Value {
         guarded.withLock { value($0.machine.snapshot) }
@@ -88,13 +95,24 @@ final class SyncEngineDriver: Sendable {
     ///
     /// NB: the moment is taken under the lock, as in ``nextAction()``: to the machine time never goes backwards, else what
     /// one thread makes due now another thread would find not due yet.
-    func update(_ change: (inout SyncEngineMachine, SyncEngineMoment) -> Void) {
+    ///
+    /// - Parameter durably: whether this returns only when the journal, if there is one, has it on the disk.
+    func update(durably: Bool = false, _ change: (inout SyncEngineMachine, SyncEngineMoment) -> Void) {
         let startsTask = guarded.withLock { guarded in
             change(&guarded.machine, Self.moment(scheduler))
+            writeJournal(&guarded)
             defer { guarded.isDriving = true }
             return !guarded.isDriving
         }
+        if durably { journal?.sync() }
         if startsTask { scheduler.run { await self.drive() } }
+    }
+
+    /// Under the lock, so that lines are in the order in which things happened.
+    private func writeJournal(_ guarded: inout Guarded) {
+        guard let journal else { return }
+        let entries = guarded.machine.takeJournalEntries()
+        if !entries.isEmpty { journal.append(entries) }
     }
 
     /// Makes a call of the app to the machine, and waits for its end.
@@ -144,6 +162,7 @@ extension SyncEngineDriver {
         let next: SyncEngineAction? = guarded.withLock { guarded in
             let moment = Self.moment(scheduler)
             let action = guarded.machine.next(at: moment)
+            writeJournal(&guarded)
             switch action {
             case .wait(let due):
                 guarded.isDriving = false
@@ -209,7 +228,7 @@ extension SyncEngineDriver {
     ) async -> Answer? {
         let (delegate, engine) = guarded.withLock { ($0.delegate, $0.engine) }
         guard let delegate, let engine else {
-            stop()
+            update { machine, _ in machine.stop() }
             return nil
         }
         return await Self.$callbackOwner.withValue(number) { await body(delegate, engine) }

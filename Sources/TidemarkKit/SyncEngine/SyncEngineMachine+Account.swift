@@ -86,9 +86,31 @@ extension SyncEngineMachine {
                 subscriptionRequest = nil
                 outbox.append(.cancel(id))
             }
-        } else if !wasAvailable, user != nil {
+        } else if !wasAvailable, let user {
+            claimPendingOfNoChange(user, at: moment)
             scheduleEverything(at: moment)
         }
+    }
+
+    /// After a crash between two account changes a journal may have changes of somebody who is gone again.
+    private mutating func claimPendingOfNoChange(_ user: CKRecord.ID, at moment: SyncEngineMoment) {
+        guard journaling != nil, snapshot.pendingOwner != SyncEnginePendingOwner(user) else { return }
+        if !keepsPending(for: user) {
+            snapshot.pendingRecords.removeAll()
+            snapshot.pendingZones.removeAll()
+            noteChange(at: moment)
+        }
+        claimPending(for: user)
+    }
+
+    /// What is pending stays if it is the new user's: after a crash a journal may have what they added already.
+    private mutating func forgetAccount(before user: CKRecord.ID?) {
+        let keepsPending = keepsPending(for: user)
+        guard snapshot.user != nil || !keepsPending else { return }
+        let (records, zones) = (snapshot.pendingRecords, snapshot.pendingZones)
+        snapshot.forgetAccount()
+        guard keepsPending else { return }
+        (snapshot.pendingRecords, snapshot.pendingZones) = (records, zones)
     }
 
     private static func change(
@@ -112,8 +134,9 @@ extension SyncEngineMachine {
         switch operation.phase {
         case .clearing:
             // what was queued while nobody was signed in is for whoever signs in.
-            if snapshot.user != nil { snapshot.forgetAccount() }
+            forgetAccount(before: operation.user)
             snapshot.user = operation.user
+            claimPending(for: operation.user)
             schedule.fetchDue = nil
             schedule.sendDue = nil
             schedule.periodicFetchDue = nil

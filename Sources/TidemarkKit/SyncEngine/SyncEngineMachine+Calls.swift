@@ -130,6 +130,7 @@ extension SyncEngineMachine {
         }
         var isChanged = false
         for change in changes { isChanged = snapshot.pendingRecords.add(change) || isChanged }
+        if isChanged { journal(changes.map(\.recordID)) }
         noteAddition(isChanged: isChanged, bringsNews: bringsNews(changes.map { .record($0.recordID) }), at: moment)
     }
 
@@ -137,6 +138,7 @@ extension SyncEngineMachine {
         guard !changes.isEmpty else { return }
         var isChanged = false
         for change in changes { isChanged = snapshot.pendingZones.add(change) || isChanged }
+        if isChanged { journal([], changes.map(\.zoneID)) }
         noteAddition(isChanged: isChanged, bringsNews: bringsNews(changes.map { .zone($0.zoneID) }), at: moment)
     }
 
@@ -144,14 +146,18 @@ extension SyncEngineMachine {
         schedule.startDue = nil
         var isChanged = false
         for change in changes { isChanged = snapshot.pendingRecords.remove(change) || isChanged }
-        if isChanged { noteChange(at: moment) }
+        guard isChanged else { return }
+        journal(changes.map(\.recordID))
+        noteChange(at: moment)
     }
 
     mutating func remove(_ changes: [CKSyncEngine.PendingDatabaseChange], at moment: SyncEngineMoment) {
         schedule.startDue = nil
         var isChanged = false
         for change in changes { isChanged = snapshot.pendingZones.remove(change) || isChanged }
-        if isChanged { noteChange(at: moment) }
+        guard isChanged else { return }
+        journal([], changes.map(\.zoneID))
+        noteChange(at: moment)
     }
 
     ///

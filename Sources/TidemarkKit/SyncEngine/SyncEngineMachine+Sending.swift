@@ -131,6 +131,8 @@ extension SyncEngineMachine {
         _ batch: CKSyncEngine.RecordZoneChangeBatch, _ send: SyncEngineSend, at moment: SyncEngineMoment
     ) {
         snapshot.inFlightRecords = batch.changes
+        // R-517 holds for what was never pending, too.
+        journal(batch.recordIDs.filter { !snapshot.pendingRecords.contains(key: $0) })
         for change in batch.changes where !send.touchedRecords.contains(change.recordID) {
             snapshot.pendingRecords.remove(change)
         }

@@ -39,6 +39,7 @@ extension SyncEngineMachine {
         }
         snapshot.inFlightZones = []
         snapshot.pendingZones.restore(retried)
+        journalWhenTold([], changes.map(\.zoneID))
         noteChange(at: moment)
         // a refused zone does not keep records back; a request that did not get through does.
         send.phase = .sendingZones
@@ -103,6 +104,7 @@ extension SyncEngineMachine {
         }
         snapshot.inFlightRecords = []
         snapshot.pendingRecords.restore(retried)
+        journalWhenTold(batch.recordIDs)
         noteChange(at: moment)
         if case .failure(let error) = outcome { send.noteRequestError(error) }
         send.phase = hasFailed ? .closing : .sendingZones

@@ -49,10 +49,10 @@ struct SyncEngineMachine: Sendable {
     /// What is to be done at once, before anything else.
     var outbox = Deque<SyncEngineAction>()
     var isStopped = false
+    /// What the journal is to hear; nil: there is none.
+    var journaling: SyncEngineJournaling?
 
-    /// - Parameters:
-    ///   - snapshot: from the app's last state, or a new one.
-    ///   - isRestored: whether it is from the app's last state.
+    /// - Parameter snapshot: from the app's last state, or a new one.
     init(
         snapshot: SyncEngineSnapshot, automaticallySync: Bool, subscriptionID: CKSubscription.ID?,
         at moment: SyncEngineMoment
@@ -66,6 +66,7 @@ struct SyncEngineMachine: Sendable {
 
     /// What is to be done now. What the last call asked for has been done.
     mutating func next(at moment: SyncEngineMoment) -> SyncEngineAction {
+        if !isStopped { journalSettled() }
         while true {
             if let action = outbox.popFirst() { return action }
             if isStopped { return .stop }

@@ -22,6 +22,11 @@ struct SyncEngineSnapshot: Sendable {
     /// Whether the app has changes that it does not list as pending.
     var hasUntrackedChanges = false
 
+    /// The journal that the engine writes besides, if it does.
+    var journalID: String?
+    /// Whose the pending changes are. Not stored: the journal says it.
+    var pendingOwner = SyncEnginePendingOwner.unknown
+
     init(deviceIdentity: [UInt8]) {
         self.deviceIdentity = deviceIdentity
     }
@@ -37,7 +42,10 @@ struct SyncEngineSnapshot: Sendable {
     /// forgets all that belongs to an account that is gone. The device identity stays: the server keys it by
     /// account.
     mutating func forgetAccount() {
-        self = SyncEngineSnapshot(deviceIdentity: deviceIdentity)
+        var new = SyncEngineSnapshot(deviceIdentity: deviceIdentity)
+        new.journalID = journalID
+        new.pendingOwner = pendingOwner
+        self = new
     }
 
     mutating func forgetZone(_ zoneID: CKRecordZone.ID) {

@@ -71,7 +71,7 @@ import TidemarkWire
         }
 
         mutating func cut() {
-            take(machine.closed(.network("cut"), dice: 0))
+            take(machine.closed(.network("cut"), now: now, dice: 0))
         }
 
         func failure(_ id: UInt64) -> Machine.RequestFailure.Code? {
@@ -101,6 +101,7 @@ import TidemarkWire
         bench.cut()
         #expect(bench.answers[id] == nil)
         #expect(bench.waits.count == 1)
+        bench.clock += bench.waits[0]
         bench.take(bench.machine.wokeUp(now: bench.now))
         #expect(bench.connects == 2)
         bench.clock += .seconds(5)
@@ -209,9 +210,11 @@ import TidemarkWire
         bench.take(bench.machine.received(try answer.serializedBytes(), now: bench.now))
         #expect(bench.failure(id) == .refused(.notAuthenticated))
         #expect(bench.closes == 1)
-        bench.take(bench.machine.closed(.server(code: 4401, reason: "unknown"), dice: .max))
+        bench.take(bench.machine.closed(.server(code: 4401, reason: "unknown"), now: bench.now, dice: .max))
         #expect(bench.notifications == [.refused(.notAuthenticated)])
-        #expect((bench.waits.last ?? .zero) > .seconds(25))
+        bench.clock += .seconds(55)
+        bench.take(bench.machine.wokeUp(now: bench.now))
+        #expect(bench.connects == 1)
         let late = bench.request()
         #expect(bench.failure(late) == .refused(.notAuthenticated))
         bench.take(bench.machine.retryNow(now: bench.now))
@@ -223,7 +226,7 @@ import TidemarkWire
         var bench = Bench()
         bench.take(bench.machine.keepConnection(now: bench.now))
         try bench.open()
-        bench.take(bench.machine.closed(.server(code: 4401, reason: "revoked"), dice: 0))
+        bench.take(bench.machine.closed(.server(code: 4401, reason: "revoked"), now: bench.now, dice: 0))
         #expect(bench.notifications.contains(.refused(.notAuthenticated)))
         let late = bench.request()
         #expect(bench.failure(late) == .refused(.notAuthenticated))
@@ -259,6 +262,119 @@ import TidemarkWire
             #expect(shortest >= .milliseconds(50))
         }
         #expect(ReconnectPolicy.wait(failures: 20, dice: .max) > .seconds(14))
+    }
+
+    // MARK: After a sleep
+
+    /// Fails so often that the wait is long.
+    private func waiting() -> Bench {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        for _ in 0..<10 {
+            bench.cut()
+            bench.clock += .seconds(20)
+            bench.take(bench.machine.wokeUp(now: bench.now))
+        }
+        bench.cut()
+        return bench
+    }
+
+    @Test func `R-508: the wait after failures goes on until its end, with looks at the clocks`() {
+        var bench = waiting()
+        let connects = bench.connects
+        let start = bench.clock
+        while bench.connects == connects {
+            guard let look = bench.waits.last else { break }
+            #expect(look <= .seconds(2))
+            bench.clock += look
+            bench.take(bench.machine.wokeUp(now: bench.now))
+        }
+        // Fifteen seconds, less jitter.
+        #expect(bench.clock - start >= .milliseconds(7_500) && bench.clock - start <= .seconds(15))
+    }
+
+    @Test func `R-508: requests while there is no network do not make timers more and more`() {
+        var bench = waiting()
+        for _ in 0..<50 {
+            bench.clock += .milliseconds(1_100)
+            _ = bench.request()
+            bench.cut()
+        }
+        // Timers of earlier waits have been overtaken by the last one.
+        let timers = bench.waits.count
+        let last = bench.clock + (bench.waits.last ?? .zero)
+        while bench.clock < last - .milliseconds(100) {
+            bench.clock += .milliseconds(50)
+            bench.take(bench.machine.wokeUp(now: bench.now))
+        }
+        #expect(bench.waits.count == timers)
+    }
+
+    @Test func `R-508: after an hour's sleep the first look connects, though the monotonic clock stood still`() {
+        var bench = waiting()
+        let connects = bench.connects
+        bench.clock += .seconds(2)
+        let asleep = bench.now
+        bench.take(bench.machine.wokeUp(now: asleep))
+        #expect(bench.connects == connects)
+        bench.take(
+            bench.machine.wokeUp(
+                now: .init(monotonic: asleep.monotonic + .seconds(2), wallClock: asleep.wallClock + 3_600_000)))
+        #expect(bench.connects == connects + 1)
+    }
+
+    // MARK: Another account
+
+    @Test func `R-354: another credential fails what is under way, and comes with the next Hello`() throws {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        try bench.open()
+        let (sent, generation) = (bench.request(), bench.machine.generation)
+        bench.take(bench.machine.changeCredential("bob", now: bench.now))
+        #expect(bench.failure(sent) == .cancelled)
+        #expect(bench.closes == 1 && bench.connects == 2)
+        #expect(bench.notifications.last == .disconnected)
+        #expect(bench.machine.userRecordName == nil && bench.machine.generation == generation + 1)
+        let count = bench.sent.count
+        try bench.open()
+        #expect(bench.sent[count].hello.credential == "bob" && bench.sent.count == count + 1, "nothing is sent again")
+    }
+
+    @Test func `R-354: what was begun for one account is not sent for another`() throws {
+        var bench = Bench()
+        let old = bench.machine.generation
+        bench.take(bench.machine.changeCredential("bob", now: bench.now))
+        let (id, actions) = bench.machine.request(isChange: true, generation: old, now: bench.now) { _ in .init() }
+        bench.take(actions)
+        #expect(bench.failure(id) == .refused(.notAuthenticated))
+        let (who, more) = bench.machine.identify(generation: old, now: bench.now)
+        bench.take(more)
+        #expect(bench.failure(who) == .refused(.notAuthenticated))
+        #expect(bench.connects == 0 && bench.sent.isEmpty)
+    }
+
+    @Test func `R-354: signing out stops the socket, and it stays away`() throws {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        try bench.open()
+        bench.take(bench.machine.changeCredential("", now: bench.now))
+        #expect(bench.closes == 1 && bench.connects == 1 && bench.machine.state == .idle)
+        bench.take(bench.machine.closed(.local, now: bench.now, dice: 0))
+        #expect(bench.waits.isEmpty && bench.machine.state == .idle)
+        bench.take(bench.machine.changeCredential("alice", now: bench.now))
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        #expect(bench.connects == 2)
+    }
+
+    @Test func `R-354: a fresh credential ends the wait after a refusal`() throws {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        try bench.open()
+        bench.take(bench.machine.closed(.server(code: 4401, reason: "expired"), now: bench.now, dice: 0))
+        bench.take(bench.machine.changeCredential("fresh", now: bench.now))
+        #expect(bench.connects == 2)
+        try bench.open()
+        #expect(bench.machine.state == .open && bench.machine.refusal == nil)
     }
 
     @Test func `bytes that are no envelope end the channel`() throws {

@@ -80,3 +80,109 @@ extension CKOperationTests {
         #expect(configuration.resultsLimit == 7)
     }
 }
+
+extension CKOperationTests {
+    @Test func `R-392: who adds an operation says whose work it is`() throws {
+        let container = CKContainer(identifier: "iCloud.test.add")
+        let fetch = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+        container.add(fetch)
+        #expect(fetch.database === container.privateCloudDatabase)
+        #expect(fetch.configuration.container === container)
+        let mine = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+        mine.database = container.publicCloudDatabase
+        mine.configuration.timeoutIntervalForRequest = 7
+        container.add(mine)
+        #expect(mine.database === container.publicCloudDatabase)
+        #expect(mine.configuration.timeoutIntervalForRequest == 7)
+        let other = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+        container.sharedCloudDatabase.add(other)
+        #expect(other.database === container.sharedCloudDatabase)
+        let configured = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+        let settings = CKOperation.Configuration()
+        settings.timeoutIntervalForRequest = 9
+        container.configuredWith(configuration: settings) { $0.add(configured) }
+        #expect(configured.configuration.timeoutIntervalForRequest == 9)
+    }
+
+    @Test func `R-392: without a database it is the private one of the default container, or of the configuration's`()
+        async
+    {
+        // Nobody is signed in there, and that is what private data needs first.
+        for container in [nil, CKContainer(identifier: "iCloud.test.configured")] {
+            let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+            operation.configuration.container = container
+            let code: CKError.Code? = await withCheckedContinuation { continuation in
+                operation.fetchRecordZonesResultBlock = { result in
+                    guard case .failure(let error) = result else { return continuation.resume(returning: nil) }
+                    continuation.resume(returning: (error as? CKError)?.code)
+                }
+                OperationQueue().addOperation(operation)
+            }
+            #expect(code == .notAuthenticated)
+        }
+    }
+
+    @Test func `R-402: with nothing to do there is no request, so that it succeeds without a server`() async throws {
+        let context = CloudContext(
+            containerIdentifier: "iCloud.test.idle", configuration: TidemarkConfiguration(url: nil, token: "t"))
+        let database = CKContainer(context: context).privateCloudDatabase
+        let records = try await database.modifyRecords(saving: [], deleting: [])
+        #expect(records.saveResults.isEmpty && records.deleteResults.isEmpty)
+        #expect(try await database.modifyRecordZones(saving: [], deleting: []).saveResults.isEmpty)
+        #expect(try await database.modifySubscriptions(saving: [], deleting: []).saveResults.isEmpty)
+        #expect(try await database.records(for: []).isEmpty)
+        for operation in [
+            CKModifyRecordsOperation(), CKModifyRecordsOperation(recordsToSave: [], recordIDsToDelete: []),
+        ] {
+            let succeeded: Bool = await withCheckedContinuation { continuation in
+                operation.modifyRecordsResultBlock = { result in
+                    if case .success = result {
+                        continuation.resume(returning: true)
+                    } else {
+                        continuation.resume(returning: false)
+                    }
+                }
+                database.add(operation)
+            }
+            #expect(succeeded)
+        }
+        await #expect(throws: CKError.self) { try await database.allRecordZones() }
+    }
+}
+
+extension CKOperationTests {
+    @Test func `R-394, R-395: an operation is as urgent as it says, or else its configuration or its group`() {
+        let operation = CKOperation()
+        #expect(operation.priority == nil)
+        let group = CKOperationGroup()
+        group.defaultConfiguration.qualityOfService = .background
+        operation.group = group
+        #expect(operation.priority == .background)
+        operation.configuration.qualityOfService = .utility
+        #expect(operation.priority == .utility)
+        operation.qualityOfService = .userInitiated
+        #expect(operation.priority == .userInitiated)
+    }
+
+    @Test func `R-396: operations given to a configured database or container are of its group, unless of another`() {
+        let container = CKContainer(identifier: "iCloud.test.group")
+        let (group, other) = (CKOperationGroup(), CKOperationGroup())
+        func operation(_ group: CKOperationGroup? = nil) -> CKModifyRecordsOperation {
+            let operation = CKModifyRecordsOperation()
+            operation.group = group
+            return operation
+        }
+        let added = (operation(), operation(other), operation(), operation(), operation())
+        container.privateCloudDatabase.configuredWith(group: group) {
+            $0.add(added.0)
+            $0.add(added.1)
+        }
+        container.configuredWith(group: group) {
+            $0.add(added.2)
+            $0.privateCloudDatabase.add(added.3)
+        }
+        container.privateCloudDatabase.add(added.4)
+        #expect(added.0.group === group && added.1.group === other)
+        #expect(added.2.group === group && added.3.group === group && added.4.group == nil)
+    }
+}

@@ -227,6 +227,19 @@ import TidemarkFields
         #expect(try share.changes(all: false).fields.map(\.key) == ["cloudkit.title"])
     }
 
+    @Test func `R-066: what a record cannot hold stops the process`() async {
+        await #expect(processExitsWith: .failure) {
+            CKRecord(recordType: "T").setValue(NSObject(), forKey: "k")
+        }
+        await #expect(processExitsWith: .failure) {
+            CKRecord(recordType: "T").setValue(URL(fileURLWithPath: "/none"), forKey: "k")
+        }
+        await #expect(processExitsWith: .success) {
+            CKRecord(recordType: "T").setValue(NSNumber(value: 1), forKey: "k")
+            CKRecord(recordType: "T").setValue(nil, forKey: "k")
+        }
+    }
+
     @Test func `R-057: allTokens splits strings at white space`() {
         let record = CKRecord(recordType: "T")
         record["a"] = "one  two\nthree"

@@ -71,6 +71,17 @@ import TidemarkTestSupport
         #expect(delegate.log.last == "handled")
     }
 
+    @Test func `R-515: the state can be read and changed in the record provider of a batch`() throws {
+        let provider = ProvidingDelegate()
+        let providing = CKSyncEngine(.on(cloud, provider))
+        providing.state.add(pendingRecordZoneChanges: [change("A/5"), change("A/2"), change("A/3")])
+        #expect(throws: Never.self) { try scheduler.complete { try await providing.sendChanges() } }
+        // A/2 has no record any more: the provider took it off the list, as the sample apps do.
+        #expect(provider.seen == [3, 3, 2])
+        #expect(providing.state.pendingRecordZoneChanges == [])
+        #expect(server.contents.keys.sorted() == ["A/1", "A/3", "A/5"])
+    }
+
     @Test func `R-531: callbacks are serial whatever happens meanwhile`() throws {
         var depth = 0
         delegate.onEvent = { [scheduler] _, _ in
@@ -218,5 +229,25 @@ private func errorCode(_ body: () throws -> Void) -> CKError.Code? {
         return nil
     } catch {
         return (error as? CKError)?.code
+    }
+}
+
+/// Uses the engine's state where a batch asks it for records.
+private final class ProvidingDelegate: CKSyncEngineDelegate, @unchecked Sendable {
+    var seen: [Int] = []
+
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {}
+
+    func nextRecordZoneChangeBatch(
+        _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: syncEngine.state.pendingRecordZoneChanges) { id in
+            self.seen.append(syncEngine.state.pendingRecordZoneChanges.count)
+            guard id != recordID("A/2") else {
+                syncEngine.state.remove(pendingRecordZoneChanges: [.saveRecord(id)])
+                return nil
+            }
+            return CKRecord(recordType: "Note", recordID: id)
+        }
     }
 }

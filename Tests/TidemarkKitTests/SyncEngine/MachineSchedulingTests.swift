@@ -272,4 +272,60 @@ import Testing
         harness.advance(by: .milliseconds(100))
         #expect(harness.server.contents["A/2"] == "v", "another change does not wait for it")
     }
+
+    @Test func `R-614: what fails in scheduled work is told in events, and to no call`() {
+        let harness = MachineHarness.started(automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.respond = { request in
+            if request.isRecords { return .error(.permissionFailure) }
+            return request.isZone ? .error(.internalError) : nil
+        }
+        harness.add("A/1")
+        harness.machine.pushReceived([zone("A")], at: harness.moment)
+        harness.advance(by: .seconds(1))
+        #expect(harness.log.contains("sent !+A/1:permissionFailure"))
+        #expect(harness.log.contains("didFetch A internalError"))
+        #expect(!harness.log.contains { $0.hasPrefix("call") })
+    }
+
+    // MARK: After a sleep
+
+    @Test func `R-508: after an hour's sleep the engine is in sync seconds after its dead connection was noticed`() {
+        let harness = MachineHarness.started(automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.machine.pushReceived([zone("A")], at: harness.moment)
+        harness.advance(by: .seconds(5))
+        harness.log = []
+        // Nothing runs for an hour. Then all timers are due at once, on a connection that is dead.
+        harness.server.save("1", in: zone("A"), value: "x")
+        harness.now += .seconds(3_600)
+        harness.respond = { $0.isUser ? nil : .error(.networkFailure) }
+        harness.add("A/2")
+        harness.advance(by: .seconds(1))
+        harness.machine.connectivityChanged(isOnline: false, at: harness.moment)
+        harness.advance(by: .seconds(2))
+        #expect(harness.log.contains { $0.hasPrefix("willFetch(scheduled)") }, "the periodic fetch was overdue")
+        harness.respond = { _ in nil }
+        harness.log = []
+        harness.machine.connectivityChanged(isOnline: true, at: harness.moment)
+        harness.advance(by: .milliseconds(200))
+        #expect(harness.log.contains("records +A/1"))
+        #expect(harness.log.contains("sent +A/2") && harness.pending == [])
+        // Without an end, the hour would come again and again.
+        harness.log = []
+        harness.advance(by: .seconds(600))
+        #expect(harness.log == [])
+    }
+
+    @Test func `R-375: however long the sleep was, back-off ends when the server is back`() {
+        let harness = MachineHarness.started(automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.respond = { $0.isUser ? nil : .error(.networkFailure) }
+        harness.add("A/1")
+        harness.advance(by: .seconds(3_600))
+        harness.respond = { _ in nil }
+        harness.machine.connectivityChanged(isOnline: true, at: harness.moment)
+        harness.advance(by: .milliseconds(100))
+        #expect(harness.pending == [])
+    }
 }

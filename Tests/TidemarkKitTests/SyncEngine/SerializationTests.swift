@@ -23,6 +23,7 @@ import Testing
         snapshot.pendingZones = KeyedList([zoneChange("D"), .saveZone(encrypted), zoneChange("-F")])
         snapshot.inFlightZones = [zoneChange("G")]
         snapshot.hasUntrackedChanges = true
+        snapshot.journalID = "0011223344556677"
         return snapshot
     }
 
@@ -35,6 +36,7 @@ import Testing
         #expect(left.inFlightRecords == right.inFlightRecords, "\(name)")
         #expect(left.pendingZones == right.pendingZones && left.inFlightZones == right.inFlightZones, "\(name)")
         #expect(left.hasUntrackedChanges == right.hasUntrackedChanges, "\(name)")
+        #expect(left.journalID == right.journalID, "\(name)")
         let scopes = [left, right].map { snapshot in
             snapshot.pendingZones.elements.map { $0.zoneToSave?.encryptionScope }
         }
@@ -65,6 +67,20 @@ import Testing
         let data = AppData(name: "x", state: .init(snapshot: full))
         let decoded = try JSONDecoder().decode(AppData.self, from: JSONEncoder().encode(data))
         expectEqual(try #require(decoded.state).snapshot, full, "nested")
+    }
+
+    /// A state that was written once and for all: a later version that cannot read it would strand every app's state.
+    private static let recorded = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../Fixtures/SyncEngineState-1.json").standardizedFileURL
+
+    @Test func `R-524: the recorded state is read, and written as it was`() throws {
+        let data = try Data(contentsOf: Self.recorded)
+        let state = try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
+        expectEqual(state.snapshot, full, "recorded")
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let written = String(decoding: try encoder.encode(state), as: UTF8.self)
+        #expect(written + "\n" == String(decoding: data, as: UTF8.self))
     }
 
     @Test func `R-524: version 1 is read as it was first written`() throws {

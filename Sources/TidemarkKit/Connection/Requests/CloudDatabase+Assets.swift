@@ -206,7 +206,7 @@ extension CloudDatabase {
     }
 
     private func begin(_ request: WireClientEnvelope.OneOf_Request) -> PendingAnswer {
-        connection.begin(timeout: timeout) { _ in
+        connection.begin(timeout: timeout, generation: credentialGeneration) { _ in
             var envelope = WireClientEnvelope()
             envelope.request = request
             return envelope

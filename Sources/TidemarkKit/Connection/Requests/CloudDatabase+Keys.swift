@@ -42,7 +42,7 @@ extension CloudDatabase {
 
     /// Under which name a key is kept on this device.
     private func keyName() async throws(CKError) -> String {
-        let user = try await connection.identify(timeout: timeout)
+        let user = try await identify()
         guard !user.isEmpty else { throw CKError.noAccount }
         return "\(keys.container) \(keys.environment.rawValue) \(user)"
     }

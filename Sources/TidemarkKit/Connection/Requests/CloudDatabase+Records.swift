@@ -231,10 +231,11 @@ extension CKRecord {
             let metadata = RecordMetadata(
                 tag: Array(wire.tag), createdAt: wire.createdAt, modifiedAt: wire.modifiedAt,
                 createdBy: wire.createdBy, modifiedBy: wire.modifiedBy)
-            return .success(
-                CKRecord(
-                    recordID: CKRecord.ID(recordName: wire.name, zoneID: zoneID), recordType: wire.type, fields: fields,
-                    metadata: metadata, parentName: wire.parent.isEmpty ? nil : wire.parent))
+            let recordID = CKRecord.ID(recordName: wire.name, zoneID: zoneID)
+            let state = RecordState(
+                fields: fields, metadata: metadata, parentName: wire.parent.isEmpty ? nil : wire.parent, share: nil,
+                zoneID: zoneID)
+            return .success(CKRecord.object(recordType: wire.type, recordID: recordID, state: state))
         } catch {
             return .failure(CKError(.internalError, message: "The fields of \(wire.name) cannot be read: \(error)"))
         }

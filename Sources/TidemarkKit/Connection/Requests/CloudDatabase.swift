@@ -10,6 +10,8 @@ struct CloudDatabase: Sendable {
     let scope: CKDatabase.Scope
     /// Of encrypted values.
     let keys: KeyRing
+    /// For whose credential the requests are meant; they fail once there is another.
+    let credentialGeneration: Int
     /// How long a request may take.
     var timeout: Duration = .seconds(60)
     /// For work that is not urgent: how long requests are tried again while the network or the server is in trouble
@@ -30,7 +32,9 @@ struct CloudDatabase: Sendable {
         let deadline = patience.map { connection.now + $0 }
         for failures in 0... {
             do throws(CKError) {
-                return try await connection.request(isChange: isChange, timeout: timeout) { stamp in
+                return try await connection.request(
+                    isChange: isChange, timeout: timeout, generation: credentialGeneration
+                ) { stamp in
                     var envelope = WireClientEnvelope()
                     envelope.request = make(stamp)
                     return envelope
@@ -41,6 +45,11 @@ struct CloudDatabase: Sendable {
             }
         }
         throw CKError(.operationCancelled)
+    }
+
+    /// Who is signed in, as the server says; an empty name without an account.
+    func identify() async throws(CKError) -> String {
+        try await connection.identify(timeout: timeout, generation: credentialGeneration)
     }
 
     /// The server answered something else than was asked: a broken server.

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// What `tidemark.json` says.
+///
+/// ```json
+/// {
+///     "url": "wss://sync.example.org", "token": "…", "ca": "ca.pem", "container": "iCloud.org.example.notes",
+///     "containers": { "iCloud.org.example.archive": { "token": "…" } }
+/// }
+/// ```
+/// All keys are optional. An entry of `containers` holds for that container alone, and wins over what stands above. Paths
+/// are relative to the file's directory.
+struct ConfigurationFile: Sendable {
+    static let name = "tidemark.json"
+
+    /// What can be said of all containers, or of one.
+    struct Settings: Sendable {
+        var url: URL?
+        var token: String?
+        var ca: String?
+        var environment: TidemarkConfiguration.Environment?
+        var assets: URL?
+        var keyFile: URL?
+        var endToEnd: Bool?
+
+        /// These, and where they say nothing, those.
+        func merged(over other: Settings) -> Settings {
+            Settings(
+                url: url ?? other.url, token: token ?? other.token, ca: ca ?? other.ca,
+                environment: environment ?? other.environment, assets: assets ?? other.assets,
+                keyFile: keyFile ?? other.keyFile, endToEnd: endToEnd ?? other.endToEnd)
+        }
+    }
+
+    private(set) var settings = Settings()
+    /// What `CKContainer.default()` is.
+    private(set) var container: String?
+    private var containers: [String: Settings] = [:]
+
+    /// - Parameter directory: where the file is.
+    init(json: Data, in directory: URL) throws(ConfigurationFault) {
+        let object: Any
+        do {
+            object = try JSONSerialization.jsonObject(with: json)
+        } catch {
+            throw ConfigurationFault("\(Self.name) is not JSON: \(Self.reason(error))")
+        }
+        guard var top = object as? [String: Any] else { throw ConfigurationFault("\(Self.name) is not a JSON object.") }
+        let container = top.removeValue(forKey: "container")
+        let containers = top.removeValue(forKey: "containers")
+        settings = try Self.settings(top, at: "", alsoKnown: ["container", "containers"], in: directory)
+        if let container {
+            self.container = try Self.text(container, "container")
+        }
+        guard let containers else { return }
+        guard let entries = containers as? [String: Any] else { throw Self.wrong("containers", "an object") }
+        for (name, entry) in entries {
+            guard let entry = entry as? [String: Any] else { throw Self.wrong("containers.\(name)", "an object") }
+            self.containers[name] = try Self.settings(entry, at: "containers.\(name).", in: directory)
+        }
+    }
+
+    /// What holds for one container.
+    func settings(of container: String) -> Settings {
+        containers[container]?.merged(over: settings) ?? settings
+    }
+
+    // MARK: Where it is
+
+    /// Beside the program, else in the working directory.
+    static func ofProcess() throws(ConfigurationFault) -> ConfigurationFile? {
+        let working = URL(fileURLWithPath: FileManager.default.currentDirectoryPath, isDirectory: true)
+        return try first(in: [programDirectory, working].compactMap(\.self))
+    }
+
+    private static var programDirectory: URL? {
+        #if os(Linux)
+            // Costs one system call; the main bundle looks at all files beside the program.
+            let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            return program.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
+        #else
+            return Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
+        #endif
+    }
+
+    /// The first that there is; nil if there is none.
+    static func first(in directories: [URL]) throws(ConfigurationFault) -> ConfigurationFile? {
+        for directory in directories {
+            let path = directory.appendingPathComponent(name).path
+            guard FileManager.default.fileExists(atPath: path) else { continue }
+            guard let json = FileManager.default.contents(atPath: path) else {
+                throw ConfigurationFault("\(path) cannot be read.")
+            }
+            return try ConfigurationFile(json: json, in: directory)
+        }
+        return nil
+    }
+
+    // MARK: Parts
+
+    private static let keys = ["assets", "ca", "endToEnd", "environment", "keyFile", "token", "url"]
+
+    private static func settings(
+        _ object: [String: Any], at place: String, alsoKnown: [String] = [], in directory: URL
+    ) throws(ConfigurationFault) -> Settings {
+        // In order, so that of several mistakes the same one is told each time.
+        for key in object.keys.sorted() where !keys.contains(key) {
+            let known = (keys + alsoKnown).sorted().joined(separator: ", ")
+            throw ConfigurationFault("\(name): the key \(place)\(key) is not known. Known are \(known).")
+        }
+        var settings = Settings()
+        func path(_ value: Any, _ key: String) throws(ConfigurationFault) -> URL {
+            URL(fileURLWithPath: try text(value, place + key), relativeTo: directory).absoluteURL
+        }
+        if let url = object["url"] { settings.url = try Self.url(url, place + "url") }
+        if let token = object["token"] { settings.token = try text(token, place + "token") }
+        if let ca = object["ca"] { settings.ca = try path(ca, "ca").path }
+        if let environment = object["environment"] {
+            guard let known = (environment as? String).flatMap(TidemarkConfiguration.Environment.init(rawValue:)) else {
+                throw wrong(place + "environment", "\"development\" or \"production\"")
+            }
+            settings.environment = known
+        }
+        if let assets = object["assets"] { settings.assets = try path(assets, "assets") }
+        if let keyFile = object["keyFile"] { settings.keyFile = try path(keyFile, "keyFile") }
+        if let endToEnd = object["endToEnd"] {
+            guard let flag = endToEnd as? Bool else { throw wrong(place + "endToEnd", "true or false") }
+            settings.endToEnd = flag
+        }
+        return settings
+    }
+
+    private static func text(_ value: Any, _ key: String) throws(ConfigurationFault) -> String {
+        guard let text = value as? String, !text.isEmpty else { throw wrong(key, "a text") }
+        return text
+    }
+
+    private static func url(_ value: Any, _ key: String) throws(ConfigurationFault) -> URL {
+        guard let url = URL(string: try text(value, key)), url.scheme != nil else {
+            throw wrong(key, "a URL such as wss://host:port")
+        }
+        return url
+    }
+
+    private static func wrong(_ key: String, _ expected: String) -> ConfigurationFault {
+        ConfigurationFault("\(name): \(key) must be \(expected).")
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String ?? error.localizedDescription
+    }
+}
+
+/// Why a configuration cannot be used: a sentence for whoever has to mend it.
+struct ConfigurationFault: Error, Sendable {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+}

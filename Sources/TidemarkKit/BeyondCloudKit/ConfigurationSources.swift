@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// Where a configuration comes from when code says nothing: variables of the environment first, then `tidemark.json`.
+struct ConfigurationSources: Sendable {
+    var variables: [String: String]
+    var file: Result<ConfigurationFile?, ConfigurationFault> = .success(nil)
+
+    /// Those of this process, as they are now.
+    static func ofProcess() -> ConfigurationSources {
+        var sources = ConfigurationSources(variables: ProcessInfo.processInfo.environment)
+        do throws(ConfigurationFault) {
+            sources.file = .success(try ConfigurationFile.ofProcess())
+        } catch {
+            sources.file = .failure(error)
+        }
+        return sources
+    }
+
+    /// - Parameter container: what the configuration is for; nil: the default container.
+    func configuration(for container: String? = nil) -> TidemarkConfiguration {
+        do throws(ConfigurationFault) {
+            return try resolved(for: container)
+        } catch {
+            var configuration = TidemarkConfiguration(url: nil)
+            configuration.fault = error.text
+            return configuration
+        }
+    }
+
+    private func resolved(for container: String?) throws(ConfigurationFault) -> TidemarkConfiguration {
+        let file = try file.get()
+        let defaultContainer =
+            value("TIDEMARK_CONTAINER") ?? file?.container ?? TidemarkConfiguration.fallbackContainerIdentifier
+        let settings = try ofEnvironment().merged(over: file?.settings(of: container ?? defaultContainer) ?? .init())
+        return TidemarkConfiguration(
+            url: settings.url, token: settings.token, certificateAuthorityFile: settings.ca,
+            defaultContainerIdentifier: defaultContainer, environment: settings.environment ?? .development,
+            assetDirectory: settings.assets, keyFile: settings.keyFile,
+            requiresEndToEndEncryption: settings.endToEnd ?? false)
+    }
+
+    private func ofEnvironment() throws(ConfigurationFault) -> ConfigurationFile.Settings {
+        var settings = ConfigurationFile.Settings()
+        if let text = value("TIDEMARK_URL") {
+            guard let url = URL(string: text), url.scheme != nil else {
+                throw ConfigurationFault("TIDEMARK_URL is no URL such as wss://host:port: \(text)")
+            }
+            settings.url = url
+        }
+        settings.token = value("TIDEMARK_TOKEN")
+        settings.ca = value("TIDEMARK_CA")
+        if let text = value("TIDEMARK_ENVIRONMENT") {
+            guard let environment = TidemarkConfiguration.Environment(rawValue: text) else {
+                throw ConfigurationFault("TIDEMARK_ENVIRONMENT must be development or production, not \(text).")
+            }
+            settings.environment = environment
+        }
+        settings.assets = value("TIDEMARK_ASSETS").map { URL(fileURLWithPath: $0, isDirectory: true) }
+        settings.keyFile = value("TIDEMARK_KEY_FILE").map { URL(fileURLWithPath: $0) }
+        settings.endToEnd = value("TIDEMARK_END_TO_END").map { $0 == "1" }
+        return settings
+    }
+
+    /// An empty variable is none.
+    private func value(_ name: String) -> String? {
+        variables[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+}

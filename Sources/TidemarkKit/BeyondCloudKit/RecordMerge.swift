@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// One merge of three records, as they are at one moment.
+struct RecordMerge {
+    typealias Space = WritableKeyPath<RecordState, RecordState.KeySpace>
+
+    let rules: TidemarkMerge
+    let zoneID: CKRecordZone.ID
+    let ancestor: RecordState
+    let server: RecordState
+    let client: RecordState
+
+    /// The fields of one key space whose merged value is not the server's, by key.
+    func changes(in space: Space) -> [(key: CKRecord.FieldKey, object: NSObject?)] {
+        let other: Space = space == \.plain ? \.encrypted : \.plain
+        let keys = Set(server[keyPath: space].values.keys).union(client[keyPath: space].values.keys)
+            .union(ancestor[keyPath: space].values.keys)
+        return keys.sorted().compactMap { key in
+            // A key cannot be both plain and encrypted.
+            guard server[keyPath: other].values[key] == nil else { return nil }
+            let merged = value(of: key, in: space)
+            return same(merged, server[keyPath: space].values[key]) ? nil : (key, merged)
+        }
+    }
+
+    private func value(of key: CKRecord.FieldKey, in space: Space) -> NSObject? {
+        let before = ancestor[keyPath: space].values[key]
+        let (theirs, ours) = (server[keyPath: space].values[key], client[keyPath: space].values[key])
+        // What was not set is not changed, even where the server's way to store it differs from the client's (assets).
+        if client[keyPath: space].changes[key] == nil || same(ours, before) || same(ours, theirs) { return theirs }
+        if same(theirs, before) { return ours }
+        switch rules.fields[key] ?? rules.policy {
+        case .serverWins: return theirs
+        case .clientWins: return ours
+        case .newest(let dateKey): return isClientNewer(by: dateKey) ? ours : theirs
+        case .newestEdit(let date): return isClientNewer(than: date) ? ours : theirs
+        case .listElements: return list(before, theirs, ours) ?? theirs
+        case .custom(let decide):
+            let conflict = TidemarkMerge.Conflict(
+                key: key, isEncrypted: space == \.encrypted, ancestorObject: before, serverObject: theirs,
+                clientObject: ours)
+            guard let decision = decide(conflict) else { return nil }
+            let object = RecordObject.make(of: decision)
+            precondition(object != nil, "R-066: a record cannot hold a \(type(of: decision))")
+            return object
+        }
+    }
+
+    /// The parent is not a field, and is merged like one.
+    var parent: CKRecord.Reference? {
+        if client.parentChange == nil || server.parent == client.parent || client.parent == ancestor.parent {
+            return server.parent
+        }
+        if server.parent == ancestor.parent { return client.parent }
+        switch rules.policy {
+        case .serverWins, .listElements, .custom: return server.parent
+        case .clientWins: return client.parent
+        case .newest(let dateKey): return isClientNewer(by: dateKey) ? client.parent : server.parent
+        case .newestEdit(let date): return isClientNewer(than: date) ? client.parent : server.parent
+        }
+    }
+
+    /// Whether the server would store the same for both: dates have millisecond precision.
+    private func same(_ left: NSObject?, _ right: NSObject?) -> Bool {
+        if left == right { return true }
+        guard let left, let right, let one = try? FieldObjects.value(of: left, zoneID: zoneID),
+            let other = try? FieldObjects.value(of: right, zoneID: zoneID)
+        else { return false }
+        return one == other
+    }
+
+    // MARK: Which is newer
+
+    private func isClientNewer(by key: CKRecord.FieldKey) -> Bool {
+        func date(_ state: RecordState) -> Date? {
+            ((state.plain.values[key] ?? state.encrypted.values[key]) as? NSDate).map {
+                Date(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate)
+            }
+        }
+        guard let ours = date(client) else { return false }
+        return date(server).map { ours > $0 } ?? true
+    }
+
+    private func isClientNewer(than date: Date) -> Bool {
+        guard let savedAt = server.metadata?.modifiedAt else { return true }
+        return date.timeIntervalSince1970 * 1_000 > Double(savedAt)
+    }
+
+    // MARK: Lists
+
+    /// Nil unless all that there is are lists.
+    private func list(_ before: NSObject?, _ theirs: NSObject?, _ ours: NSObject?) -> NSObject? {
+        guard let theirs = Self.elements(theirs), let ours = Self.elements(ours), let before = Self.elements(before)
+        else { return nil }
+        return NSArray(array: ListMerge(ancestor: before, server: theirs, client: ours).elements)
+    }
+
+    /// A list that is not there is empty.
+    private static func elements(_ object: NSObject?) -> [NSObject]? {
+        guard let object else { return [] }
+        guard let array = object as? NSArray else { return nil }
+        let objects = array.compactMap(RecordObject.make).map(asStored)
+        return objects.count == array.count ? objects : nil
+    }
+
+    /// A date with the server's precision, so that it meets itself.
+    private static func asStored(_ object: NSObject) -> NSObject {
+        guard let date = object as? NSDate else { return object }
+        return NSDate(timeIntervalSince1970: (date.timeIntervalSince1970 * 1_000).rounded() / 1_000)
+    }
+}
+
+/// The three-way merge of lists, element by element: as often as each is in the result, wherever it stood.
+struct ListMerge<Element: Hashable> {
+    let ancestor: [Element]
+    let server: [Element]
+    let client: [Element]
+
+    var elements: [Element] {
+        var rest = counts
+        var merged: [Element] = []
+        for element in server + client {
+            guard let count = rest[element], count > 0 else { continue }
+            rest[element] = count - 1
+            merged.append(element)
+        }
+        return merged
+    }
+
+    /// How often each element is in the result.
+    private var counts: [Element: Int] {
+        let (before, theirs, ours) = (Self.counts(of: ancestor), Self.counts(of: server), Self.counts(of: client))
+        var counts: [Element: Int] = [:]
+        for element in Set(theirs.keys).union(ours.keys) {
+            counts[element] = Self.count(before[element] ?? 0, theirs[element] ?? 0, ours[element] ?? 0)
+        }
+        return counts
+    }
+
+    private static func counts(of elements: [Element]) -> [Element: Int] {
+        elements.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    }
+
+    /// As for a field: what one side changed counts. Both added: the larger number, so that the same addition on both sides
+    /// is one; both removed: the smaller. One added, one removed: both count.
+    private static func count(_ before: Int, _ theirs: Int, _ ours: Int) -> Int {
+        if theirs >= before && ours >= before { return max(theirs, ours) }
+        if theirs <= before && ours <= before { return min(theirs, ours) }
+        return max(theirs + ours - before, 0)
+    }
+}

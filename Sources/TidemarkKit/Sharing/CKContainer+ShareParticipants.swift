@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// Looking up whom to invite.
+///
+/// Servers of this version do not share: each fails with `serverRejectedRequest`, or with `notAuthenticated` if nobody is
+/// signed in. Looking up nobody gives nobody.
+extension CKContainer {
+    /// The person who is known by that e-mail address.
+    public func shareParticipant(forEmailAddress emailAddress: String) async throws -> CKShare.Participant {
+        throw sharingRefusal
+    }
+
+    /// The person who is known by that telephone number.
+    public func shareParticipant(forPhoneNumber phoneNumber: String) async throws -> CKShare.Participant {
+        throw sharingRefusal
+    }
+
+    /// The person with that user record.
+    public func shareParticipant(forUserRecordID userRecordID: CKRecord.ID) async throws -> CKShare.Participant {
+        throw sharingRefusal
+    }
+
+    /// The person who is known by that e-mail address: with a completion handler.
+    public func fetchShareParticipant(
+        withEmailAddress emailAddress: String,
+        completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.shareParticipant(forEmailAddress: emailAddress) }
+    }
+
+    /// The person who is known by that telephone number: with a completion handler.
+    public func fetchShareParticipant(
+        withPhoneNumber phoneNumber: String,
+        completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.shareParticipant(forPhoneNumber: phoneNumber) }
+    }
+
+    /// The person with that user record: with a completion handler.
+    public func fetchShareParticipant(
+        withUserRecordID userRecordID: CKRecord.ID,
+        completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.shareParticipant(forUserRecordID: userRecordID) }
+    }
+
+    /// Those who are known by these e-mail addresses.
+    public func shareParticipants(
+        forEmailAddresses emails: [String]
+    ) async throws -> [String: Result<CKShare.Participant, any Error>] {
+        try lookUp(emails)
+    }
+
+    /// Those who are known by these telephone numbers.
+    public func shareParticipants(
+        forPhoneNumbers phoneNumbers: [String]
+    ) async throws -> [String: Result<CKShare.Participant, any Error>] {
+        try lookUp(phoneNumbers)
+    }
+
+    /// Those with these user records.
+    public func shareParticipants(
+        forUserRecordIDs userRecordIDs: [CKRecord.ID]
+    ) async throws -> [CKRecord.ID: Result<CKShare.Participant, any Error>] {
+        try lookUp(userRecordIDs)
+    }
+
+    /// Those who are known by these e-mail addresses: with a completion handler.
+    public func fetchShareParticipants(
+        forEmailAddresses emails: [String],
+        completionHandler:
+            @escaping @Sendable (Result<[String: Result<CKShare.Participant, any Error>], any Error>) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.shareParticipants(forEmailAddresses: emails) }
+    }
+
+    /// Those who are known by these telephone numbers: with a completion handler.
+    public func fetchShareParticipants(
+        forPhoneNumbers phoneNumbers: [String],
+        completionHandler:
+            @escaping @Sendable (Result<[String: Result<CKShare.Participant, any Error>], any Error>) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.shareParticipants(forPhoneNumbers: phoneNumbers) }
+    }
+
+    /// Those with these user records: with a completion handler.
+    public func fetchShareParticipants(
+        forUserRecordIDs userRecordIDs: [CKRecord.ID],
+        completionHandler:
+            @escaping @Sendable (Result<[CKRecord.ID: Result<CKShare.Participant, any Error>], any Error>) -> Void
+    ) {
+        deliver(to: completionHandler) { try await self.shareParticipants(forUserRecordIDs: userRecordIDs) }
+    }
+
+    private func lookUp<Key>(_ people: [Key]) throws(CKError) -> [Key: Result<CKShare.Participant, any Error>] {
+        guard people.isEmpty else { throw sharingRefusal }
+        return [:]
+    }
+}

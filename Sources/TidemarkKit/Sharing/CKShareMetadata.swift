@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+extension CKShare {
+    /// What somebody who has a share's URL learns of it.
+    public typealias Metadata = _CKShareMetadata
+}
+
+// NB: Not nested in CKShare, for the reason that is given for `CKRecord.Reference`.
+
+/// What somebody who has a share's URL learns of it: use its name `CKShare.Metadata`.
+///
+/// Servers make it. Two are equal when they are of the same share.
+public class _CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+    /// What one knows of a share.
+    package struct Content {
+        package var containerIdentifier: String
+        package var share: CKShare
+        package var hierarchicalRootRecordID: CKRecord.ID?
+        package var rootRecord: CKRecord?
+        package var participantRole: CKShare.ParticipantRole
+        package var participantStatus: CKShare.ParticipantAcceptanceStatus
+        package var participantPermission: CKShare.ParticipantPermission
+        package var ownerIdentity: CKUserIdentity
+    }
+
+    private let content: Content
+
+    package init(_ content: Content) {
+        self.content = content
+        super.init()
+    }
+
+    /// The container whose records are shared.
+    public var containerIdentifier: String { content.containerIdentifier }
+
+    /// The share itself.
+    public var share: CKShare { content.share }
+
+    /// The record that is shared with its descendants; nil for a whole zone.
+    public var hierarchicalRootRecordID: CKRecord.ID? { content.hierarchicalRootRecordID }
+
+    /// The root, if it was asked for.
+    public var rootRecord: CKRecord? { content.rootRecord }
+
+    /// As what the current user takes part.
+    public var participantRole: CKShare.ParticipantRole { content.participantRole }
+
+    /// Whether the current user has accepted.
+    public var participantStatus: CKShare.ParticipantAcceptanceStatus { content.participantStatus }
+
+    /// What the current user may do.
+    public var participantPermission: CKShare.ParticipantPermission { content.participantPermission }
+
+    /// Whose share it is.
+    public var ownerIdentity: CKUserIdentity { content.ownerIdentity }
+
+    // MARK: NSSecureCoding, NSCopying
+
+    /// True.
+    public class var supportsSecureCoding: Bool { true }
+
+    /// Nil when the archive does not hold this.
+    public required init?(coder: NSCoder) {
+        guard let container = coder.optionalString(forKey: "ContainerIdentifier"),
+            let share = coder.optionalObject(of: CKShare.self, forKey: "Share"),
+            let owner = coder.optionalObject(of: CKUserIdentity.self, forKey: "OwnerIdentity")
+        else { return nil }
+        func number(_ key: String) -> Int { coder.optionalInt64(forKey: key).flatMap { Int(exactly: $0) } ?? 0 }
+        content = Content(
+            containerIdentifier: container, share: share,
+            hierarchicalRootRecordID: coder.optionalObject(of: CKRecord.ID.self, forKey: "RootRecordID"),
+            rootRecord: coder.optionalObject(of: CKRecord.self, forKey: "RootRecord"),
+            participantRole: CKShare.ParticipantRole(rawValue: number("Role")) ?? .unknown,
+            participantStatus: CKShare.ParticipantAcceptanceStatus(rawValue: number("Status")) ?? .unknown,
+            participantPermission: CKShare.ParticipantPermission(rawValue: number("Permission")) ?? .unknown,
+            ownerIdentity: owner)
+        super.init()
+    }
+
+    /// Writes all of it.
+    public func encode(with coder: NSCoder) {
+        coder.encode(string: containerIdentifier, forKey: "ContainerIdentifier")
+        coder.encode(share, forKey: "Share")
+        coder.encode(ownerIdentity, forKey: "OwnerIdentity")
+        if let hierarchicalRootRecordID { coder.encode(hierarchicalRootRecordID, forKey: "RootRecordID") }
+        if let rootRecord { coder.encode(rootRecord, forKey: "RootRecord") }
+        coder.encode(Int64(participantRole.rawValue), forKey: "Role")
+        coder.encode(Int64(participantStatus.rawValue), forKey: "Status")
+        coder.encode(Int64(participantPermission.rawValue), forKey: "Permission")
+    }
+
+    /// The same object: it cannot change.
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    // MARK: NSObject
+
+    /// Whether both are of the same share.
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? CKShare.Metadata else { return false }
+        return containerIdentifier == other.containerIdentifier && share.recordID == other.share.recordID
+    }
+
+    /// Equal for the same share.
+    public override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(containerIdentifier)
+        hasher.combine(share.recordID)
+        return hasher.finalize()
+    }
+
+    /// For people to read.
+    public override var description: String {
+        "<CKShare.Metadata containerIdentifier=\(containerIdentifier) share=\(share.recordID)>"
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// Who a user is, as far as others may know.
+///
+/// Servers make identities. Two are equal when user and lookup are.
+public class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+    /// The user, if it is known.
+    public let userRecordID: CKRecord.ID?
+
+    /// What the user was looked up by.
+    public let lookupInfo: CKUserIdentity.LookupInfo?
+
+    /// What the user is called, for the app to show.
+    public let nameComponents: PersonNameComponents?
+
+    /// Whether there is an account: false for an address that nobody is known by.
+    public let hasiCloudAccount: Bool
+
+    /// Empty: there are no contacts here.
+    @available(*, deprecated, message: "There are no contacts here")
+    public var contactIdentifiers: [String] { [] }
+
+    package init(
+        userRecordID: CKRecord.ID? = nil, lookupInfo: CKUserIdentity.LookupInfo? = nil,
+        nameComponents: PersonNameComponents? = nil, hasiCloudAccount: Bool = false
+    ) {
+        self.userRecordID = userRecordID
+        self.lookupInfo = lookupInfo
+        self.nameComponents = nameComponents
+        self.hasiCloudAccount = hasiCloudAccount
+        super.init()
+    }
+
+    /// The same user, or the same address where the users are not known.
+    func isSamePerson(as other: CKUserIdentity) -> Bool {
+        if let userRecordID, let otherID = other.userRecordID { return userRecordID == otherID }
+        return lookupInfo != nil && lookupInfo == other.lookupInfo
+    }
+
+    // MARK: NSSecureCoding, NSCopying
+
+    /// True.
+    public class var supportsSecureCoding: Bool { true }
+
+    private static let nameParts: [(String, WritableKeyPath<PersonNameComponents, String?> & Sendable)] = [
+        ("NamePrefix", \.namePrefix), ("GivenName", \.givenName), ("MiddleName", \.middleName),
+        ("FamilyName", \.familyName), ("NameSuffix", \.nameSuffix), ("Nickname", \.nickname),
+    ]
+
+    /// An identity from an archive; of nobody, if the archive holds none.
+    public required init?(coder: NSCoder) {
+        userRecordID = coder.optionalObject(of: CKRecord.ID.self, forKey: "UserRecordID")
+        lookupInfo = coder.optionalObject(of: CKUserIdentity.LookupInfo.self, forKey: "LookupInfo")
+        var name = PersonNameComponents()
+        for (key, part) in Self.nameParts { name[keyPath: part] = coder.optionalString(forKey: key) }
+        nameComponents = coder.containsValue(forKey: "HasName") ? name : nil
+        hasiCloudAccount = coder.containsValue(forKey: "HasAccount") && coder.decodeBool(forKey: "HasAccount")
+        super.init()
+    }
+
+    /// Writes all of it.
+    public func encode(with coder: NSCoder) {
+        if let userRecordID { coder.encode(userRecordID, forKey: "UserRecordID") }
+        if let lookupInfo { coder.encode(lookupInfo, forKey: "LookupInfo") }
+        if let nameComponents {
+            coder.encode(true, forKey: "HasName")
+            for (key, part) in Self.nameParts { coder.encode(string: nameComponents[keyPath: part], forKey: key) }
+        }
+        coder.encode(hasiCloudAccount, forKey: "HasAccount")
+    }
+
+    /// The same object: it cannot change.
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    // MARK: NSObject
+
+    /// Whether user and lookup are equal.
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? CKUserIdentity else { return false }
+        return userRecordID == other.userRecordID && lookupInfo == other.lookupInfo
+    }
+
+    /// Equal for equal identities.
+    public override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(userRecordID)
+        hasher.combine(lookupInfo)
+        return hasher.finalize()
+    }
+
+    /// For people to read, without who it is.
+    public override var description: String { "<CKUserIdentity hasiCloudAccount=\(hasiCloudAccount)>" }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkBytes
+internal import TidemarkCrypto
+internal import TidemarkTelemetry
+
+/// The file that makes pending changes durable before the state that has them is stored: it is a copy of all that the engine
+/// still has to send, kept up to date line by line.
+///
+/// Lines are written in the order in which the engine's lock was held; waiting for the disk is shared by all who wait at the
+/// same time. When most of the file is out of date it is written anew, beside the old one, which it then replaces.
+final class SyncEngineJournal: Sendable {
+    private struct State {
+        var contents = SyncEngineJournalContents()
+        var file: FileHandle?
+        var lock: Int32 = -1
+        var byteCount = 0
+        /// Lines written, and how many of them are known to be on the disk.
+        var written = 0
+        var synced = 0
+        /// Whether the file may end in the middle of a line, or is not there.
+        var isBroken = true
+        var error: CKError?
+    }
+
+    let url: URL
+    let id: String
+    private let state = Locked(State())
+    private let syncing = Locked(())
+    private static let log = Log("sync-engine")
+
+    /// A file below this size is not worth being written anew.
+    private static let compactionBytesMin = 64 * 1024
+    /// How many times its summary's size a file may have.
+    private static let compactionFactor = 4
+
+    /// Reads what an engine that has ended left, and brings it together with the state that the app has stored.
+    init(_ url: URL, restoring snapshot: inout SyncEngineSnapshot) {
+        self.url = url
+        var found = SyncEngineJournalContents()
+        do throws(CKError) {
+            let lock = try Self.lock(url)
+            state.withLock { $0.lock = lock }
+            found = try Self.read(url)
+        } catch {
+            id = Self.newID()
+            fail(error)
+            return
+        }
+        id = found.id ?? Self.newID()
+        snapshot.restore(found)
+        let contents = SyncEngineJournalContents(of: snapshot, id: id)
+        state.withLock { $0.contents = contents }
+        // Whole lines only from now on.
+        append([])
+    }
+
+    /// Why changes are not durable at present; nil while they are.
+    var error: CKError? { state.withLock { $0.error } }
+
+    /// As after a line that could not be written to its end: the next one has the file written anew. For tests.
+    func breakForTest() {
+        state.withLock { $0.isBroken = true }
+    }
+
+    /// Lets go of the file, so that another engine can have it.
+    func release() {
+        state.withLock { state in
+            state.file = nil
+            if state.lock >= 0 { close(state.lock) }
+            state.lock = -1
+        }
+    }
+
+    // MARK: Writing
+
+    /// Writes lines; they are durable after ``sync()``. To be called in the order in which things happened.
+    func append(_ entries: [SyncEngineJournalEntry]) {
+        let failure: CKError? = state.withLock { state in
+            for entry in entries { state.contents.apply(entry) }
+            guard state.lock >= 0 else { return nil }
+            do {
+                if state.isBroken { return try rewrite(&state) }
+                guard let file = state.file, !entries.isEmpty else { return nil }
+                let bytes = entries.flatMap { $0.line() }
+                state.isBroken = true
+                try file.write(contentsOf: Data(bytes))
+                state.isBroken = false
+                state.byteCount += bytes.count
+                state.written += 1
+                if isWorthCompacting(state) { try rewrite(&state) }
+                return nil
+            } catch {
+                // What is missing in the file is in `contents`, and written with the next change.
+                state.isBroken = true
+                return Self.failure("cannot be written", url, error)
+            }
+        }
+        if let failure { fail(failure) }
+    }
+
+    /// Returns when all that was appended before is on the disk.
+    func sync() {
+        let target = state.withLock { $0.written }
+        let failure: CKError? = syncing.withLock { _ in
+            let (file, written, isDone) = state.withLock { ($0.file, $0.written, $0.synced >= target) }
+            guard !isDone, let file else { return nil }
+            do {
+                try file.synchronize()
+                state.withLock { $0.synced = max($0.synced, written) }
+                return nil
+            } catch {
+                // NB: after a failed fsync the kernel may have dropped the bytes: they are written anew.
+                state.withLock { $0.isBroken = true }
+                return Self.failure("cannot be made durable", url, error)
+            }
+        }
+        if let failure { fail(failure) }
+    }
+
+    private func isWorthCompacting(_ state: State) -> Bool {
+        guard state.byteCount > Self.compactionBytesMin else { return false }
+        // A line of a change has some 60 bytes and more.
+        let liveBytes = 64 * (state.contents.records.count + state.contents.zones.count)
+        return state.byteCount > Self.compactionFactor * liveBytes
+    }
+
+    /// Writes the summary beside the old file, and puts it into its place: it appears whole, or not at all.
+    @discardableResult
+    private func rewrite(_ state: inout State) throws -> CKError? {
+        let temporary = url.path + ".new"
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let bytes = state.contents.summary(id: id).line()
+        try file.write(contentsOf: Data(bytes))
+        try file.synchronize()
+        guard rename(temporary, url.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        Self.syncDirectory(of: url)
+        state.file = file
+        state.byteCount = bytes.count
+        state.written += 1
+        state.synced = state.written
+        state.isBroken = false
+        state.error = nil
+        return nil
+    }
+
+    // MARK: The file
+
+    private static func newID() -> String { Hex.encode(SecureRandom.bytes(8)) }
+
+    /// Two engines with one journal would each lose the other's changes.
+    private static func lock(_ url: URL) throws(CKError) -> Int32 {
+        try? FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        let lock = open(url.path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0 else { throw failure("cannot be opened", url) }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            close(lock)
+            throw failure("is in use by another engine", url)
+        }
+        return lock
+    }
+
+    private static func read(_ url: URL) throws(CKError) -> SyncEngineJournalContents {
+        guard FileManager.default.fileExists(atPath: url.path) else { return SyncEngineJournalContents() }
+        guard let data = FileManager.default.contents(atPath: url.path) else { throw failure("cannot be read", url) }
+        do throws(SyncEngineJournalEntry.Damage) {
+            return try SyncEngineJournalContents(bytes: [UInt8](data))
+        } catch {
+            throw failure("was written by a later version", url)
+        }
+    }
+
+    private static func syncDirectory(of url: URL) {
+        let directory = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return }
+        fsync(directory)
+        close(directory)
+    }
+
+    private func fail(_ error: CKError) {
+        let isNew = state.withLock { state in
+            defer { state.error = error }
+            return state.error == nil
+        }
+        if isNew { Self.log.error("pending changes are not durable", ["why": error.localizedDescription]) }
+    }
+
+    private static func failure(_ what: String, _ url: URL, _ cause: (any Error)? = nil) -> CKError {
+        let reason = cause.map { ": \($0)" } ?? ""
+        return CKError(.internalError, message: "The journal \(what): \(url.path)\(reason)")
+    }
+}
+
+extension SyncEngineSnapshot {
+    /// Brings a stored state and a journal together.
+    ///
+    /// A journal that the state knows has all that is pending, and knows better what is not. One that it does not know
+    /// (the process ended before a state was stored, or the app went without a journal for a while) adds to what the state
+    /// has.
+    fileprivate mutating func restore(_ journal: SyncEngineJournalContents) {
+        restoreInFlight()
+        pendingOwner = SyncEnginePendingOwner(user)
+        guard let id = journal.id else { return }
+        if id == journalID {
+            pendingRecords = journal.records
+            pendingZones = journal.zones
+        } else {
+            for change in journal.records.elements { pendingRecords.add(change) }
+            for change in journal.zones.elements { pendingZones.add(change) }
+        }
+        pendingOwner = journal.owner
+    }
+}
+
+extension SyncEngineJournalContents {
+    /// What the journal of an engine in this state says.
+    init(of snapshot: SyncEngineSnapshot, id: String) {
+        self.init()
+        apply(
+            SyncEngineJournalEntry(
+                begin: .init(id: id, user: snapshot.pendingOwner.userName),
+                put: snapshot.pendingZones.elements.map { .init($0) }
+                    + snapshot.pendingRecords.elements.map { .init($0) }))
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a journal says when it is read from its beginning.
+struct SyncEngineJournalContents: Sendable {
+    /// Nil if no line begins it: the file is new, or nothing of it is whole.
+    private(set) var id: String?
+    private(set) var owner = SyncEnginePendingOwner.nobody
+    private(set) var records = KeyedList<CKSyncEngine.PendingRecordZoneChange>()
+    private(set) var zones = KeyedList<CKSyncEngine.PendingDatabaseChange>()
+
+    init() {}
+
+    /// Lines that are damaged are passed over: usually the last one, which was being written when the process or the
+    /// machine ended.
+    ///
+    /// - Throws: `version` for a journal of a later version of this module.
+    init(bytes: [UInt8]) throws(SyncEngineJournalEntry.Damage) {
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+            do throws(SyncEngineJournalEntry.Damage) {
+                apply(try SyncEngineJournalEntry(line: line))
+            } catch {
+                if error == .version { throw error }
+            }
+        }
+    }
+
+    mutating func apply(_ entry: SyncEngineJournalEntry) {
+        if let begin = entry.begin {
+            self = SyncEngineJournalContents()
+            id = begin.id
+            owner = begin.user.map { .user($0) } ?? .nobody
+        }
+        for change in entry.put ?? [] {
+            if let record = change.recordChange { records.add(record) } else { zones.add(change.zoneChange) }
+        }
+        for change in entry.drop ?? [] {
+            if let record = change.recordID { records.remove(key: record) } else { zones.remove(key: change.zoneID) }
+        }
+    }
+
+    /// The shortest journal that says the same.
+    ///
+    /// - Parameter id: the journal's.
+    func summary(id: String) -> SyncEngineJournalEntry {
+        SyncEngineJournalEntry(
+            begin: .init(id: id, user: owner.userName),
+            put: zones.elements.map { .init($0) } + records.elements.map { .init($0) })
+    }
+}
+
+/// Whose the pending changes are, as far as a journal says it.
+enum SyncEnginePendingOwner: Equatable, Sendable {
+    /// There is no journal: those of the user in the state.
+    case unknown
+    /// They were queued while nobody was signed in.
+    case nobody
+    case user(String)
+
+    init(_ user: CKRecord.ID?) {
+        self = user.map { .user($0.recordName) } ?? .nobody
+    }
+
+    var userName: String? {
+        if case .user(let name) = self { name } else { nil }
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkBytes
+internal import TidemarkCrypto
+
+/// One line of an engine's journal: what has become pending, and what has ceased to be.
+///
+/// A line is eight hexadecimal digits (of the SHA-256 of the rest), a space, JSON, and a newline; so a line that was written
+/// in part, or damaged, is told from a whole one. Names in it must never change.
+struct SyncEngineJournalEntry: Codable, Equatable {
+    static let version = 1
+
+    /// Whoever reads this forgets what came before it.
+    struct Beginning: Codable, Equatable {
+        var version = SyncEngineJournalEntry.version
+        /// The journal's identity: which states know it.
+        var id: String
+        /// Whose changes follow: a user record name; absent: nobody's, they are for whoever signs in.
+        var user: String?
+    }
+
+    /// A change of a record, or without a record's name of a zone.
+    struct Change: Codable, Equatable {
+        var zone: String
+        /// Absent: the current user.
+        var owner: String?
+        var record: String?
+        /// True for a deletion, else absent.
+        var deletes: Bool?
+        /// Of a zone that is saved; absent for the usual one.
+        var encryptionScope: Int?
+    }
+
+    var begin: Beginning?
+    /// Changes that are pending now; each replaces what there is of its record or zone.
+    var put: [Change]?
+    /// Records and zones of which nothing is pending any more.
+    var drop: [Change]?
+
+    /// What cannot be read: a line that is cut off, damaged, or of a later version.
+    enum Damage: Error {
+        case line, version
+    }
+
+    // MARK: Lines
+
+    func line() -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Strings, integers and flags cannot fail to encode.
+        let json = [UInt8]((try? encoder.encode(self)) ?? Data())
+        return Array(Self.checksum(json).utf8) + [UInt8(ascii: " ")] + json + [UInt8(ascii: "\n")]
+    }
+
+    /// - Parameter line: without its newline.
+    init(line: ArraySlice<UInt8>) throws(Damage) {
+        let json = Array(line.dropFirst(Self.checksumDigits + 1))
+        guard line.count > Self.checksumDigits,
+            Array(line.prefix(Self.checksumDigits)) == Array(Self.checksum(json).utf8),
+            let entry = try? JSONDecoder().decode(Self.self, from: Data(json))
+        else { throw .line }
+        if let version = entry.begin?.version, version != Self.version { throw .version }
+        self = entry
+    }
+
+    init(begin: Beginning? = nil, put: [Change]? = nil, drop: [Change]? = nil) {
+        self.begin = begin
+        self.put = put
+        self.drop = drop
+    }
+
+    private static let checksumDigits = 8
+
+    private static func checksum(_ bytes: [UInt8]) -> String {
+        String(Hex.encode(SHA256.hash(bytes)).prefix(checksumDigits))
+    }
+}
+
+extension SyncEngineJournalEntry.Change {
+    init(_ change: CKSyncEngine.PendingRecordZoneChange) {
+        self.init(change.recordID)
+        if case .deleteRecord = change { deletes = true }
+    }
+
+    init(_ change: CKSyncEngine.PendingDatabaseChange) {
+        self.init(change.zoneID)
+        switch change {
+        case .deleteZone: deletes = true
+        case .saveZone(let zone) where zone.encryptionScope != .perRecord:
+            encryptionScope = zone.encryptionScope.rawValue
+        case .saveZone: break
+        }
+    }
+
+    init(_ recordID: CKRecord.ID) {
+        self.init(recordID.zoneID)
+        record = recordID.recordName
+    }
+
+    init(_ zoneID: CKRecordZone.ID) {
+        self.init(zone: zoneID.zoneName, owner: zoneID.ownerName == CKCurrentUserDefaultName ? nil : zoneID.ownerName)
+    }
+
+    var zoneID: CKRecordZone.ID { CKRecordZone.ID(unchecked: zone, ownerName: owner ?? CKCurrentUserDefaultName) }
+
+    var recordID: CKRecord.ID? { record.map { CKRecord.ID(recordName: $0, zoneID: zoneID) } }
+
+    var recordChange: CKSyncEngine.PendingRecordZoneChange? {
+        recordID.map { deletes == true ? .deleteRecord($0) : .saveRecord($0) }
+    }
+
+    /// Only of a change without a record.
+    var zoneChange: CKSyncEngine.PendingDatabaseChange {
+        if deletes == true { return .deleteZone(zoneID) }
+        let zone = CKRecordZone(zoneID: zoneID)
+        if let scope = encryptionScope.flatMap(CKRecordZone.EncryptionScope.init(rawValue:)) {
+            zone.encryptionScope = scope
+        }
+        return .saveZone(zone)
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is to be written into the journal, in the order in which it happened.
+///
+/// The journal has all changes that are pending or in flight. What was sent leaves it only when the delegate has handled
+/// what became of it: else a change that the server refused would be gone if the process ended before the app heard of it.
+struct SyncEngineJournaling: Sendable {
+    /// The journal's identity.
+    let id: String
+    var entries: [SyncEngineJournalEntry] = []
+    /// What was sent and told of in the event that is being delivered.
+    var settledRecords: [CKRecord.ID] = []
+    var settledZones: [CKRecordZone.ID] = []
+}
+
+extension SyncEngineMachine {
+    /// From now on the journal is told what is pending.
+    mutating func beginJournal(id: String, at moment: SyncEngineMoment) {
+        journaling = SyncEngineJournaling(id: id)
+        guard snapshot.journalID != id else { return }
+        snapshot.journalID = id
+        noteChange(at: moment)
+    }
+
+    /// What is to be written, once.
+    mutating func takeJournalEntries() -> [SyncEngineJournalEntry] {
+        guard let entries = journaling?.entries, !entries.isEmpty else { return [] }
+        journaling?.entries = []
+        return entries
+    }
+
+    /// Writes down what is to be sent of these records and zones now: perhaps nothing.
+    mutating func journal(_ recordIDs: [CKRecord.ID], _ zoneIDs: [CKRecordZone.ID] = []) {
+        guard journaling != nil, !recordIDs.isEmpty || !zoneIDs.isEmpty else { return }
+        let recordsInFlight = KeyedList(snapshot.inFlightRecords)
+        let zonesInFlight = KeyedList(snapshot.inFlightZones)
+        var put: [SyncEngineJournalEntry.Change] = []
+        var drop: [SyncEngineJournalEntry.Change] = []
+        for id in recordIDs {
+            if let change = snapshot.pendingRecords[id] ?? recordsInFlight[id] {
+                put.append(.init(change))
+            } else {
+                drop.append(.init(id))
+            }
+        }
+        for id in zoneIDs {
+            if let change = snapshot.pendingZones[id] ?? zonesInFlight[id] {
+                put.append(.init(change))
+            } else {
+                drop.append(.init(id))
+            }
+        }
+        journaling?.entries.append(
+            SyncEngineJournalEntry(put: put.isEmpty ? nil : put, drop: drop.isEmpty ? nil : drop))
+    }
+
+    /// These were sent; the journal hears of it when the event that tells the app has been handled.
+    mutating func journalWhenTold(_ recordIDs: [CKRecord.ID], _ zoneIDs: [CKRecordZone.ID] = []) {
+        journaling?.settledRecords += recordIDs
+        journaling?.settledZones += zoneIDs
+    }
+
+    /// The delegate has handled the last event.
+    mutating func journalSettled() {
+        guard let settled = journaling, !settled.settledRecords.isEmpty || !settled.settledZones.isEmpty else { return }
+        journaling?.settledRecords = []
+        journaling?.settledZones = []
+        journal(settled.settledRecords, settled.settledZones)
+    }
+
+    // MARK: Whose changes are pending
+
+    /// Whether what is pending is for this user, who is signed in now.
+    func keepsPending(for user: CKRecord.ID?) -> Bool {
+        switch snapshot.pendingOwner {
+        case .unknown: snapshot.user == nil
+        case .nobody: true
+        case .user(let name): name == user?.recordName
+        }
+    }
+
+    /// From now on what is pending is this user's; the journal begins anew with it.
+    mutating func claimPending(for user: CKRecord.ID?) {
+        guard let id = journaling?.id else { return }
+        snapshot.pendingOwner = SyncEnginePendingOwner(user)
+        let contents = SyncEngineJournalContents(of: snapshot, id: id)
+        journaling?.entries.append(contents.summary(id: id))
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkTestSupport
+
+@testable import TidemarkKit
+
+@Suite struct ConfigurationTests {
+    private let directory = URL(fileURLWithPath: "/srv/app", isDirectory: true)
+
+    private func sources(_ json: String, _ variables: [String: String] = [:]) -> ConfigurationSources {
+        var sources = ConfigurationSources(variables: variables)
+        do throws(ConfigurationFault) {
+            sources.file = .success(try ConfigurationFile(json: Data(json.utf8), in: directory))
+        } catch {
+            sources.file = .failure(error)
+        }
+        return sources
+    }
+
+    @Test func `R-002: without a word there is no server, and the container has a name`() {
+        let configuration = ConfigurationSources(variables: [:]).configuration()
+        #expect(configuration.url == nil && configuration.token == nil && configuration.fault == nil)
+        #expect(configuration.defaultContainerIdentifier == "iCloud.dev.tidemark")
+        #expect(configuration.environment == .development && !configuration.requiresEndToEndEncryption)
+    }
+
+    @Test func `R-002: the file says everything that the environment can say`() {
+        let configuration = sources(
+            """
+            {"url": "wss://s:1", "token": "t", "ca": "tls/ca.pem", "container": "iCloud.c", "environment": "production",
+             "assets": "/var/assets", "keyFile": "keys.json", "endToEnd": true}
+            """
+        ).configuration()
+        #expect(configuration.fault == nil)
+        #expect(configuration.url?.absoluteString == "wss://s:1" && configuration.token == "t")
+        #expect(configuration.certificateAuthorityFile == "/srv/app/tls/ca.pem")
+        #expect(configuration.defaultContainerIdentifier == "iCloud.c" && configuration.environment == .production)
+        #expect(configuration.assetDirectory?.path == "/var/assets")
+        #expect(configuration.keyFile?.path == "/srv/app/keys.json" && configuration.requiresEndToEndEncryption)
+    }
+
+    @Test func `R-002: the environment wins over the file, value by value; an empty variable says nothing`() {
+        let configuration = sources(
+            #"{"url": "wss://file:1", "token": "file", "ca": "/ca", "container": "iCloud.file", "endToEnd": true}"#,
+            [
+                "TIDEMARK_URL": "wss://variable:1", "TIDEMARK_TOKEN": "", "TIDEMARK_CONTAINER": "iCloud.variable",
+                "TIDEMARK_END_TO_END": "0",
+            ]
+        ).configuration()
+        #expect(configuration.url?.host == "variable" && configuration.token == "file")
+        #expect(configuration.defaultContainerIdentifier == "iCloud.variable")
+        #expect(configuration.certificateAuthorityFile == "/ca" && !configuration.requiresEndToEndEncryption)
+    }
+
+    @Test func `R-002: a container may have a server and an account of its own`() {
+        let sources = sources(
+            """
+            {"url": "wss://all:1", "token": "all", "container": "iCloud.a",
+             "containers": {"iCloud.b": {"token": "b"}, "iCloud.c": {"url": "wss://c:1", "environment": "production"}}}
+            """)
+        let found = ["iCloud.a", "iCloud.b", "iCloud.c", "iCloud.d"].map { name in
+            let configuration = sources.configuration(for: name)
+            return "\(configuration.url?.host ?? "") \(configuration.token ?? "") \(configuration.environment)"
+        }
+        #expect(
+            found == ["all all development", "all b development", "c all production", "all all development"])
+        #expect(sources.configuration().token == "all")
+    }
+
+    @Test(
+        arguments: [
+            (#"{"url": "wss://s:1""#, "tidemark.json is not JSON"),
+            (#"["url"]"#, "tidemark.json is not a JSON object."),
+            (
+                #"{"ulr": "wss://s:1"}"#,
+                "tidemark.json: the key ulr is not known. Known are assets, ca, container, containers, endToEnd, "
+                    + "environment, keyFile, token, url."
+            ),
+            (
+                #"{"containers": {"iCloud.a": {"container": "x"}}}"#,
+                "the key containers.iCloud.a.container is not known. Known are assets, ca, endToEnd,"
+            ),
+            (#"{"containers": ["iCloud.a"]}"#, "containers must be an object."),
+            (#"{"containers": {"iCloud.a": "x"}}"#, "containers.iCloud.a must be an object."),
+            (#"{"token": 5}"#, "token must be a text."), (#"{"token": ""}"#, "token must be a text."),
+            (#"{"url": "nowhere"}"#, "url must be a URL such as wss://host:port."),
+            (#"{"environment": "test"}"#, #"environment must be "development" or "production"."#),
+            (#"{"endToEnd": "yes"}"#, "endToEnd must be true or false."),
+        ])
+    func `R-002: a mistake in the file is told, and nothing goes to another server`(json: String, text: String) {
+        let configuration = sources(json, ["TIDEMARK_URL": "wss://variable:1"]).configuration()
+        #expect(configuration.fault?.contains(text) == true, "\(configuration.fault ?? "no fault")")
+        #expect(configuration.url == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("TIDEMARK_URL", "server", "TIDEMARK_URL is no URL such as wss://host:port: server"),
+            ("TIDEMARK_ENVIRONMENT", "prod", "TIDEMARK_ENVIRONMENT must be development or production, not prod."),
+        ])
+    func `R-002: a mistake in the environment is told`(name: String, value: String, text: String) {
+        #expect(TidemarkConfiguration(environmentVariables: [name: value]).fault == text)
+    }
+
+    @Test func `R-002: requests say what is to be mended, and nobody counts as signed out`() async throws {
+        let configuration = sources(#"{"tokn": "t"}"#).configuration()
+        let container = CKContainer(
+            context: CloudContext(containerIdentifier: "iCloud.test", configuration: configuration))
+        let error = await #expect(throws: CKError.self) {
+            _ = try await container.privateCloudDatabase.allRecordZones()
+        }
+        #expect(error?.code == .networkUnavailable)
+        #expect(error?.localizedDescription.contains("the key tokn is not known") == true)
+        #expect(try await container.accountStatus() == .couldNotDetermine)
+    }
+
+    @Test func `R-002: the first directory that has a file counts`() throws {
+        let (one, two) = (try TestDirectory(), try TestDirectory())
+        defer {
+            one.remove()
+            two.remove()
+        }
+        let urls = [one, two].map { URL(fileURLWithPath: $0.path, isDirectory: true) }
+        #expect(try ConfigurationFile.first(in: urls) == nil)
+        try Data(#"{"token": "two", "ca": "ca.pem"}"#.utf8).write(to: urls[1].appendingPathComponent("tidemark.json"))
+        #expect(try ConfigurationFile.first(in: urls)?.settings.token == "two")
+        #expect(try ConfigurationFile.first(in: urls)?.settings.ca == "\(two.path)/ca.pem")
+        try Data(#"{"token": "one"}"#.utf8).write(to: urls[0].appendingPathComponent("tidemark.json"))
+        #expect(try ConfigurationFile.first(in: urls)?.settings.token == "one")
+    }
+
+    @Test func `R-002: code wins over everything, for one container or for all`() {
+        let name = "iCloud.test.\(UUID().uuidString)"
+        CKContainer.configure(TidemarkConfiguration(url: nil, token: "code"), for: name)
+        #expect(TidemarkConfiguration.current(for: name).token == "code")
+        #expect(TidemarkConfiguration.current(for: name + ".other").token != "code")
+    }
+}

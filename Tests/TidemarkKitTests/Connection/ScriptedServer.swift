@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SwiftProtobuf
+import Synchronization
+import TidemarkScheduling
+import TidemarkTestSupport
+import TidemarkWire
+
+@testable import TidemarkKit
+
+/// A server of which a test says what it answers: the credential "alice" is that of the user `_alice`.
+final class ScriptedServer: CloudTransport, Sendable {
+    private struct State {
+        /// Credentials that are refused.
+        var refused: Set<String> = []
+        /// What is held back is not answered.
+        var holds: @Sendable (WireClientEnvelope) -> Bool = { _ in false }
+        /// Whose connection, and what came over it.
+        var received: [(credential: String, envelope: WireClientEnvelope)] = []
+        var channels: [Channel] = []
+    }
+
+    private let scheduler: ManualScheduler
+    private let state = Mutex(State())
+
+    init(_ scheduler: ManualScheduler) {
+        self.scheduler = scheduler
+    }
+
+    func refuse(_ credential: String) {
+        state.withLock { _ = $0.refused.insert(credential) }
+        for channel in state.withLock({ $0.channels }) where channel.credential == credential {
+            channel.end(.server(code: 4401, reason: "expired"))
+        }
+    }
+
+    func accept(_ credential: String) {
+        state.withLock { _ = $0.refused.remove(credential) }
+    }
+
+    func hold(_ holds: @escaping @Sendable (WireClientEnvelope) -> Bool) {
+        state.withLock { $0.holds = holds }
+    }
+
+    /// "alice hello", "alice modifyRecords", … in their order.
+    var log: [String] {
+        state.withLock { state in
+            state.received.map { credential, envelope in
+                let name = envelope.request.map { "\($0)".prefix { $0 != "(" } } ?? "nothing"
+                return "\(credential) \(name)"
+            }
+        }
+    }
+
+    var envelopes: [WireClientEnvelope] { state.withLock { $0.received.map(\.envelope) } }
+
+    var openCount: Int { state.withLock { $0.channels.count { $0.isOpen } } }
+
+    func open(observer: any CloudChannelObserver) -> any CloudChannel {
+        let channel = Channel(self, observer, scheduler)
+        state.withLock { $0.channels.append(channel) }
+        scheduler.run { channel.open() }
+        return channel
+    }
+
+    fileprivate func answer(_ message: [UInt8], on channel: Channel) {
+        guard let envelope = try? WireClientEnvelope(serializedBytes: message) else { return }
+        if case .hello(let hello) = envelope.request { channel.credential = hello.credential }
+        let (isHeld, refused) = state.withLock { state in
+            state.received.append((channel.credential, envelope))
+            return (state.holds(envelope), state.refused)
+        }
+        guard !isHeld else { return }
+        var answer = WireServerEnvelope()
+        answer.id = envelope.id
+        switch envelope.request {
+        case .hello(let hello) where refused.contains(hello.credential):
+            answer.failure.code = .notAuthenticated
+        case .hello(let hello):
+            answer.hello.userRecordName = hello.credential.isEmpty ? "" : "_\(hello.credential)"
+            answer.hello.serverTime = scheduler.wallClockMilliseconds
+        case .modifyRecords(let request):
+            answer.modifyRecords.zones = request.zones.map { zone in
+                var results = WireZoneModificationResults()
+                results.saves = zone.saves.map { _ in
+                    var result = WireSaveResult()
+                    result.failure.failure.code = .zoneNotFound
+                    return result
+                }
+                results.deletes = zone.deletes.map { _ in WireDeleteResult() }
+                return results
+            }
+        case .fetchDatabaseChanges:
+            answer.fetchDatabaseChanges.token = Data([1])
+        default:
+            answer.failure.code = .internalError
+        }
+        channel.deliver((try? answer.serializedBytes()) ?? [])
+    }
+
+    /// One connection; all of it happens on the test's scheduler.
+    final class Channel: CloudChannel, Sendable {
+        private struct State {
+            var credential = ""
+            var isOpen = false
+            var hasEnded = false
+        }
+
+        private let server: ScriptedServer
+        private let observer: any CloudChannelObserver
+        private let scheduler: ManualScheduler
+        private let state = Mutex(State())
+
+        init(_ server: ScriptedServer, _ observer: any CloudChannelObserver, _ scheduler: ManualScheduler) {
+            self.server = server
+            self.observer = observer
+            self.scheduler = scheduler
+        }
+
+        var isOpen: Bool { state.withLock { $0.isOpen && !$0.hasEnded } }
+
+        var credential: String {
+            get { state.withLock { $0.credential } }
+            set { state.withLock { $0.credential = newValue } }
+        }
+
+        func open() {
+            guard !state.withLock({ $0.hasEnded }) else { return }
+            state.withLock { $0.isOpen = true }
+            observer.channelOpened(self)
+        }
+
+        func deliver(_ message: [UInt8]) {
+            guard isOpen else { return }
+            observer.channelReceived(self, message)
+        }
+
+        func send(_ message: [UInt8]) {
+            scheduler.run {
+                guard self.isOpen else { return }
+                self.server.answer(message, on: self)
+            }
+        }
+
+        func close() { end(.local) }
+
+        func end(_ reason: ChannelClosing) {
+            scheduler.run {
+                let isFirst = self.state.withLock { state in
+                    defer { state.hasEnded = true }
+                    return !state.hasEnded
+                }
+                if isFirst { self.observer.channelClosed(self, reason) }
+            }
+        }
+    }
+}
