@@ -28,6 +28,7 @@ final class Report: @unchecked Sendable {
         show(pending: pending)
     }
 
+    /// What others have changed: a device's own uploads come back with its next fetch, and are not news.
     func received(_ count: Int) {
         receivedCount += count
         drawBar()

@@ -104,6 +104,11 @@ extension Syncer {
         entry.remember(record, version: content.version)
         if isOurs { entry.answered() }
         journal[content.path] = entry
+        if isOurs {
+            report.sent(1, pending: syncEngine.state.pendingRecordZoneChanges.count)
+        } else {
+            report.received(1)
+        }
     }
 
     /// Somebody deleted the record itself (not this program, which saves tombstones).
@@ -118,6 +123,7 @@ extension Syncer {
         }
         entry.forgetRecord()
         journal[id] = entry
+        report.received(1)
     }
 
     /// Makes the file what the record says. A file that is not what was synced last is never replaced: it moves aside,

@@ -179,7 +179,6 @@ actor Syncer: CKSyncEngineDelegate {
                 FileRecord.discardFile(of: modification.record)
             }
             for deletion in changes.deletions { fetchedDeletion(deletion.recordID, syncEngine: syncEngine) }
-            report.received(changes.modifications.count + changes.deletions.count)
             persist()
         case .sentRecordZoneChanges(let sent):
             for record in sent.savedRecords { saved(record) }

@@ -7,7 +7,7 @@ internal import TidemarkStore
 struct AdminContainers: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "containers", abstract: "Containers: the apps whose data is kept.",
-        subcommands: [Create.self, List.self, SetLimit.self])
+        subcommands: [Create.self, List.self, SetLimit.self, SetFeeds.self])
 
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -34,14 +34,51 @@ struct AdminContainers: ParsableCommand {
         func run() throws {
             let containers = try database.withAdminStore { try await $0.containers() }
             Table.print(
-                ["CONTAINER", "ENVIRONMENT", "CREATED", "USERS", "REFERENCES"],
+                ["CONTAINER", "ENVIRONMENT", "CREATED", "USERS", "REFERENCES", "FEEDS"],
                 containers.map { container in
                     [
                         container.key.identifier, container.key.environment.name, Table.date(container.createdAt),
                         "\(container.userCount)", container.referencesMax.map { "\($0)" } ?? "default",
+                        (container.feedsEverywhere ? FeedPlaces.everywhere : .customZones).rawValue,
                     ]
                 })
         }
+    }
+
+    /// Where a container has change feeds (R-202).
+    enum FeedPlaces: String, ExpressibleByArgument, CaseIterable {
+        case customZones = "custom-zones"
+        case everywhere
+    }
+
+    struct SetFeeds: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set-feeds", abstract: "Say which zones of a container have change feeds.",
+            discussion: """
+                custom-zones, as in CloudKit: those of private databases. everywhere: the default zones and the public \
+                database have feeds as well, which tell everybody of what they may read. In force from the next request \
+                on; devices are pushed changes of their default zone once they connect again.
+                """)
+
+        @Argument(help: "The container's identifier.") var identifier: String
+        @Argument(help: "custom-zones or everywhere.") var places: FeedPlaces
+        @OptionGroup var environment: EnvironmentOption
+        @OptionGroup var database: DatabaseOption
+
+        func run() throws {
+            let key = try environment.key(identifier)
+            let isOn = places == .everywhere
+            guard try database.withAdminStore({ try await $0.setFeedsEverywhere(isOn, in: key) }) else {
+                throw AdminContainers.missing(key)
+            }
+            print("\(identifier), \(key.environment.name): feeds \(isOn ? "everywhere" : "of custom zones").")
+        }
+    }
+
+    static func missing(_ key: ContainerKey) -> CommandError {
+        CommandError(
+            "There is no container \(key.identifier) in \(key.environment.name). Create it: "
+                + "tidemark admin containers create \(key.identifier) --environment \(key.environment.name)")
     }
 
     struct SetLimit: ParsableCommand {
@@ -68,9 +105,7 @@ struct AdminContainers: ParsableCommand {
             let key = try environment.key(identifier)
             let referencesMax = references == 0 ? nil : references
             guard try database.withAdminStore({ try await $0.setReferencesMax(referencesMax, of: key) }) else {
-                throw CommandError(
-                    "There is no container \(identifier) in \(key.environment.name). Create it: "
-                        + "tidemark admin containers create \(identifier) --environment \(key.environment.name)")
+                throw AdminContainers.missing(key)
             }
             print(
                 "\(identifier): \(referencesMax.map { "\($0)" } ?? "the server's limit of") references to one record.")

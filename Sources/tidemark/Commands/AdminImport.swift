@@ -55,16 +55,14 @@ struct AdminImport: ParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() throws {
-        // An import may be long: it can be broken off.
-        let signals = ServingLoop.listenForSignals()
-        defer { withExtendedLifetime(signals) {} }
         let (command, mapping) = (self, try fullMapping())
         if case .public = records.database, account == nil {
             throw CommandError("Missing --account: the account that is noted as creator of the records.")
         }
-        let tally = try database.withStorage { storage, loop in try await command.load(mapping, storage, loop) }
-        print(
-            "Imported \(tally.savedCount), left \(tally.skippedCount) that were there, refused \(tally.failedCount).")
+        let tally = try database.withStorage(brokenOff: "\nBroken off. \(Importer.advice)") { storage, loop in
+            try await command.load(mapping, storage, loop)
+        }
+        print(tally.text)
         if tally.failedCount > 0 { throw ExitCode.failure }
     }
 
@@ -107,19 +105,41 @@ struct AdminImport: ParsableCommand {
             Importer.Target(
                 service: service, loop: loop, database: place.database, zoneName: zone, user: user.id,
                 recordType: recordType, replaces: replace, limits: limits), report: progress.tell)
-        while let row = try reader.next() {
+        let mistake = try await Self.importAll(&reader, of: input, &converter, importer, progress)
+        // Devices are told once. A hint: the servers' own look repairs a lost one.
+        try? await storage.post([
+            .zone(ZoneNotice(database: place.database, device: importer.device, zoneName: zone))
+        ])
+        await service.stop()
+        if let mistake {
+            throw CommandError("\(mistake.description) Until there: \(importer.tally.text) \(Importer.advice)")
+        }
+        return importer.tally
+    }
+
+    /// - Returns: why the file cannot be read to its end; what was read before is imported.
+    private static func importAll(
+        _ reader: inout any InputReader, of input: InputFile, _ converter: inout RowConverter, _ importer: Importer,
+        _ progress: Progress
+    ) async throws(CommandError) -> CommandError? {
+        var mistake: CommandError?
+        while let row = next(&reader, &mistake) {
             try await importer.add(row, &converter)
             let fraction = input.byteCount.map { Double(input.byteCountRead) / Double(max($0, 1)) }
             progress.show(fraction, recordCount: importer.tally.count)
         }
         try await importer.finish()
         progress.end()
-        // Devices are told once. A hint: the servers' own look repairs a lost one.
-        try? await storage.post([
-            .zone(ZoneNotice(database: place.database, device: importer.device, zoneName: zone))
-        ])
-        await service.stop()
-        return importer.tally
+        return mistake
+    }
+
+    private static func next(_ reader: inout any InputReader, _ mistake: inout CommandError?) -> InputRow? {
+        do throws(CommandError) {
+            return try reader.next()
+        } catch {
+            mistake = error
+            return nil
+        }
     }
 
     private func reader(of input: InputFile, _ mapping: ImportMapping) throws(CommandError) -> any InputReader {
@@ -139,6 +159,9 @@ struct AdminImport: ParsableCommand {
 
     private func inputFormat() throws(CommandError) -> ImportFormat {
         if let format { return format }
+        guard file != "-" else {
+            throw CommandError("Missing --format: whether standard input is csv or jsonl.")
+        }
         return try ImportFormat(of: file)
     }
 

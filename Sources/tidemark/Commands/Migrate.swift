@@ -12,6 +12,7 @@ struct Migrate: ParsableCommand {
 
     func run() throws {
         let url = try database.value()
+        ServingLoop.listenForSignals()
         let steps = try blocking {
             let loop = try EventLoop(name: "migrate")
             defer { loop.stop() }

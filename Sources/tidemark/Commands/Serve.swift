@@ -54,6 +54,8 @@ struct Serve: ParsableCommand {
                 + "for accounts with end-to-end encryption alone.", valueName: "file"))
     var masterKeyFile: String?
 
+    @OptionGroup var limits: LimitOptions
+
     @OptionGroup var assets: AssetOptions
 
     @Option(
@@ -82,6 +84,7 @@ struct Serve: ParsableCommand {
         let megabytes = try Setting.number(
             assetMegabytes, "--asset-megabytes", "TIDEMARK_ASSET_MEGABYTES", default: 1_024, in: 1...1_048_576)
         configuration.limits.assetBytesMax = Int64(megabytes) * 1_048_576
+        try limits.apply(to: &configuration.limits)
         return configuration
     }
 

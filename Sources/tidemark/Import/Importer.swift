@@ -15,6 +15,8 @@ struct ImportTally: Sendable, Equatable {
     var failedCount = 0
 
     var count: Int { savedCount + skippedCount + failedCount }
+
+    var text: String { "Imported \(savedCount), left \(skippedCount) that were there, refused \(failedCount)." }
 }
 
 /// Saves the records of an input in batches, one batch ahead of the reader, and tells what is wrong by line.
@@ -37,6 +39,9 @@ final class Importer {
         let line: Int
         let save: RecordSave
     }
+
+    /// For whoever has to begin again.
+    static let advice = "What was imported is safe; run the same command again to go on."
 
     /// Bytes of fields in one batch; less than a request may have.
     private static let batchBytesMax = 1_048_576
@@ -112,9 +117,7 @@ final class Importer {
         underWay = nil
         switch await task.value {
         case .failure(let reason):
-            throw CommandError(
-                "Stopped before line \(items.first?.line ?? 0): \(reason.text) What was imported is safe; run the same "
-                    + "command again to go on.")
+            throw CommandError("Stopped before line \(items.first?.line ?? 0): \(reason.text) \(Self.advice)")
         case .success(let outcome):
             for (item, save) in zip(items, outcome.saves) {
                 switch save {

@@ -28,7 +28,9 @@ final class InputFile {
             throw CommandError("The file \(path) cannot be read. Check that it exists and who may read it.")
         }
         var status = stat()
-        let isFile = fstat(handle.fileDescriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        let kind = fstat(handle.fileDescriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
+        guard kind != S_IFDIR else { throw CommandError("\(path) is a folder: name one file in it.") }
+        let isFile = kind == S_IFREG
         byteCount = isFile ? Int(status.st_size) : nil
         let head = try readChunk()
         gunzip = Gunzip.isGzip(head) ? try Gunzip() : nil

@@ -17,7 +17,7 @@ struct ProgressBar {
         guard isTerminal, drawn.map({ now - $0 >= Self.interval }) ?? true else { return }
         drawn = now
         let seconds = max((now - start) / .seconds(1), 0.001)
-        write("\r\u{1B}[K" + Self.text(fraction, recordCount: recordCount, seconds: seconds))
+        writeError("\r\u{1B}[K" + Self.text(fraction, recordCount: recordCount, seconds: seconds))
     }
 
     static func text(_ fraction: Double?, recordCount: Int, seconds: Double) -> String {
@@ -31,11 +31,7 @@ struct ProgressBar {
     /// Makes room for a line of text.
     mutating func clear() {
         guard isTerminal, drawn != nil else { return }
-        write("\r\u{1B}[K")
+        writeError("\r\u{1B}[K")
         drawn = nil
-    }
-
-    private func write(_ text: String) {
-        FileHandle.standardError.write(Data(text.utf8))
     }
 }

@@ -25,10 +25,14 @@ struct DatabaseOption: ParsableArguments {
     }
 
     /// The same for what is kept there.
+    ///
+    /// - Parameter brokenOff: what to say if a signal ends it.
     func withStorage<Value: Sendable>(
+        brokenOff: String? = nil,
         _ work: @escaping @Sendable (PostgresStorage, EventLoop) async throws -> Value
     ) throws -> Value {
         let url = try value()
+        ServingLoop.listenForSignals(saying: brokenOff)
         return try blocking {
             let loop = try EventLoop(name: "admin")
             defer { loop.stop() }

@@ -6,11 +6,16 @@ internal import TidemarkServer
 
 /// Runs a server until the process is told to stop.
 enum ServingLoop {
-    /// For the whole process: before a server runs, a signal to stop ends it at once. What was started with it ends as
-    /// well, because the kernel ends a private PostgreSQL with its parent.
-    static func listenForSignals() -> ProcessSignals {
+    /// For the whole process: before a server runs, and in commands that run none, a signal to stop ends it at once. What was
+    /// started with it ends as well, because the kernel ends a private PostgreSQL with its parent.
+    ///
+    /// - Parameter text: what to say then.
+    @discardableResult
+    static func listenForSignals(saying text: String? = nil) -> ProcessSignals {
         ProcessSignals { signal in
-            if signal == .stop { exit(130) }
+            guard signal == .stop else { return }
+            if let text { printError(text) }
+            exit(130)
         }
     }
 
@@ -37,6 +42,17 @@ enum ServingLoop {
     }
 }
 
+/// A line on standard error, whether or not anybody reads it.
 func printError(_ text: String) {
-    FileHandle.standardError.write(Data((text + "\n").utf8))
+    writeError(text + "\n")
+}
+
+/// NB: not by `FileHandle`, which ends the process where the reader is gone.
+func writeError(_ text: String) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+        let count = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        guard count > 0 else { return }
+        bytes = bytes.dropFirst(count)
+    }
 }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkDomain
+
+/// What one request may hold.
+///
+/// The bounds keep what clients rely on: a sync engine sends batches of 250 records and 1.5 MB, and a message is no longer
+/// than 4 MiB.
+struct LimitOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Records that one request may save, delete or fetch.",
+            discussion: "Or TIDEMARK_REQUEST_ITEMS. 250 to 4000. Default: 400.", valueName: "count"))
+    var requestItems: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "What the fields of one request's records may have together.",
+            discussion: "Or TIDEMARK_REQUEST_KILOBYTES. In kilobytes, 1536 to 3072. Default: 2048.",
+            valueName: "kilobytes"))
+    var requestKilobytes: Int?
+
+    func apply(to limits: inout Limits) throws(CommandError) {
+        limits.itemsMax = try Setting.number(
+            requestItems, "--request-items", "TIDEMARK_REQUEST_ITEMS", default: limits.itemsMax, in: 250...4_000)
+        let kilobytes = try Setting.number(
+            requestKilobytes, "--request-kilobytes", "TIDEMARK_REQUEST_KILOBYTES",
+            default: limits.requestBytesMax / 1_024, in: 1_536...3_072)
+        limits.requestBytesMax = kilobytes * 1_024
+    }
+}
