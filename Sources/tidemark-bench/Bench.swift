@@ -18,7 +18,8 @@ final class Bench {
         [
             EchoBenchmark.self, FanOutBenchmark.self, IdleConnectionsBenchmark.self, OneSaveBenchmark.self,
             ManyZonesBenchmark.self, OneZoneBenchmark.self, BatchesBenchmark.self, ChangeFeedBenchmark.self,
-            SaveToEventBenchmark.self, AssetsBenchmark.self,
+            SaveToEventBenchmark.self, ReadsBenchmark.self, ZoneSizeBenchmark.self, FetchedMemoryBenchmark.self,
+            AssetsBenchmark.self,
         ]
     }
 
@@ -31,6 +32,8 @@ final class Bench {
     let seconds: Int
     let isQuick: Bool
     let directory: String
+    /// For files that are not to wait for a disk: in memory, where the system has a place for that.
+    let filesDirectory: String
     let certificates: DevelopmentCertificates
     private var startedDatabase: BenchDatabase?
 
@@ -42,13 +45,20 @@ final class Bench {
         directory = NSTemporaryDirectory() + "tidemark-bench-\(getpid())"
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        let memory = "/dev/shm"
+        let hasMemory = FileManager.default.isWritableFile(atPath: memory)
+        filesDirectory = hasMemory ? "\(memory)/tidemark-bench-\(getpid())" : directory
+        if hasMemory {
+            try FileManager.default.createDirectory(
+                atPath: filesDirectory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        }
         certificates = try DevelopmentCertificates(
             directory: directory, hosts: ["localhost", "127.0.0.1"], now: Int64(Date().timeIntervalSince1970))
     }
 
     func tearDown() {
         startedDatabase?.stop()
-        try? FileManager.default.removeItem(atPath: directory)
+        for path in [directory, filesDirectory] { try? FileManager.default.removeItem(atPath: path) }
     }
 
     /// A durable private PostgreSQL with our tables and those of the reference; started by the first who asks.

@@ -15,6 +15,8 @@ static const char *usage =
     "                connections to that server, or to another one with these paths; prints what it saw as name=value\n"
     "  transactions  prepare|save|page --database URL [--connections N] [--records N] [--bytes N] [--seconds N]\n"
     "                one transaction after the other through libpq, as Tidemark's store does them\n"
+    "  statement     --database URL --file FILE [--connections N] [--seconds N]\n"
+    "                the statement in that file, again and again, each time with some of the file's parameters\n"
     "  stream        --certificate FILE --private-key FILE [--megabytes N] [--receiver-core N] [--sender-core N]\n"
     "                bytes through TLS from one process to another; prints bytes_per_second\n";
 
@@ -25,6 +27,7 @@ int main(int count, char **arguments) {
     if (!strcmp(command, "server")) return serve(count - 2, arguments + 2);
     if (!strcmp(command, "load")) return generate_load(count - 2, arguments + 2);
     if (!strcmp(command, "transactions")) return run_transactions(count - 2, arguments + 2);
+    if (!strcmp(command, "statement")) return run_statement(count - 2, arguments + 2);
     if (!strcmp(command, "stream")) return stream(count - 2, arguments + 2);
     fputs(usage, stderr);
     return 64;

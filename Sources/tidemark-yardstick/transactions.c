@@ -9,11 +9,11 @@
 // The tables are the smallest that cost what a write path costs: a zone's row that locks and counts, records by name, and
 // an index by number for the changes.
 #define _GNU_SOURCE
+#include "database.h"
 #include "yardstick.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
-#include <libpq-fe.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -38,36 +38,10 @@ static long records_per_transaction, bytes_per_record;
 static bool is_paging;
 static atomic_bool has_begun, has_ended;
 
-static void check(PGconn *database, PGresult *result) {
-    ExecStatusType status = PQresultStatus(result);
-    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_PIPELINE_SYNC) return;
-    fprintf(stderr, "tidemark-yardstick: %s %s\n", PQresStatus(status), PQerrorMessage(database));
-    exit(1);
-}
-
-static PGconn *connect_to(const char *url) {
-    PGconn *database = PQconnectdb(url);
-    if (PQstatus(database) == CONNECTION_OK) return database;
-    fprintf(stderr, "tidemark-yardstick: %s", PQerrorMessage(database));
-    exit(1);
-}
-
-static void execute(PGconn *database, const char *sql) {
-    PGresult *result = PQexec(database, sql);
-    check(database, result);
-    PQclear(result);
-}
-
-static void prepare_statement(PGconn *database, const char *name, const char *sql, int count, const Oid *types) {
-    PGresult *result = PQprepare(database, name, sql, count, types);
-    check(database, result);
-    PQclear(result);
-}
-
 static void prepare_statements(PGconn *database) {
     // A table that was filled a moment ago has no statistics: without them only what forbids all else has records looked
     // up by their whole key, which is the least work.
-    execute(database, "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off");
+    execute_sql(database, "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off");
     static const Oid save[] = {TYPE_INT4, TYPE_TEXTS, TYPE_BYTEAS, TYPE_INT4};
     static const Oid page[] = {TYPE_INT4, TYPE_INT8, TYPE_INT4};
     prepare_statement(database, "begin", "BEGIN", 0, NULL);
@@ -137,7 +111,7 @@ static void finish_trip(PGconn *database) {
     for (bool is_synced = false; !is_synced;) {
         PGresult *result = PQgetResult(database);
         if (!result) continue; // the end of one statement's results
-        check(database, result);
+        check_result(database, result);
         is_synced = PQresultStatus(result) == PGRES_PIPELINE_SYNC;
         PQclear(result);
     }
@@ -166,7 +140,7 @@ static void page(struct worker *worker, int64_t *token) {
     const char *values[] = {(char *)&zone, (char *)&after, (char *)&count};
     int lengths[] = {4, 8, 4}, formats[] = {1, 1, 1};
     PGresult *result = PQexecPrepared(database, "page", 3, values, lengths, formats, 1);
-    check(database, result);
+    check_result(database, result);
     int rows = PQntuples(result);
     for (int row = 0; row < rows; row++)
         for (int column = 0; column < 4; column++) worker->byte_count += PQgetlength(result, row, column);
@@ -205,7 +179,7 @@ static void *work(void *argument) {
 
 static int prepare(const char *url, long record_count) {
     PGconn *database = connect_to(url);
-    execute(
+    execute_sql(
         database,
         "CREATE TABLE zone (id integer PRIMARY KEY, number bigint NOT NULL DEFAULT 0) WITH (fillfactor = 20);"
         "CREATE TABLE record (zone integer NOT NULL, name text NOT NULL, type text NOT NULL, payload bytea NOT NULL,"
@@ -219,8 +193,8 @@ static int prepare(const char *url, long record_count) {
         " substring(string_agg(sha256((place * 100 + part)::text::bytea), ''::bytea) FROM 1 FOR %ld), place"
         " FROM generate_series(1, %ld) AS place, generate_series(1, %ld) AS part GROUP BY place ORDER BY place",
         PAGED_ZONE, bytes_per_record, record_count, bytes_per_record / 32 + 1);
-    execute(database, sql);
-    execute(database, "VACUUM ANALYZE");
+    execute_sql(database, sql);
+    execute_sql(database, "VACUUM ANALYZE");
     PQfinish(database);
     return 0;
 }

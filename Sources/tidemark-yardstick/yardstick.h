@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The yardsticks that tidemark-bench measures with: the least work that a program can do for the same task, in C on epoll,
-// OpenSSL and libpq. One process and one thread each (transactions: one thread a connection), no limits, no access control,
+// OpenSSL and libpq. One process and one thread each (on libpq: one thread a connection), no limits, no access control,
 // loopback only: they are for measuring, never for serving.
 #pragma once
 #include <stdbool.h>
@@ -11,6 +11,7 @@
 int serve(int count, char **arguments);
 int generate_load(int count, char **arguments);
 int run_transactions(int count, char **arguments);
+int run_statement(int count, char **arguments);
 int stream(int count, char **arguments);
 
 // Options: pairs of a name and a value.

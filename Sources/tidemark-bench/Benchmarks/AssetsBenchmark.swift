@@ -4,9 +4,9 @@ internal import Foundation
 internal import TidemarkKit
 internal import TidemarkTLS
 
-/// One large asset up and down, by the library, to a server that keeps it: hashed on both sides, and on the disk before it
-/// is acknowledged. Beside what a bare pair of OpenSSL sockets moves, of which nothing is kept; and how much the memory of
-/// both grows meanwhile.
+/// One large asset up and down, by the library, to a server that keeps it: hashed on both sides, and written before it is
+/// acknowledged. Beside what a bare pair of OpenSSL sockets moves, of which nothing is kept: so files are in memory, or the
+/// disk would be measured. And how much the memory of both grows meanwhile.
 enum AssetsBenchmark: Benchmark {
     static let name = "assets"
     private static let zone = CKRecordZone.ID(zoneName: "assets")
@@ -18,7 +18,7 @@ enum AssetsBenchmark: Benchmark {
         let megabytes = bench.isQuick ? 64 : 1_024
         let server = try TransportProgram.tidemark(bench, core: Bench.serverCore)
         defer { server.stop() }
-        let file = try LargeFile(path: "\(bench.directory)/asset", megabytes: megabytes)
+        let file = try LargeFile(path: "\(bench.filesDirectory)/asset", megabytes: megabytes)
         let url = file.url
         let database = try makeDatabase(bench, server)
         try blocking { try await prepare(database) }
@@ -53,7 +53,7 @@ enum AssetsBenchmark: Benchmark {
             url: URL(string: "wss://127.0.0.1:\(server.port)"), token: try bench.database().makeCredential(),
             defaultContainerIdentifier: BenchDatabase.container)
         configuration.certificateAuthorityFile = bench.certificates.authorityFile
-        configuration.assetDirectory = URL(fileURLWithPath: "\(bench.directory)/staging")
+        configuration.assetDirectory = URL(fileURLWithPath: "\(bench.filesDirectory)/staging")
         return CKContainer(
             context: CloudContext(containerIdentifier: BenchDatabase.container, configuration: configuration)
         ).privateCloudDatabase
@@ -112,33 +112,5 @@ private final class LargeFile {
         let file = try FileHandle(forWritingTo: url)
         defer { try? file.close() }
         try file.write(contentsOf: withUnsafeBytes(of: version) { Data($0) })
-    }
-}
-
-/// How much a process's resident memory has grown at its peak.
-private struct PeakMemory {
-    private let process: Int32
-    private let start: Double
-
-    /// From now on.
-    init(process: Int32) throws {
-        self.process = process
-        // proc(5): 5 sets the peak to what is in use.
-        try Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/\(process)/clear_refs"))
-        start = try Self.mebibytes("VmRSS:", of: process)
-    }
-
-    /// In MiB; at least a little, so that there is something to divide.
-    func growth() throws -> Double {
-        max(0.1, try Self.mebibytes("VmHWM:", of: process) - start)
-    }
-
-    private static func mebibytes(_ name: String, of process: Int32) throws -> Double {
-        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-        for line in status.split(separator: "\n") where line.hasPrefix(name) {
-            let words = line.split(whereSeparator: \.isWhitespace)
-            if words.count > 1, let kibibytes = Double(words[1]) { return kibibytes / 1_024 }
-        }
-        throw BenchError("The system does not tell the memory of process \(process).")
     }
 }

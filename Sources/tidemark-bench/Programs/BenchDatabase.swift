@@ -65,24 +65,68 @@ final class BenchDatabase {
 
     /// The credential of a new account, which the container knows.
     func makeCredential() throws -> String {
+        try makeAccount().credential
+    }
+
+    /// A new account, which the container knows.
+    func makeAccount() throws -> BenchAccount {
         credentialCount += 1
-        let (url, name) = (url, "bench-\(credentialCount)")
+        let name = "bench-\(credentialCount)"
+        return try withStorage { storage in try await BenchAccount.make(name, in: storage) }
+    }
+
+    /// The store past the server. Blocks.
+    func withStorage<Value: Sendable>(
+        _ body: @escaping @Sendable (PostgresStorage) async throws -> Value
+    ) throws -> Value {
+        let url = url
         return try blocking {
-            let loop = try EventLoop(name: "accounts")
+            let loop = try EventLoop(name: "store")
             defer { loop.stop() }
             let storage = try PostgresStorage(url: url, loop: loop, connections: 1)
+            let result: Result<Value, any Error>
             do {
-                let credential = try await Self.makeCredential(name, in: storage)
-                await storage.stop()
-                return credential
+                result = .success(try await body(storage))
             } catch {
-                await storage.stop()
-                throw error
+                result = .failure(error)
             }
+            await storage.stop()
+            return try result.get()
         }
     }
 
-    private static func makeCredential(_ name: String, in storage: PostgresStorage) async throws -> String {
+    /// SQL past the server and the store.
+    func execute(_ statements: String...) throws {
+        try PostgresAdministration.execute(statements, url: url)
+    }
+
+    /// Makes `count` records out of the only one that a zone has: the same with the names `r00000001` and so on, each a
+    /// change of its own, as if they had been saved one after the other.
+    ///
+    /// - Parameter zone: the only one of that name in the store.
+    func multiply(inZone zone: String, count: Int) throws {
+        try execute(
+            """
+            INSERT INTO record (database_id, zone_id, change_number, batch_end, created_at, created_by, modified_at,
+                                modified_by, created_by_device, byte_count, is_deleted, name, type, parent, fields)
+            SELECT r.database_id, r.zone_id, r.change_number + n, r.change_number + n, r.created_at, r.created_by,
+                   r.modified_at, r.modified_by, r.created_by_device, r.byte_count, false, 'r' || lpad(n::text, 8, '0'),
+                   r.type, NULL, r.fields
+              FROM zone z JOIN record r ON r.database_id = z.database_id AND r.zone_id = z.id,
+                   generate_series(1, \(count)) AS n
+             WHERE z.name = '\(zone)'
+            """,
+            "UPDATE zone SET change_number = change_number + \(count) WHERE name = '\(zone)'",
+            "VACUUM ANALYZE record", "CHECKPOINT")
+    }
+}
+
+/// Somebody whose devices measure.
+struct BenchAccount: Sendable {
+    let credential: String
+    let database: DatabaseID
+
+    static func make(_ name: String, in storage: PostgresStorage) async throws -> BenchAccount {
         let admin = AdminStore(storage)
         guard let account = try await admin.createAccount(name) else {
             throw BenchError("There is an account \(name).")
@@ -92,10 +136,10 @@ final class BenchDatabase {
         // A server for production creates no containers; its operator does.
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
         guard
-            try await storage.identity(
-                credentialHash: credential.hash, container: container, environment: .development,
-                createsContainer: true, now: now) != nil
+            let identity = try await storage.identity(
+                credentialHash: credential.hash, container: BenchDatabase.container, environment: .development,
+                createsContainer: true, now: now)
         else { throw BenchError("The container cannot be created.") }
-        return credential.text
+        return BenchAccount(credential: credential.text, database: identity.privateDatabase)
     }
 }

@@ -38,7 +38,7 @@ struct TransportProgram {
             [
                 "serve", "--listen", "127.0.0.1:0", "--database-url", try bench.database().url, "--certificate",
                 bench.certificates.certificateFile, "--private-key", bench.certificates.privateKeyFile,
-                "--asset-directory", "\(bench.directory)/assets",
+                "--asset-directory", "\(bench.filesDirectory)/assets",
             ], marker: "serving address=", core: core)
     }
 

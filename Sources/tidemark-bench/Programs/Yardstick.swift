@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkStore
+
 /// `tidemark-yardstick`, run to its end: the load that servers are measured with, and the references on libpq.
 enum Yardstick {
     static let program = "tidemark-yardstick"
@@ -23,6 +25,20 @@ enum Yardstick {
         try run(
             bench, ["load", mode, "--port", "\(server.port)", "--server", "\(server.id)"] + arguments,
             core: Bench.clientCore)
+    }
+
+    /// Runs statements of ours on our tables, each with one of the samples' parameters.
+    static func statement(
+        _ bench: Bench, _ samples: [PostgresStorage.SentStatement], connections: Int
+    ) throws -> [String: Double] {
+        let file = "\(bench.directory)/statement"
+        try StatementFile.write(samples, to: file)
+        return try run(
+            bench,
+            [
+                "statement", "--database", try bench.database().url, "--file", file, "--connections", "\(connections)",
+                "--seconds", "\(bench.seconds)",
+            ], core: nil)
     }
 
     /// Runs transactions on the reference's tables.

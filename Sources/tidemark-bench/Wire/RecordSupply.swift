@@ -24,11 +24,18 @@ final class RecordSupply: @unchecked Sendable {
         return (0..<count).map { save("r\((number + $0) % Self.nameCount)") }
     }
 
+    /// One of the first `count` records of ``following(_:)``.
+    func any(of count: Int) -> WireRecordSave {
+        save(Self.name(Int.random(in: 1..<count, using: &generator)))
+    }
+
     /// Records that were never there, in order.
     func following(_ count: Int) -> [WireRecordSave] {
         defer { number += count }
-        return (0..<count).map { save(String(format: "r%08d", number + $0)) }
+        return (0..<count).map { save(Self.name(number + $0)) }
     }
+
+    private static func name(_ number: Int) -> String { String(format: "r%08d", number) }
 
     private func save(_ name: String) -> WireRecordSave {
         var save = WireRecordSave()

@@ -8,7 +8,7 @@ struct WireAnswer {
     var id: UInt64
     /// Of a Hello: the server's clock.
     var serverTime: Int64 = 0
-    /// Of a page.
+    /// Of a page of changes, records by name, or a page of a query.
     var page: Page?
     /// What failed; nil: nothing.
     var failure: String?
@@ -25,6 +25,7 @@ struct WireAnswer {
             (id, self.page) = page
             return
         }
+        // An answer with records of which some are missing comes here too, and is none that was asked for.
         guard let envelope = try? WireServerEnvelope(serializedBytes: Array(message)) else { return nil }
         id = envelope.id
         switch envelope.answer {
@@ -55,18 +56,23 @@ struct WireAnswer {
     }
 }
 
-/// Looks through an answer to FetchZoneChanges without decoding its records: their number, the token, whether more comes.
+/// Looks through an answer with records without decoding these: their number, and of a page of changes the token and
+/// whether more comes.
 ///
 /// Whoever measures the server must cost little; an engine decodes every record, in a process of its own.
 enum PageScanner {
-    // Numbers of fields in Envelope.proto and Changes.proto.
+    // Numbers of fields in Envelope.proto, and in Changes.proto, Records.proto and Queries.proto.
     private static let idField: UInt64 = 1
+    private static let fetchRecordsField: UInt64 = 5
     private static let fetchZoneChangesField: UInt64 = 9
+    private static let queryRecordsField: UInt64 = 12
     private static let changesField: UInt64 = 1
     private static let tokenField: UInt64 = 2
     private static let moreComingField: UInt64 = 3
+    private static let recordsField: UInt64 = 1
+    private static let recordField: UInt64 = 1
 
-    /// Nil: another answer, or not well-formed.
+    /// Nil: another answer, or not well-formed, or one of the records is a failure.
     static func scan(_ message: UnsafeRawBufferPointer) -> (UInt64, WireAnswer.Page)? {
         var id: UInt64 = 0
         var reader = ProtobufReader(message)
@@ -74,10 +80,25 @@ enum PageScanner {
             switch (field.number, field.value) {
             case (idField, .number(let number)): id = number
             case (fetchZoneChangesField, .bytes(let bytes)): return scanPage(bytes).map { (id, $0) }
+            case (fetchRecordsField, .bytes(let bytes)), (queryRecordsField, .bytes(let bytes)):
+                return scanRecords(bytes).map { (id, $0) }
             default: return nil
             }
         }
         return nil
+    }
+
+    /// Results and matches alike are messages whose field 1 is the record; the fields after them are of no interest.
+    private static func scanRecords(_ bytes: UnsafeRawBufferPointer) -> WireAnswer.Page? {
+        var page = WireAnswer.Page(token: [], recordCount: 0, isLast: true)
+        var reader = ProtobufReader(bytes)
+        while let field = reader.next() {
+            guard field.number == recordsField, case .bytes(let result) = field.value else { continue }
+            var parts = ProtobufReader(result)
+            guard let record = parts.next(), record.number == recordField else { return nil }
+            page.recordCount += 1
+        }
+        return page
     }
 
     private static func scanPage(_ bytes: UnsafeRawBufferPointer) -> WireAnswer.Page? {

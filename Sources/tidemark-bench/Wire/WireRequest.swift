@@ -11,6 +11,9 @@ enum WireRequest: Sendable {
     /// Atomic, and whatever the server has is replaced.
     case saves([WireRecordSave], in: String)
     case page(of: String, after: [UInt8], limit: Int)
+    /// By name.
+    case records([String], of: String)
+    case query(WireQuery, limit: Int)
 
     func envelope(id: UInt64, stamp: WireRequestStamp) -> [UInt8] {
         var envelope = WireClientEnvelope()
@@ -36,6 +39,16 @@ enum WireRequest: Sendable {
             envelope.fetchZoneChanges.zone = Self.zone(zone)
             envelope.fetchZoneChanges.token = Data(token)
             envelope.fetchZoneChanges.limit = UInt32(limit)
+        case .records(let names, let zone):
+            var part = WireZoneRecordNames()
+            part.zone = Self.zone(zone)
+            part.names = names
+            envelope.fetchRecords.database = .private
+            envelope.fetchRecords.zones = [part]
+        case .query(let query, let limit):
+            envelope.queryRecords.database = .private
+            envelope.queryRecords.query = query
+            envelope.queryRecords.limit = UInt32(limit)
         }
         return Self.bytes(envelope)
     }

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Records by name and by queries, from 100,000 that are indexed: requests of 32 devices, each with one under way, beside
+/// the same SQL of 32 connections of libpq that do nothing with what they get.
+enum ReadsBenchmark: Benchmark {
+    static let name = "reads"
+    private static let pageRecordCount = 200
+
+    static func run(_ bench: Bench) throws -> [Row] {
+        let stage = try ItemStage(bench, itemCount: bench.isQuick ? 10_000 : 100_000)
+        defer { stage.stop() }
+        let page = pageRecordCount
+        return [
+            row("read-1", try stage.compare(records: 1)),
+            row("read-200", try stage.compare(records: page)),
+            row(
+                "query-indexed",
+                try stage.compare(records: Item.groupSize, limit: page) {
+                    .ofGroup(.random(in: 0..<$0 / Item.groupSize))
+                }),
+            row(
+                "query-sorted-200",
+                try stage.compare(records: page, limit: page) { .from(number: .random(in: 0..<$0 - page)) }),
+        ]
+    }
+
+    private static func row(_ name: String, _ pair: Comparison) -> Row {
+        Row(name, unit: "answers per second", pair, goal: .atLeast(0.5))
+    }
+}
