@@ -218,6 +218,32 @@ private final class Said: Sendable {
         #expect(said.all == ["operationCancelled", "completed"])
     }
 
+    @Test func `R-393: cancelling in a block stops the blocks of the other items, and no token is handed out`()
+        async throws
+    {
+        let database = try await makeDatabase()
+        let said = Said()
+        let save = CKModifyRecordsOperation(recordsToSave: ["n1", "n2", "n3"].map { note($0) })
+        save.perRecordSaveBlock = { [weak save] id, _ in
+            said.say(id.recordName)
+            save?.cancel()
+        }
+        save.modifyRecordsResultBlock = { said.say(text($0) { "success" }) }
+        await run(save, on: database, said)
+        #expect(said.all == ["n1", "operationCancelled", "completed"])
+
+        let (changes, told) = (CKFetchRecordZoneChangesOperation(recordZoneIDs: [zoneID]), Said())
+        changes.recordWasChangedBlock = { [weak changes] _, _ in
+            told.say("record")
+            changes?.cancel()
+        }
+        changes.recordZoneChangeTokensUpdatedBlock = { _, _, _ in told.say("token") }
+        changes.recordZoneFetchResultBlock = { told.say("zone \(text($1) { _ in "success" })") }
+        changes.fetchRecordZoneChangesResultBlock = { told.say(text($0) { "success" }) }
+        await run(changes, on: database, told)
+        #expect(told.all == ["record", "zone operationCancelled", "operationCancelled", "completed"])
+    }
+
     @Test func `R-394: operations wait for those that they depend on`() async throws {
         let database = try await makeDatabase()
         let said = Said()

@@ -144,6 +144,50 @@ import Testing
         #expect(error.code == .zoneNotFound)
     }
 
+    @Test func `R-178: NOT negates comparisons, and nothing else`() async throws {
+        let database = try await makeDatabase()
+        let place = CLLocation(latitude: 64, longitude: -22)
+        let refused: [NSPredicate] = [
+            NSPredicate(format: "NOT (elevation > 100 AND elevation < 200)"),
+            NSPredicate(format: "NOT self CONTAINS 'Oslo'"),
+            NSPredicate(format: "NOT elevation BETWEEN {100, 200}"),
+            NSPredicate(format: "NOT distanceToLocation:fromLocation:(location, %@) < 1000", place),
+            NSCompoundPredicate(
+                notPredicateWithSubpredicate: NSCompoundPredicate(andPredicateWithSubpredicates: [
+                    NSPredicate(format: "elevation > 100"), NSPredicate(format: "elevation < 200"),
+                ])),
+        ]
+        for predicate in refused {
+            let error = try await failure {
+                try await database.records(matching: CKQuery(recordType: "Airport", predicate: predicate))
+            }
+            #expect(error.code == .invalidArguments, "\(predicate)")
+            #expect(error.localizedDescription.hasPrefix("NOT cannot be applied to AND"), "\(error)")
+        }
+        #expect(try await names(database, NSPredicate(format: "NOT elevation > 10")).sorted() == ["BIAR"])
+    }
+
+    @Test func `R-191: a query finds nothing of what only others may see`() async throws {
+        let site = try await DevServer.shared()
+        let (alice, bob) = (site.makeContainer("alice"), site.makeContainer("bob"))
+        for (container, name) in [(alice, "a"), (bob, "b")] {
+            try await container.privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
+            let record = CKRecord(recordType: "Diary", recordID: id(name))
+            record["text"] = "of " + name
+            try await container.privateCloudDatabase.save(record)
+        }
+        let all = NSPredicate(value: true)
+        for (container, name) in [(alice, "a"), (bob, "b")] {
+            for zone in [nil, zoneID] {
+                let query = CKQuery(recordType: "Diary", predicate: all)
+                let found = try await container.privateCloudDatabase.records(matching: query, inZoneWith: zone)
+                #expect(found.matchResults.map(\.0.recordName) == [name])
+            }
+            let query = CKQuery(recordType: "Diary", predicate: all)
+            #expect(try await container.publicCloudDatabase.records(matching: query).matchResults.isEmpty)
+        }
+    }
+
     @Test func `R-399: the older forms`() async throws {
         let database = try await makeDatabase()
         let query = CKQuery(recordType: "Airport", predicate: NSPredicate(format: "elevation > 150"))

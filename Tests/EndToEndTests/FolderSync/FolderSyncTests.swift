@@ -54,6 +54,12 @@ import TidemarkTestSupport
             try data.write(to: url)
         }
 
+        /// Whether the server has the file.
+        func has(_ name: String) async throws -> Bool {
+            try await once()
+            return text(name) != nil
+        }
+
         func delete(_ name: String) throws { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
 
         func text(_ name: String) -> String? {
@@ -87,6 +93,24 @@ import TidemarkTestSupport
         try await eventually("the folders are equal") {
             let (left, right) = (try a.files, try b.files)
             return left == right && Set(left.keys) == expected
+        }
+    }
+
+    @Test func `R-554: what a device has sent itself is not counted as received when it comes back`() async throws {
+        try await withFolders { a, b in
+            func counts(_ folder: Folder) async throws -> [String] {
+                try await folder.once().split(separator: "\n").map(String.init).filter { $0.hasPrefix("in sync") }
+            }
+            for name in ["1", "2", "3"] { try a.write("of a", to: name) }
+            #expect(try await counts(a) == ["in sync: 3 sent, 0 received"])
+            #expect(try await counts(a) == [])
+            #expect(try await counts(b) == ["in sync: 0 sent, 3 received"])
+            try b.delete("1")
+            try b.write("of b", to: "4")
+            #expect(try await counts(b) == ["in sync: 2 sent, 0 received"])
+            try a.write("more of a", to: "5")
+            #expect(try await counts(a) == ["in sync: 0 sent, 2 received", "in sync: 1 sent, 0 received"])
+            #expect(try await counts(b) == ["in sync: 0 sent, 1 received"])
         }
     }
 
@@ -297,5 +321,35 @@ import TidemarkTestSupport
             #expect(program.output.contains("was deleted on the server"))
             #expect(a.text("file") == "content")
         }
+    }
+
+    @Test func `R-508: a process that slept while its server was restarted is in sync seconds after it wakes`()
+        async throws
+    {
+        let place = try TestDirectory()
+        defer { place.remove() }
+        let server = try await DevServer.start(in: place)
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let (a, b) = (try Folder("a", server.site, directory), try Folder("b", server.site, directory))
+        try a.write("one", to: "one.txt")
+        try await a.start()
+        try await b.start()
+        try await equal(a, b, ["one.txt"])
+        a.program?.signal(SIGSTOP)
+        try await server.program.killNow()
+        // Else the next one seems to be ready before it is.
+        try FileManager.default.removeItem(atPath: "\(place.path)/ready.json")
+        let again = try await DevServer.start(in: place, port: server.site.port)
+        try b.write("two", to: "two.txt")
+        try await eventually("b has sent it") {
+            try await Folder("c", server.site, directory).has("two.txt")
+        }
+        // Longer than what a client takes for a hiccup.
+        try await Task.sleep(for: .seconds(7))
+        a.program?.signal(SIGCONT)
+        try await eventually("a is in sync", within: .seconds(10)) { a.text("two.txt") == "two" }
+        for folder in [a, b] { try await folder.program?.stop() }
+        try await again.program.stop()
     }
 }

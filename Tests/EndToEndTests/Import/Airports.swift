@@ -24,6 +24,20 @@ struct Airports {
         field country reference deleteSelf
         """
 
+    static let schema = """
+        DEFINE SCHEMA
+            RECORD TYPE Airport (
+                country REFERENCE QUERYABLE,
+                elevation DOUBLE QUERYABLE SORTABLE,
+                iata STRING QUERYABLE,
+                location LOCATION QUERYABLE,
+                name STRING QUERYABLE,
+                GRANT WRITE TO "_creator",
+                GRANT CREATE TO "_icloud",
+                GRANT READ TO "_world"
+            );
+        """
+
     struct Question: Sendable {
         let predicate: String
         /// As on a command line.

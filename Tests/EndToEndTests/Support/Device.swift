@@ -109,6 +109,10 @@ final class Device: CKSyncEngineDelegate, Sendable {
             switch event {
             case .stateUpdate(let update):
                 state.serialization = update.stateSerialization
+            case .accountChange(let change):
+                // What was of an account that is gone goes with it.
+                if case .signIn = change.changeType { break }
+                (state.texts, state.records) = ([:], [:])
             case .fetchedRecordZoneChanges(let changes):
                 for modification in changes.modifications {
                     let record = modification.record

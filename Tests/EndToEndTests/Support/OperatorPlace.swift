@@ -35,6 +35,13 @@ struct OperatorPlace {
         #expect(try await server.stop() == 0)
     }
 
+    /// Another account; returns a credential of it.
+    func makeAccount(_ name: String) async throws -> String {
+        #expect(try await admin("accounts", "create", name).status == 0)
+        let issued = try await admin("credentials", "issue", name)
+        return String(try #require(issued.output.split(separator: "\n").first))
+    }
+
     func admin(_ arguments: String...) async throws -> (status: Int32, output: String) {
         try await Self.tidemark(["admin"] + arguments, database, directory)
     }

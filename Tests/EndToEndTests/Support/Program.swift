@@ -10,27 +10,40 @@ final class Program: @unchecked Sendable {
     let name: String
 
     /// Beside the test bundle, because the bundle depends on it.
-    private static let directory: String = {
+    static let directory: String = {
         let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(fileURLWithPath: bundle).deletingLastPathComponent().path
     }()
 
-    /// - Parameter environment: added to what is set, without any `TIDEMARK_…` of the person who runs the tests.
+    /// - Parameters:
+    ///   - environment: added to what is set, without any `TIDEMARK_…` of the person who runs the tests.
+    ///   - directory: for its output.
+    ///   - path: of a copy of the program; nil: the program beside the tests.
+    ///   - workingDirectory: nil: that of the tests.
     init(
-        _ name: String, _ arguments: [String], environment: [String: String] = [:], directory: String
+        _ name: String, _ arguments: [String], environment: [String: String] = [:], directory: String,
+        path: String? = nil, workingDirectory: String? = nil
     ) throws {
         self.name = name
         let stem = "\(directory)/\(name)-\(UUID().uuidString.prefix(8))"
         (outputPath, errorsPath) = (stem + ".out", stem + ".err")
         let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("TIDEMARK_") }
-        process.executableURL = URL(fileURLWithPath: "\(Self.directory)/\(name)")
+        process.executableURL = URL(fileURLWithPath: path ?? "\(Self.directory)/\(name)")
+        if let workingDirectory {
+            process.currentDirectoryURL = URL(fileURLWithPath: workingDirectory, isDirectory: true)
+        }
         process.arguments = arguments
         process.environment = inherited.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = Self.file(outputPath)
         process.standardError = Self.file(errorsPath)
+        // Foundation keeps what it knows of processes in one place without a lock.
+        Self.starting.lock()
+        defer { Self.starting.unlock() }
         try process.run()
     }
+
+    private static let starting = NSLock()
 
     private static func file(_ path: String) -> FileHandle {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
@@ -44,9 +57,11 @@ final class Program: @unchecked Sendable {
     /// Runs a program to its end.
     static func run(
         _ name: String, _ arguments: [String], environment: [String: String] = [:], directory: String,
-        within limit: Duration = .seconds(30)
+        path: String? = nil, workingDirectory: String? = nil, within limit: Duration = .seconds(30)
     ) async throws -> (status: Int32, output: String) {
-        let program = try Program(name, arguments, environment: environment, directory: directory)
+        let program = try Program(
+            name, arguments, environment: environment, directory: directory, path: path,
+            workingDirectory: workingDirectory)
         let status = try await program.exit(within: limit)
         return (status, program.output)
     }

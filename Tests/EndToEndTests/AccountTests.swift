@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+import Testing
+import TidemarkTestSupport
+
+@testable import TidemarkKit
+
+/// Accounts that change while apps run, on a real server.
+@Suite struct AccountTests {
+    private let notes = CKRecordZone.ID(zoneName: "Notes")
+
+    private func accountEvents(_ device: Device) -> [String] {
+        device.events.compactMap { event in
+            guard case .accountChange(let change) = event else { return nil }
+            return change.changeType.description
+        }
+    }
+
+    /// A container that starts with nobody signed in.
+    private func makeContainer(_ site: Site) -> CKContainer { site.makeContainer(token: "") }
+
+    @Test(arguments: [true, false])
+    func `R-560, R-561, R-563: sign in, switch and sign out at run time; each account has its own data`(
+        automatically: Bool
+    ) async throws {
+        let site = try await DevServer.shared()
+        let (alice, bob) = (try #require(site.tokens["alice"]), try #require(site.tokens["bob"]))
+        let other = Device(site.makeContainer("alice"))
+        other.makeZone(notes)
+        other.write("of alice", to: "n1", in: notes)
+        try await eventually("alice has it") { other.engine?.state.pendingRecordZoneChanges.isEmpty == true }
+
+        let container = makeContainer(site)
+        let device = Device(container, automatically: automatically)
+        container.signIn(token: alice)
+        if !automatically { try await device.engine?.fetchChanges() }
+        try await eventually("alice's data is here") { device.texts == ["n1": "of alice"] }
+        #expect(accountEvents(device) == ["signIn"])
+        let aliceID = try await container.userRecordID()
+
+        container.signIn(token: bob)
+        try await eventually("the switch is told") { accountEvents(device) == ["signIn", "switchAccounts"] }
+        let bobID = try await container.userRecordID()
+        #expect(aliceID != bobID)
+        let change = device.events.compactMap { event -> CKSyncEngine.Event.AccountChange.ChangeType? in
+            if case .accountChange(let change) = event { change.changeType } else { nil }
+        }.last
+        #expect(change == .switchAccounts(previousUser: aliceID, currentUser: bobID))
+        device.makeZone(notes)
+        device.write("of bob", to: "n1", in: notes)
+        if !automatically { try await device.engine?.sendChanges() }
+        let second = Device(site.makeContainer("bob"))
+        try await eventually("bob's other device has it") { second.texts == ["n1": "of bob"] }
+        #expect(other.texts == ["n1": "of alice"], "alice never sees it")
+
+        container.signOut()
+        try await eventually("signing out is told") {
+            accountEvents(device) == ["signIn", "switchAccounts", "signOut"]
+        }
+        #expect(try await container.accountStatus() == .noAccount)
+        let error = try await failure { try await device.engine?.fetchChanges() }
+        #expect(error.code == .notAuthenticated)
+        // queued while nobody is signed in, for whoever signs in.
+        device.write("for whoever comes", to: "n2", in: notes)
+        container.signIn(token: bob)
+        if !automatically { try await device.engine?.sendChanges() }
+        try await eventually("bob has it") { second.texts["n2"] == "for whoever comes" }
+        #expect(accountEvents(device) == ["signIn", "switchAccounts", "signOut", "signIn"])
+    }
+
+    @Test func `R-350, R-351: the status follows, and CKAccountChanged says when to ask`() async throws {
+        let site = try await DevServer.shared()
+        let container = makeContainer(site)
+        let posted = Mutex(0)
+        let observer = NotificationCenter.default.addObserver(
+            forName: .CKAccountChanged, object: nil, queue: nil
+        ) { note in
+            guard note.userInfo?["containerIdentifier"] as? String == container.containerIdentifier else { return }
+            posted.withLock { $0 += 1 }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        #expect(try await container.accountStatus() == .noAccount)
+        container.signIn(token: try #require(site.tokens["alice"]))
+        #expect(posted.withLock { $0 } == 1)
+        #expect(try await container.accountStatus() == .available)
+        container.signIn(token: "tm_this_is_no_credential")
+        #expect(posted.withLock { $0 } == 2)
+        #expect(try await container.accountStatus() == .temporarilyUnavailable)
+        try await eventually("the refusal is told") { posted.withLock { $0 } == 3 }
+        container.signOut()
+        #expect(try await container.accountStatus() == .noAccount)
+        #expect(posted.withLock { $0 } == 4)
+    }
+
+    @Test func `R-561: an app that starts with another account than last time hears of the switch`() async throws {
+        let site = try await DevServer.shared()
+        let container = makeContainer(site)
+        container.signIn(token: try #require(site.tokens["alice"]))
+        let device = Device(container, automatically: false)
+        try await device.engine?.fetchChanges()
+        device.quit()
+        container.signIn(token: try #require(site.tokens["bob"]))
+        device.start()
+        try await device.engine?.fetchChanges()
+        #expect(accountEvents(device) == ["signIn", "switchAccounts"])
+    }
+}
