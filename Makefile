@@ -18,6 +18,9 @@ THREADED = Sockets|TLS|HTTP|WebSocket|Transport|Postgres|Store|Service|Server|Ki
 test-threads: setup ## Transport, engine, service, server and all together under the thread sanitizer
 	swift test --sanitize=thread --scratch-path $(TSAN) --filter '^(EndToEnd|Tidemark($(THREADED)))Tests'
 
+client-programs: setup ## Programs written for CloudKit, on 2, 5 and 20 devices against the real server
+	TIDEMARK_CLIENT_PROGRAMS=1 swift test --filter '^EndToEndTests\.(Contacts|Notes)Tests'
+
 lint: ## Formatting and style, as CI sees it
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift
 
@@ -55,4 +58,4 @@ torture: ## Kill server, PostgreSQL and clients at random under a folder in sync
 protocol: ## Regenerate Sources/TidemarkWire/Generated from the .proto files
 	Sources/TidemarkWire/generate
 
-.PHONY: help setup build test test-threads lint format rules simulate bench fuzz autobahn torture protocol
+.PHONY: help setup build test client-programs test-threads lint format rules simulate bench fuzz autobahn torture protocol
