@@ -6,6 +6,8 @@ internal import TidemarkPostgres
 /// A predicate as a condition on `zone z` and its `record r`, true of exactly the records that `QueryEvaluator` matches.
 ///
 /// SQL's third truth value counts as false: where a condition is negated, by `IS NOT TRUE`.
+///
+/// What becomes a parameter stands in the text: a statement is kept by its text, and bound with as many values as it has.
 struct PredicateCompiler {
     let type: RecordTypeSchema
     var parameters = SQLParameters()
@@ -103,11 +105,12 @@ struct PredicateCompiler {
         var conditions: [String] = []
         for value in values {
             guard let constant = IndexValue(value, for: .equality, in: value.zoneName) else { continue }
-            guard let zone = zoneCondition(value) else { continue }
-            if zone.isEmpty {
-                anywhere.append(constant)
-            } else if let condition = equal(key, [constant]) {
-                conditions.append("(\(condition) AND \(zone))")
+            switch value.place {
+            case .anywhere: anywhere.append(constant)
+            case .nowhere: continue
+            case .zone(let name):
+                guard let condition = equal(key, [constant]) else { continue }
+                conditions.append("(\(condition) AND \(isIn(zone: name)))")
             }
         }
         if let condition = equal(key, anywhere) { conditions.append(condition) }
@@ -183,11 +186,12 @@ struct PredicateCompiler {
     private mutating func contains(_ key: QueryKey, _ values: [QueryValue]) -> String {
         guard case .field(let name) = key, let field = type.fields[name], field.type.isList else { return "false" }
         let conditions = values.compactMap { value -> String? in
-            guard let zone = zoneCondition(value), let constant = IndexValue(value, for: .equality, in: value.zoneName),
+            let place = value.place
+            guard place != .nowhere, let constant = IndexValue(value, for: .equality, in: value.zoneName),
                 holds(field, constant)
             else { return nil }
             let condition = holds(IndexColumn.key(.members, name), [IndexColumn.text(of: constant)])
-            return zone.isEmpty ? condition : "(\(condition) AND \(zone))"
+            return if case .zone(let name) = place { "(\(condition) AND \(isIn(zone: name)))" } else { condition }
         }
         return Self.any(conditions)
     }
@@ -247,15 +251,7 @@ struct PredicateCompiler {
         return "\(column.sql) \(sign) \(parameters.add(value, type))"
     }
 
-    /// Where a reference must lie; empty if anywhere, nil if it leads nowhere.
-    private mutating func zoneCondition(_ value: QueryValue) -> String? {
-        guard case .reference(let reference) = value else { return "" }
-        switch reference.zone {
-        case .holder: return ""
-        case .elsewhere: return nil
-        case .named(let name): return "z.name = \(parameters.add(.text(name), .text))"
-        }
-    }
+    private mutating func isIn(zone name: String) -> String { "z.name = \(parameters.add(.text(name), .text))" }
 
     private func holds(_ field: FieldSchema, _ constant: IndexValue) -> Bool {
         switch (field.type.element, constant) {
@@ -295,9 +291,25 @@ enum ZoneAccess {
 }
 
 extension QueryValue {
+    /// In which zones records can be equal to it.
+    fileprivate enum Place: Equatable {
+        case anywhere
+        case zone(String)
+        case nowhere
+    }
+
+    fileprivate var place: Place {
+        guard case .reference(let reference) = self else { return .anywhere }
+        return switch reference.zone {
+        case .holder: .anywhere
+        case .named(let name): .zone(name)
+        case .elsewhere: .nowhere
+        }
+    }
+
     /// A zone from which the constant can be reached, if there is one: which it must be is a condition of its own.
     fileprivate var zoneName: String {
-        if case .reference(let reference) = self, case .named(let name) = reference.zone { name } else { "" }
+        if case .zone(let name) = place { name } else { "" }
     }
 }
 

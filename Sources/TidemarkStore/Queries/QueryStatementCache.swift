@@ -3,11 +3,16 @@
 internal import Synchronization
 internal import TidemarkPostgres
 
-/// Statements of queries by their text, so that each connection parses and plans a shape of query once.
+/// Statements of queries by their text and its parameters' types, so that each connection parses and plans a shape of query once.
 ///
 /// Bounded, because each takes memory in every connection: a shape that is new takes the place of the one that was not asked
 /// for longest.
 final class QueryStatementCache: Sendable {
+    private struct Shape: Hashable {
+        let sql: String
+        let types: [PostgresType]
+    }
+
     private struct Entry {
         let statement: Statement
         let place: Int
@@ -15,7 +20,7 @@ final class QueryStatementCache: Sendable {
     }
 
     private struct State {
-        var entries: [String: Entry] = [:]
+        var entries: [Shape: Entry] = [:]
         /// How often somebody asked.
         var time: UInt64 = 0
     }
@@ -28,10 +33,11 @@ final class QueryStatementCache: Sendable {
     }
 
     func statement(_ query: CompiledQuery) -> Statement {
-        state.withLock { state in
+        let shape = Shape(sql: query.sql, types: query.parameters.types)
+        return state.withLock { state in
             state.time += 1
-            if let known = state.entries[query.sql] {
-                state.entries[query.sql]?.lastUse = state.time
+            if let known = state.entries[shape] {
+                state.entries[shape]?.lastUse = state.time
                 return known.statement
             }
             var place = state.entries.count
@@ -39,8 +45,8 @@ final class QueryStatementCache: Sendable {
                 state.entries[oldest.key] = nil
                 place = oldest.value.place
             }
-            let statement = Statement("query", query.sql, query.parameters.types, place: place)
-            state.entries[query.sql] = Entry(statement: statement, place: place, lastUse: state.time)
+            let statement = Statement("query", shape.sql, shape.types, place: place)
+            state.entries[shape] = Entry(statement: statement, place: place, lastUse: state.time)
             return statement
         }
     }

@@ -68,6 +68,16 @@ struct QueryDice {
         ]
     }
 
+    /// What the schema learns of ``first``.
+    static let fieldTypes: [String: FieldSchema] = [
+        "s": FieldSchema(SchemaFieldType(.string)), "n": FieldSchema(SchemaFieldType(.int64)),
+        "d": FieldSchema(SchemaFieldType(.double)), "t": FieldSchema(SchemaFieldType(.date)),
+        "r": FieldSchema(SchemaFieldType(.reference)), "p": FieldSchema(SchemaFieldType(.location)),
+        "ls": FieldSchema(.list(.string)), "ln": FieldSchema(.list(.int64)), "ld": FieldSchema(.list(.double)),
+        "lt": FieldSchema(.list(.date)), "lr": FieldSchema(.list(.reference)),
+        "b": FieldSchema(SchemaFieldType(.bytes)), "e": FieldSchema(SchemaFieldType(.string), isEncrypted: true),
+    ]
+
     private static func location(_ place: (Double, Double)) -> FieldLocation {
         FieldLocation(
             latitude: place.0, longitude: place.1, altitude: 0, horizontalAccuracy: 0, verticalAccuracy: 0, course: 0,

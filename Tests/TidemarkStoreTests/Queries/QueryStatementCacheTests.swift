@@ -6,8 +6,10 @@ import Testing
 @testable import TidemarkStore
 
 @Suite struct QueryStatementCacheTests {
-    private func query(_ sql: String) -> CompiledQuery {
-        CompiledQuery(sql: sql, parameters: SQLParameters(), avoidsSorting: false, needsOwnPlan: false)
+    private func query(_ sql: String, _ parameters: [(PostgresValue, PostgresType)] = []) -> CompiledQuery {
+        var all = SQLParameters()
+        for (value, type) in parameters { _ = all.add(value, type) }
+        return CompiledQuery(sql: sql, parameters: all, avoidsSorting: false, needsOwnPlan: false)
     }
 
     @Test func `a shape of query has one statement, and takes the place of the one that was not asked for longest`() {
@@ -17,5 +19,15 @@ import Testing
             names == [
                 "query_at_0", "query_at_1", "query_at_0", "query_at_1", "query_at_0", "query_at_1", "query_at_0",
             ])
+    }
+
+    @Test func `one text with other parameters is another statement`() {
+        let cache = QueryStatementCache()
+        let shapes: [[(PostgresValue, PostgresType)]] = [[], [(.text("a"), .text)], [(.int8(1), .int8)]]
+        for parameters in shapes + shapes {
+            let query = query("SELECT", parameters)
+            let bound = cache.statement(query).bind(query.parameters.values)
+            #expect(bound.statement.parameterTypes == parameters.map(\.1))
+        }
     }
 }
