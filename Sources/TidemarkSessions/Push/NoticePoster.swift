@@ -17,6 +17,9 @@ final class NoticePoster: Sendable {
 
     /// Notices of one post: bounded, for they travel in one message.
     private static let noticesMax = 100
+    /// While posts follow each other they are so many times as far apart as the first is from what it tells: each costs every
+    /// server of the store a wake-up, and the saves on the way some time.
+    private static let slowing = 5
     /// Notices that wait while the store cannot be reached. What is more is dropped: the others' sweep finds it (I-4).
     private static let waitingMax = 10_000
 
@@ -37,7 +40,7 @@ final class NoticePoster: Sendable {
             defer { state.isPosting = true }
             return !state.isPosting
         }
-        if mustStart { next() }
+        if mustStart { next(after: delay) }
     }
 
     /// Of notices that were heard, those that are not our own.
@@ -58,14 +61,14 @@ final class NoticePoster: Sendable {
         state.withLock { $0.echoes = [:] }
     }
 
-    private func next() {
+    private func next(after delay: Duration) {
         _ = scheduler.schedule(after: delay) { [self] in
             scheduler.run { [self] in
                 let notices = take()
                 guard !notices.isEmpty else { return }
                 // A failure is not repaired here: the others' sweep finds what they were not told (I-4).
                 if case .failure = await service.post(notices.map { .zone($0) }) { _ = others(notices) }
-                next()
+                next(after: self.delay * Self.slowing)
             }
         }
     }
