@@ -14,6 +14,9 @@ package struct Log: Sendable {
     package enum Level: String, Sendable, CaseIterable {
         case debug, info, warning, error
 
+        /// All, for people.
+        package static let names = allCases.map(\.rawValue).joined(separator: ", ")
+
         var inSwiftLog: Logger.Level {
             switch self {
             case .debug: .debug

@@ -26,18 +26,21 @@ public class CKDatabase: NSObject, @unchecked Sendable {
     /// The requests of this database; without an account there are none to private and shared data.
     var cloud: CloudDatabase {
         get throws(CKError) {
-            try cloud(with: configuration ?? CKOperation.Configuration(), qualityOfService: .default)
+            try cloud(with: configuration ?? CKOperation.Configuration(), group: group, qualityOfService: .default)
         }
     }
 
     /// The requests of this database, done as a configuration wants them.
     ///
-    /// - Parameter qualityOfService: of the operation; the configuration may ask for less as well.
+    /// - Parameters:
+    ///   - group: of the operation, for the server's log.
+    ///   - qualityOfService: of the operation; the configuration may ask for less as well.
     func cloud(
-        with configuration: CKOperation.Configuration, qualityOfService: QualityOfService
+        with configuration: CKOperation.Configuration, group: CKOperationGroup?, qualityOfService: QualityOfService
     ) throws(CKError) -> CloudDatabase {
         guard scope == .public || container.context.hasCredential else { throw CKError.noAccount }
         var cloud = container.context.database(scope)
+        cloud.group = group
         cloud.timeout = .seconds(configuration.timeoutIntervalForRequest)
         if [qualityOfService, configuration.qualityOfService].contains(where: { $0 == .utility || $0 == .background }) {
             cloud.patience = .seconds(configuration.timeoutIntervalForResource)

@@ -17,7 +17,7 @@ public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
         get throws(CKError) {
             let configuration = effectiveConfiguration
             let database = database ?? (configuration.container ?? CKContainer.default()).privateCloudDatabase
-            return try database.cloud(with: configuration, qualityOfService: qualityOfService)
+            return try database.cloud(with: configuration, group: group, qualityOfService: qualityOfService)
         }
     }
 

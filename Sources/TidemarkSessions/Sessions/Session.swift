@@ -3,6 +3,7 @@
 internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkScheduling
+internal import TidemarkTelemetry
 internal import TidemarkTranslation
 internal import TidemarkWire
 
@@ -19,6 +20,10 @@ package final class Session: Sendable {
         var slowTimer: ScheduledTimer?
         var expiryTimer: ScheduledTimer?
     }
+
+    private static let log = Log("sessions")
+    /// Of a text that a client chose.
+    private static let loggedCharactersMax = 100
 
     /// Unique in its hub, growing.
     let number: UInt64
@@ -39,7 +44,19 @@ package final class Session: Sendable {
     /// A binary message came.
     package func received(_ bytes: [UInt8]) {
         let message = try? ClientMessage(bytes)
+        if let message { log(message) }
         perform(decide { $0.received(message, byteCount: bytes.count) })
+    }
+
+    /// What is asked for, and for what of the app's.
+    private func log(_ message: ClientMessage) {
+        Self.log.debug(
+            "request",
+            [
+                "session": "\(number)", "id": "\(message.id)", "request": message.request?.name ?? "unknown",
+                "group": String(message.operationGroup?.id.prefix(Self.loggedCharactersMax) ?? ""),
+                "group_name": String(message.operationGroup?.name.prefix(Self.loggedCharactersMax) ?? ""),
+            ])
     }
 
     /// Queued bytes were taken by the other end.

@@ -220,6 +220,28 @@ struct SessionMachine {
 }
 
 extension WireClientEnvelope.OneOf_Request {
+    /// For logs.
+    var name: String {
+        switch self {
+        case .hello: "hello"
+        case .modifyRecords: "modify_records"
+        case .fetchRecords: "fetch_records"
+        case .modifyZones: "modify_zones"
+        case .fetchZones: "fetch_zones"
+        case .fetchDatabaseChanges: "fetch_database_changes"
+        case .fetchZoneChanges: "fetch_zone_changes"
+        case .modifySubscriptions: "modify_subscriptions"
+        case .fetchSubscriptions: "fetch_subscriptions"
+        case .queryRecords: "query_records"
+        case .prepareAssetUpload: "prepare_asset_upload"
+        case .uploadAssetChunk: "upload_asset_chunk"
+        case .fetchAssetChunk: "fetch_asset_chunk"
+        case .fetchKeys: "fetch_keys"
+        case .saveAccountKey: "save_account_key"
+        case .saveZoneKey: "save_zone_key"
+        }
+    }
+
     /// Whether the answer may be as large as answers get.
     fileprivate var isFetchOfRecords: Bool {
         switch self {

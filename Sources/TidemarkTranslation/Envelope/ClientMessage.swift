@@ -10,6 +10,8 @@ package struct ClientMessage: Sendable {
     package let id: UInt64
     /// Nil: a request that this version does not know.
     package let request: WireClientEnvelope.OneOf_Request?
+    /// Nil unless the app made one.
+    package let operationGroup: WireOperationGroup?
 
     /// - Throws: ``Refusal`` with `requestInvalid` if the bytes are no envelope or the id is 0: nothing that could be
     ///   answered.
@@ -23,5 +25,6 @@ package struct ClientMessage: Sendable {
         guard envelope.id != 0 else { throw Refusal(.requestInvalid, "A request's id is not 0.") }
         id = envelope.id
         request = envelope.request
+        operationGroup = envelope.hasOperationGroup ? envelope.operationGroup : nil
     }
 }

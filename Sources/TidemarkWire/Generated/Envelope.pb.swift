@@ -16,7 +16,7 @@
 /// one envelope: a ClientEnvelope from the client, a ServerEnvelope from the server. Text messages are refused (close
 /// code 1003), bytes that are no envelope too (close code 1007).
 ///
-/// The first message is Hello; anything before its answer is refused with NOT_AUTHENTICATED and the connection is closed
+/// The first message is Hello, of 64 KiB at most; anything before its answer is refused with NOT_AUTHENTICATED and the connection is closed
 /// with code 4400. After that many requests may be under way; answers come in any order and carry the request's id. The
 /// server also sends pushes (id 0) that answer nothing.
 ///
@@ -177,6 +177,17 @@ package nonisolated struct WireClientEnvelope: Sendable {
     set {request = .saveZoneKey(newValue)}
   }
 
+  /// The group of operations that the request belongs to, if the app made one. It is written to the server's log and
+  /// changes nothing.
+  package var operationGroup: WireOperationGroup {
+    get {_operationGroup ?? WireOperationGroup()}
+    set {_operationGroup = newValue}
+  }
+  /// Returns true if `operationGroup` has been explicitly set.
+  package var hasOperationGroup: Bool {self._operationGroup != nil}
+  /// Clears the value of `operationGroup`. Subsequent reads from it will return its default value.
+  package mutating func clearOperationGroup() {self._operationGroup = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Request: Equatable, Sendable {
@@ -198,6 +209,25 @@ package nonisolated struct WireClientEnvelope: Sendable {
     case saveZoneKey(WireSaveZoneKey)
 
   }
+
+  package init() {}
+
+  fileprivate var _operationGroup: WireOperationGroup? = nil
+}
+
+/// Operations that belong together, such as those of one tap of the user's.
+package nonisolated struct WireOperationGroup: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Unique for each group.
+  package var id: String = String()
+
+  /// For people; may be empty. Of a long one servers write the beginning.
+  package var name: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 }
@@ -392,7 +422,7 @@ fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
 nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{9}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{9}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{1c}operation_group\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -609,6 +639,7 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
           self.request = .saveZoneKey(v)
         }
       }()
+      case 60: try { try decoder.decodeSingularMessageField(value: &self._operationGroup) }()
       default: break
       }
     }
@@ -689,12 +720,51 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
     }()
     case nil: break
     }
+    try { if let v = self._operationGroup {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireClientEnvelope, rhs: WireClientEnvelope) -> Bool {
     if lhs.id != rhs.id {return false}
     if lhs.request != rhs.request {return false}
+    if lhs._operationGroup != rhs._operationGroup {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireOperationGroup: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".OperationGroup"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}name\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.id.isEmpty {
+      try visitor.visitSingularStringField(value: self.id, fieldNumber: 1)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireOperationGroup, rhs: WireOperationGroup) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.name != rhs.name {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -15,7 +15,8 @@ struct Serve: ParsableCommand {
 
             Each option can be given as an environment variable: TIDEMARK_LISTEN, TIDEMARK_DATABASE_URL, \
             TIDEMARK_CERTIFICATE, TIDEMARK_PRIVATE_KEY, TIDEMARK_PLAIN, TIDEMARK_LOOPS, TIDEMARK_DATABASE_CONNECTIONS, \
-            TIDEMARK_MASTER_KEY_FILE, TIDEMARK_ASSET_DIRECTORY, TIDEMARK_ASSET_MEGABYTES, TIDEMARK_ASSET_GRACE_HOURS.
+            TIDEMARK_MASTER_KEY_FILE, TIDEMARK_ASSET_DIRECTORY, TIDEMARK_ASSET_MEGABYTES, TIDEMARK_ASSET_GRACE_HOURS, \
+            TIDEMARK_LOG_LEVEL.
             """)
 
     @Option(
@@ -62,12 +63,28 @@ struct Serve: ParsableCommand {
         help: ArgumentHelp("The largest asset.", discussion: "In megabytes. Default: 1024.", valueName: "megabytes"))
     var assetMegabytes: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "What is written to standard error, from this level up: \(Log.Level.names).",
+            discussion:
+                "Default: info. debug has a line for each request, with the operation group that the app gave it.",
+            valueName: "level"))
+    var logLevel: String?
+
     func run() throws {
         let signals = ServingLoop.listenForSignals()
-        Log.writeToStandardError(level: .info)
+        Log.writeToStandardError(level: try level())
         let configuration = try configuration()
         let server = try blocking { try await Server.start(configuration) }
         try ServingLoop.run(server, signals)
+    }
+
+    private func level() throws(CommandError) -> Log.Level {
+        let name = Setting.optional(logLevel, "TIDEMARK_LOG_LEVEL") ?? Log.Level.info.rawValue
+        guard let level = Log.Level(rawValue: name) else {
+            throw CommandError("--log-level is one of \(Log.Level.names), not \(name).")
+        }
+        return level
     }
 
     private func configuration() throws(CommandError) -> ServerConfiguration {

@@ -61,6 +61,7 @@ import TidemarkTestSupport
             (["serve", "--listen", "127.0.0.1:0", "--database-url", "x", "--certificate", "y"], "--private-key"),
             (["serve", "--listen", "0.0.0.0:0", "--database-url", "postgresql:///x", "--plain"], "loopback"),
             (["serve", "--listen", "127.0.0.1:0", "--database-url", "x", "--plain", "--loops", "0"], "--loops"),
+            (["serve", "--listen", "127.0.0.1:0", "--plain", "--log-level", "loud"], "debug, info, warning, error"),
             (
                 ["serve", "--listen", "127.0.0.1:0", "--database-url", "x", "--plain", "--request-items", "9"],
                 "--request-items is between 250 and 4000"

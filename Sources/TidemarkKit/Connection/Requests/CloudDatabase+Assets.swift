@@ -206,8 +206,8 @@ extension CloudDatabase {
     }
 
     private func begin(_ request: WireClientEnvelope.OneOf_Request) -> PendingAnswer {
-        connection.begin(timeout: timeout, generation: credentialGeneration) { _ in
-            var envelope = WireClientEnvelope()
+        connection.begin(timeout: timeout, generation: credentialGeneration) { [template] _ in
+            var envelope = template
             envelope.request = request
             return envelope
         }

@@ -17,6 +17,8 @@ struct CloudDatabase: Sendable {
     /// For work that is not urgent: how long requests are tried again while the network or the server is in trouble
     /// nil: not at all.
     var patience: Duration?
+    /// Of the operation or database that asks; an engine's requests have the one of their options.
+    var group: CKOperationGroup?
 
     var wireScope: WireDatabaseScope {
         switch scope {
@@ -30,12 +32,13 @@ struct CloudDatabase: Sendable {
         isChange: Bool = false, _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope.OneOf_Request
     ) async throws(CKError) -> WireServerEnvelope {
         let deadline = patience.map { connection.now + $0 }
+        let template = template
         for failures in 0... {
             do throws(CKError) {
                 return try await connection.request(
                     isChange: isChange, timeout: timeout, generation: credentialGeneration
                 ) { stamp in
-                    var envelope = WireClientEnvelope()
+                    var envelope = template
                     envelope.request = make(stamp)
                     return envelope
                 }
@@ -45,6 +48,15 @@ struct CloudDatabase: Sendable {
             }
         }
         throw CKError(.operationCancelled)
+    }
+
+    /// What all requests have.
+    var template: WireClientEnvelope {
+        var envelope = WireClientEnvelope()
+        guard let group = group ?? SyncEngineRequestContext.operationGroup else { return envelope }
+        envelope.operationGroup.id = group.operationGroupID
+        envelope.operationGroup.name = group.name ?? ""
+        return envelope
     }
 
     /// Who is signed in, as the server says; an empty name without an account.

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkKit
+import TidemarkTestSupport
+
+@Suite struct OperationGroupTests {
+    private final class Delegate: CKSyncEngineDelegate {
+        func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {}
+        func nextRecordZoneChangeBatch(
+            _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+        ) async -> CKSyncEngine.RecordZoneChangeBatch? { nil }
+    }
+
+    private func group(_ name: String) -> CKOperationGroup {
+        let group = CKOperationGroup()
+        group.name = name
+        return group
+    }
+
+    @Test func `R-403: the server's log has the group of each request, whichever way it was given`() async throws {
+        try await OperatorPlace.with(["--log-level", "debug", "--create-containers"]) { place in
+            let database = place.database()
+            let (tap, body, sync) = (group("tap"), group("a \"name\"\nof two lines"), group("sync"))
+
+            let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+            operation.group = tap
+            await withCheckedContinuation { continuation in
+                operation.completionBlock = { continuation.resume() }
+                database.add(operation)
+            }
+            try await database.configuredWith(group: body) { database in
+                _ = try await database.save(CKRecordZone(zoneName: "Notes"))
+            }
+            let delegate = Delegate()
+            var configuration = CKSyncEngine.Configuration(
+                database: database, stateSerialization: nil, delegate: delegate)
+            configuration.automaticallySync = false
+            let engine = CKSyncEngine(configuration)
+            try await engine.fetchChanges(.init(operationGroup: sync))
+            _ = try await database.allRecordZones()
+            withExtendedLifetime(delegate) {}
+
+            // Requests are logged before they are answered.
+            let lines = place.server.output.split(separator: "\n").filter { $0.contains(" request ") }
+            func requests(of group: CKOperationGroup) -> [Substring] {
+                lines.filter { $0.contains("group=\(group.operationGroupID)") }
+            }
+            #expect(requests(of: tap).count == 1)
+            #expect(
+                requests(of: tap).allSatisfy { $0.contains("request=fetch_zones") && $0.contains("group_name=tap") })
+            #expect(requests(of: body).map { $0.contains("request=modify_zones") } == [true])
+            #expect(requests(of: body).allSatisfy { $0.contains(#"group_name="a \"name\"\nof two lines""#) })
+            #expect(requests(of: sync).contains { $0.contains("request=fetch_database_changes") })
+            #expect(lines.last?.contains("request=fetch_zones") == true && lines.last?.contains(#"group="""#) == true)
+        }
+    }
+}
