@@ -49,6 +49,9 @@ package struct ServerConfiguration: Sendable {
     /// How long a connection may take until its `Hello` is answered. Then it is closed with 4408.
     package var helloTimeout = Duration.seconds(10)
 
+    /// As ``SessionSettings/throttle``.
+    package var throttle: (@Sendable (DeviceID) -> Double?)?
+
     package init(addresses: [SocketAddress], certificate: Certificate?, databaseURL: String) {
         self.addresses = addresses
         self.certificate = certificate

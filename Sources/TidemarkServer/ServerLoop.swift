@@ -69,6 +69,7 @@ final class ServerLoop: Sendable {
         settings.limits = configuration.limits
         settings.helloTimeout = configuration.helloTimeout
         settings.keepsAssets = assets != nil
+        settings.throttle = configuration.throttle
         settings.messageBytesMax = configuration.transport.message.messageBytesMax
         let hub = SessionHub(service: service, scheduler: loop, settings: settings)
         outlet.connect { hub.committed($0) }

@@ -5,7 +5,7 @@ internal import TidemarkSockets
 
 /// The thread on which files of assets are read and written: it may wait for a disk, which no thread that moves messages
 /// may. Started by the first asset.
-enum FileThread {
+package enum FileThread {
     private static let loop: EventLoop = {
         do {
             return try EventLoop(name: "tidemark-files")
@@ -13,6 +13,11 @@ enum FileThread {
             preconditionFailure("No event loop: \(error)")
         }
     }()
+
+    /// Returns when everything that was asked of it before is done.
+    package static func finish() async {
+        await loop.run {}.value
+    }
 
     static func run<Value: Sendable>(
         _ work: @escaping @Sendable () throws(CKError) -> Value

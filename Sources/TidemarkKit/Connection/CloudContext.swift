@@ -17,6 +17,8 @@ package final class CloudContext: Sendable {
     package let scheduler: any Scheduler
     /// Where engines live and delegates are called: never a thread that moves bytes.
     package let engineScheduler: any Scheduler
+    /// As ``SyncEngineHost/atWork``, of all engines.
+    let enginesAtWork: (@Sendable (_ begins: Bool) -> Void)?
     private let transport: any CloudTransport
     private let environment: TidemarkConfiguration.Environment
     private let staging: AssetStaging
@@ -50,7 +52,7 @@ package final class CloudContext: Sendable {
     /// With a transport of the caller's own: tests, simulations.
     package init(
         containerIdentifier: String, token: String, transport: any CloudTransport, scheduler: any Scheduler,
-        engineScheduler: any Scheduler = GlobalScheduler(),
+        engineScheduler: any Scheduler = GlobalScheduler(), enginesAtWork: (@Sendable (_ begins: Bool) -> Void)? = nil,
         environment: TidemarkConfiguration.Environment = .development, staging: AssetStaging = .standard,
         keyStore: any KeyStore = KeyFile.standard, requiresEndToEnd: Bool = false, fault: String? = nil
     ) {
@@ -58,6 +60,7 @@ package final class CloudContext: Sendable {
         self.transport = transport
         self.scheduler = scheduler
         self.engineScheduler = engineScheduler
+        self.enginesAtWork = enginesAtWork
         self.environment = environment
         self.staging = staging
         self.keyStore = keyStore
@@ -144,6 +147,14 @@ package final class CloudContext: Sendable {
                 connection: connection, scope: scope, keys: state.keys,
                 credentialGeneration: connection.credentialGeneration)
         }
+    }
+}
+
+extension CloudContext {
+    /// The network is back: no connection waits any longer before it tries again.
+    package func retryNow() {
+        let connections = state.withLock { $0.connections.compactMap(\.object) }
+        for connection in connections { connection.retryNow() }
     }
 }
 

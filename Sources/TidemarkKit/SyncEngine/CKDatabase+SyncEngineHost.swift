@@ -4,7 +4,8 @@ extension CKDatabase {
     /// Where engines of this database live, unless their configuration says otherwise.
     package var syncEngineHost: SyncEngineHost {
         let (context, scope) = (container.context, scope)
-        return SyncEngineHost(scheduler: context.engineScheduler) { device, isReturning in
+        return SyncEngineHost(scheduler: context.engineScheduler, atWork: context.enginesAtWork) {
+            device, isReturning in
             EngineCloud(context: context, scope: scope, device: device, isReturning: isReturning)
         }
     }

@@ -159,11 +159,16 @@ package struct SyncEngineHost: Sendable {
     ///     knows of: what it fetched without a token may have ended since.
     package let makeCloud: @Sendable (_ deviceIdentity: [UInt8], _ isReturning: Bool) -> any SyncEngineCloud
 
+    /// Told when an engine begins and when it ends to be at work, its delegate's callbacks included: for tests, which wait
+    /// until nobody is.
+    package let atWork: (@Sendable (_ begins: Bool) -> Void)?
+
     package init(
-        scheduler: any Scheduler = GlobalScheduler(),
+        scheduler: any Scheduler = GlobalScheduler(), atWork: (@Sendable (_ begins: Bool) -> Void)? = nil,
         makeCloud: @escaping @Sendable (_ deviceIdentity: [UInt8], _ isReturning: Bool) -> any SyncEngineCloud
     ) {
         self.scheduler = scheduler
+        self.atWork = atWork
         self.makeCloud = makeCloud
     }
 }

@@ -31,6 +31,7 @@ final class SyncEngineDriver: Sendable {
     private let number = SyncEngineDriver.driverCount.add(1, ordering: .relaxed).newValue
     private let cloud: any SyncEngineCloud
     private let scheduler: any Scheduler
+    private let atWork: (@Sendable (_ begins: Bool) -> Void)?
     private let journal: SyncEngineJournal?
     private let guarded: Locked<Guarded>
 
@@ -41,6 +42,7 @@ final class SyncEngineDriver: Sendable {
             ?? SyncEngineSnapshot(deviceIdentity: Self.newDeviceIdentity(host.scheduler))
         cloud = host.makeCloud(snapshot.deviceIdentity, configuration.stateSerialization != nil)
         scheduler = host.scheduler
+        atWork = host.atWork
         journal = configuration.journal.map { SyncEngineJournal($0, restoring: &snapshot) }
         var machine = SyncEngineMachine(
             snapshot: snapshot, automaticallySync: configuration.automaticallySync,
@@ -105,7 +107,12 @@ final class SyncEngineDriver: Sendable {
             return !guarded.isDriving
         }
         if durably { journal?.sync() }
-        if startsTask { scheduler.run { await self.drive() } }
+        guard startsTask else { return }
+        atWork?(true)
+        scheduler.run {
+            await self.drive()
+            self.atWork?(false)
+        }
     }
 
     /// Under the lock, so that lines are in the order in which things happened.

@@ -193,6 +193,10 @@ extension Session {
     private func answer(_ id: UInt64, _ request: SessionMachine.Request) {
         guard let member else { return }
         guard !member.isExpired(hub.now) else { return end(.notAuthenticated) }
+        if let seconds = hub.settings.throttle?(member.device) {
+            send { $0.send(ServerMessage.failure(id, .tooManyRequests, retryAfter: seconds)) }
+            return perform(decide { $0.finished(id) })
+        }
         hub.scheduler.run { [self] in
             let answer = await hub.router.answer(to: request, RequestContext(id: id, session: self, member: member))
             send { $0.send(answer) }

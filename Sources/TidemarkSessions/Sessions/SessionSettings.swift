@@ -46,6 +46,10 @@ package struct SessionSettings: Sendable {
     /// How old the known subscriptions of a user may be when a push depends on them.
     package var subscriptionAgeMax: Duration = .seconds(30)
 
+    /// For tests: for how many seconds more a device's requests are refused with `tooManyRequests`; nil: they are
+    /// answered.
+    package var throttle: (@Sendable (DeviceID) -> Double?)?
+
     package init(serverName: String, credentialHash: @escaping @Sendable ([UInt8]) -> [UInt8]) {
         self.serverName = serverName
         self.credentialHash = credentialHash

@@ -15,8 +15,12 @@ package enum ServerMessage {
     }
 
     /// The answer that request `id` failed as a whole.
-    package static func failure(_ id: UInt64, _ reason: FailureReason, detail: String? = nil) -> [UInt8] {
-        answer(id, .failure(reason.wire(detail: detail)))
+    ///
+    /// - Parameter retryAfter: seconds; nil: the reason's own.
+    package static func failure(
+        _ id: UInt64, _ reason: FailureReason, detail: String? = nil, retryAfter: Double? = nil
+    ) -> [UInt8] {
+        answer(id, .failure(reason.wire(detail: detail, retryAfter: retryAfter)))
     }
 
     /// A push, which answers nothing.

@@ -61,13 +61,15 @@ extension FailureReason {
 
     /// The failure as the protocol carries it.
     ///
-    /// - Parameter detail: takes the place of the reason's own text, if given.
-    package func wire(detail: String? = nil) -> WireFailure {
+    /// - Parameters:
+    ///   - detail: takes the place of the reason's own text, if given.
+    ///   - retryAfter: seconds, in the place of the reason's own, if given.
+    package func wire(detail: String? = nil, retryAfter: Double? = nil) -> WireFailure {
         let line = line
         var failure = WireFailure()
         failure.code = line.code
         failure.message = detail ?? text
-        failure.retryAfterSeconds = line.retryAfter
+        failure.retryAfterSeconds = retryAfter ?? line.retryAfter
         failure.userDidResetEncryptedDataKey = line.isKeyReset
         failure.zoneKeyUnknown = line.isKeyUnknown
         return failure
