@@ -2,6 +2,7 @@
 
 import TidemarkKit
 import TidemarkScheduling
+import TidemarkTestKit
 
 /// One process of a simulated app, with a real `CKSyncEngine`. It takes its time in every callback, and may die there or
 /// anywhere else; then it does nothing any more.
@@ -11,7 +12,7 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
     private let world: SimulatedWorld
     private(set) var engine: CKSyncEngine?
     private(set) var isAlive = true
-    private var links: [SimulatedLink] = []
+    private var links: [MemoryLink] = []
     /// Whether the batch under way is atomic.
     private var isAtomic = false
     private var hasSeenZones = false
@@ -68,8 +69,8 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
 
     func open(observer: any CloudChannelObserver) -> any CloudChannel {
         let isReachable = isAlive && app.isOnline && (world.isCalm || !world.oneIn(10))
-        let (link, channel) = SimulatedLink.open(
-            to: isReachable ? world.oneOf(world.servers) : nil, in: world, observer: observer)
+        let server = isReachable ? world.oneOf(world.servers) : nil
+        let (link, channel) = MemoryLink.open(over: world, observer: observer) { server?.accept($0) }
         links.removeAll(where: \.isClosed)
         links.append(link)
         return channel

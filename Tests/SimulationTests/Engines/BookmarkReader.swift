@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TidemarkKit
+import TidemarkTestKit
 
 /// Somebody who comes back with what an app had stored long ago, and fetches from there (I-2).
 final class BookmarkReader: CKSyncEngineDelegate, CloudTransport, @unchecked Sendable {
@@ -27,7 +28,8 @@ final class BookmarkReader: CKSyncEngineDelegate, CloudTransport, @unchecked Sen
     }
 
     func open(observer: any CloudChannelObserver) -> any CloudChannel {
-        SimulatedLink.open(to: world.oneOf(world.servers), in: world, observer: observer).1
+        let server = world.oneOf(world.servers)
+        return MemoryLink.open(over: world, observer: observer, to: server.accept).channel
     }
 
     func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {

@@ -12,11 +12,9 @@ final class SimulatedServer: @unchecked Sendable {
     private let world: SimulatedWorld
     private(set) var life = 0
     private var store: MemoryStore?
-    private var service: CloudService?
-    private(set) var hub: SessionHub?
-    private var listener: Int?
+    private var server: MemoryServer?
     /// Connections to be cut when it dies.
-    private var links: [SimulatedLink] = []
+    private var links: [MemoryLink] = []
 
     init(_ world: SimulatedWorld) {
         self.world = world
@@ -27,40 +25,36 @@ final class SimulatedServer: @unchecked Sendable {
         let store = MemoryStore(world.database, faults: world.faults(of: self))
         let storage: any Storage =
             world.planted.map { PlantedStorage(store, $0, scheduler: world.scheduler) } ?? store
-        let outlet = MovedOutlet()
-        let service = CloudService(
-            storage: storage, scheduler: world.scheduler, limits: world.limits, onMoved: outlet.moved)
         var settings = SessionSettings(serverName: "tidemark/simulated") { $0 }
         settings.createsContainers = true
-        let hub = SessionHub(service: service, scheduler: world.scheduler, settings: settings)
-        outlet.connect { hub.committed($0) }
-        listener = world.database.listen { hub.heard($0) }
+        settings.limits = world.limits
+        server = MemoryServer(
+            on: world.database, storage: storage, scheduler: world.scheduler, settings: settings)
         self.store = store
-        self.service = service
-        self.hub = hub
     }
 
     func crash() {
         store?.crash()
-        service = nil
-        hub = nil
-        if let listener { world.database.stopListening(listener) }
-        listener = nil
+        server?.stop()
+        server = nil
         let cut = links
         links = []
         for link in cut { link.cut() }
     }
 
-    func keep(_ link: SimulatedLink) {
+    /// What a connection that stands now leads to; nil: nothing.
+    func accept(_ link: MemoryLink) -> SessionHub? {
+        guard let server else { return nil }
         links.removeAll(where: \.isClosed)
         links.append(link)
+        return server.hub
     }
 
-    var isUp: Bool { service != nil }
+    var isUp: Bool { server != nil }
 
     /// The answer; nil if the server is down, or died meanwhile.
     func call<Value: Sendable>(_ request: (CloudService) async -> Value) async -> Value? {
-        guard let service else { return nil }
+        guard let service = server?.service else { return nil }
         let life = life
         let value = await request(service)
         return isUp && life == self.life ? value : nil

@@ -108,11 +108,6 @@ final class SimulatedWorld: @unchecked Sendable {
         }
     }
 
-    /// Whether a connection breaks at a message.
-    func breaksConnection() -> Bool {
-        !isCalm && oneIn(cutsOneIn)
-    }
-
     func faults(of server: SimulatedServer) -> FaultPlan {
         FaultPlan(
             at: { [unowned self] _ in
@@ -176,6 +171,15 @@ final class SimulatedWorld: @unchecked Sendable {
         let answer = await scheduler.firstAnswer(within: patience) { await server.call(request) }
         return isAnswerLost ? nil : answer
     }
+}
+
+extension SimulatedWorld: MemoryNetwork {
+    var timers: any Scheduler { scheduler }
+    var spacing: Duration { .nanoseconds(1) }
+    func connectDelay() -> Duration { delay() }
+    func messageDelay() -> Duration { shortDelay() }
+    func breaksConnection() -> Bool { !isCalm && oneIn(cutsOneIn) }
+    func connectionCut() { note("a connection breaks") }
 }
 
 extension MemoryCommit {
