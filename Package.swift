@@ -133,7 +133,7 @@ let package = Package(
             [
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkFields", "TidemarkDomain", "TidemarkKit",
                 "TidemarkScheduling", "TidemarkService", "TidemarkSessions", "TidemarkTranslation", "TidemarkWire",
-                deque,
+                deque, protobuf,
             ]),
 
         // Programs.
@@ -247,6 +247,7 @@ let package = Package(
                 "TidemarkTestKit", "TidemarkKit", "TidemarkService", "TidemarkSessions", "TidemarkDomain",
                 "TidemarkFields", "TidemarkScheduling", "TidemarkBytes",
             ]),
+        tests("TidemarkTestKitTests", ["TidemarkTestKit", "CloudKit", "TidemarkScheduling", "TidemarkBytes"]),
         // Apps as others write them: nothing but CloudKit and Foundation, and no settings of ours.
         .executableTarget(name: "ContactsProgram", dependencies: ["CloudKit"], path: "Tests/ClientPrograms/Contacts"),
         .executableTarget(name: "NotesProgram", dependencies: ["CloudKit"], path: "Tests/ClientPrograms/Notes"),
@@ -256,8 +257,8 @@ let package = Package(
                 "TidemarkKit", "CloudKit", "TidemarkLocalPostgres", "TidemarkServer", "TidemarkStore",
                 "TidemarkDomain", "TidemarkTransport", "TidemarkWebSocket", "TidemarkWire", "TidemarkTLS",
                 "TidemarkPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkFields",
-                "tidemark",
-                "foldersync", "ContactsProgram", "NotesProgram", protobuf,
+                "TidemarkService", "TidemarkTestKit", "tidemark", "foldersync", "ContactsProgram", "NotesProgram",
+                protobuf,
             ]),
         tests("TidemarkFuzzTests", ["tidemark-fuzz"]),
         tests("TidyTests", []),

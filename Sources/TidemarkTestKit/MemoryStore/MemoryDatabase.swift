@@ -61,9 +61,39 @@ package final class MemoryDatabase: Sendable {
     }
 
     /// Ends a zone otherwise than by a request: purged by its user, or its keys lost. Waits for nobody.
-    package func endZone(_ key: ZoneKey, reason: ZoneRemovalReason) {
+    ///
+    /// - Returns: whether there was such a zone.
+    @discardableResult
+    package func endZone(_ key: ZoneKey, reason: ZoneRemovalReason) -> Bool {
         withState { state in
-            if let id = state.tables.livingZone(key) { state.tables.endZone(id, reason: reason) }
+            guard let id = state.tables.livingZone(key) else { return false }
+            state.tables.endZone(id, reason: reason)
+            return true
+        }
+    }
+
+    /// Forgets all deletions: tokens from before them are expired from then on.
+    package func compact() {
+        withState { $0.tables.compact() }
+    }
+
+    /// Tells servers something that none of them did.
+    package func post(_ notice: ServerNotice) {
+        for hear in listeners() { _ = scheduler.schedule(after: .zero) { hear([notice]) } }
+    }
+
+    /// With which master key account keys are closed, as the first server of a database settles it.
+    package func setMasterKeyCheck(_ check: [UInt8]) {
+        withState { $0.tables.masterKeyCheck = check }
+    }
+
+    /// A user's private database; nil before they have been there.
+    package func privateDatabase(ofAccount name: String, in container: ContainerKey) -> DatabaseID? {
+        withState { state in
+            let tables = state.tables
+            let key = MemoryTables.ContainerKey(name: container.identifier, environment: container.environment)
+            guard let account = tables.accounts[name], let id = tables.containers[key] else { return nil }
+            return tables.users[MemoryTables.UserKey(container: id, account: account)]?.database
         }
     }
 

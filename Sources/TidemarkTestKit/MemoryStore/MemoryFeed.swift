@@ -11,6 +11,7 @@ struct MemoryFeed {
     }
 
     private var head: ChangeNumber = 0
+    private var oldestToken: ChangeNumber = 0
     private var seen: [ZoneID: Seen] = [:]
 
     /// - Parameter zones: the viewer's, by id.
@@ -22,7 +23,8 @@ struct MemoryFeed {
             return DatabaseFeedEntry(number: seen.number, zone: zone.id, key: zone.key, removal: seen.removal)
         }.sorted { $0.number < $1.number }
         return DatabaseFeedRead(
-            head: head, isBehind: zones.contains(where: isUnseen), entries: Array(entries.prefix(entriesMax)),
+            head: head, oldestToken: oldestToken, isBehind: zones.contains(where: isUnseen),
+            entries: Array(entries.prefix(entriesMax)),
             hasMore: entries.count > entriesMax)
     }
 
@@ -32,6 +34,11 @@ struct MemoryFeed {
             head += 1
             seen[zone.id] = Seen(number: head, changeNumber: zone.changeNumber, removal: zone.removal)
         }
+    }
+
+    /// Forgets zones that are gone: tokens from before that was told are expired then.
+    mutating func compact(_ ended: Set<ZoneID>) {
+        for zone in ended { oldestToken = max(oldestToken, seen.removeValue(forKey: zone)?.number ?? 0) }
     }
 
     /// The zone's state is news again.

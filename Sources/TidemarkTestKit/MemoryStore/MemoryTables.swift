@@ -190,6 +190,20 @@ struct MemoryTables {
         databases[database, default: Database()].memories[changes.device] = changes.memory
     }
 
+    /// Forgets every deletion, of records and of zones.
+    mutating func compact() {
+        for id in databases.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+            let zones = feedZones(of: id)
+            // Every end gets its number first, so that tokens from before it are known to be too old.
+            databases[id]?.feed.advance(zones)
+            let ended = Set(zones.filter { $0.removal != nil }.map(\.id))
+            databases[id]?.feed.compact(ended)
+            databases[id]?.zones.removeAll(where: ended.contains)
+            for zone in ended { self.zones[zone] = nil }
+            for zone in databases[id]?.zones ?? [] { self.zones[zone]?.compact() }
+        }
+    }
+
     mutating func endZone(_ id: ZoneID, reason: ZoneRemovalReason) {
         guard let zone = zones[id], zone.state.removal == nil else { return }
         zones[id]?.end(reason)

@@ -128,6 +128,14 @@ struct MemoryZone {
         }
     }
 
+    /// Forgets what was deleted: tokens from before the last deletion are expired then.
+    mutating func compact() {
+        let gone = records.values.filter(\.isDeleted)
+        for record in gone { records[record.name] = nil }
+        log.removeAll { records[$0.name] == nil }
+        state.oldestTokenNumber = max(state.oldestTokenNumber, gone.map(\.changeNumber).max() ?? 0)
+    }
+
     /// Nothing is read of an ended incarnation any more but that it ended.
     mutating func end(_ reason: ZoneRemovalReason) {
         state.removal = reason

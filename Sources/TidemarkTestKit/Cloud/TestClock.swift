@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// The time of a ``TestCloud``, of its server and of the engines of its devices: it stands still until a test moves it.
+///
+/// Work takes no time. Whatever waits for a time waits for this clock: retries and back-off, throttling, an engine's fetch
+/// every quarter of an hour. Only pauses of at most a quarter of a second, in which engines gather what belongs together,
+/// pass by themselves as soon as nothing else is to be done; so a few tenths of a second of this clock mean nothing.
+public final class TestClock: Sendable {
+    private let loop: TestLoop
+
+    init(_ loop: TestLoop) {
+        self.loop = loop
+    }
+
+    /// The time, as records get it for their dates.
+    public var now: Date { Date(timeIntervalSince1970: Double(loop.wallClockMilliseconds) / 1_000) }
+
+    /// How much time has passed since the cloud was made.
+    public var elapsed: Duration { loop.now }
+
+    /// Moves the time on; on the way everything takes place that is due, each at its time. Returns when nothing is under
+    /// way any more.
+    ///
+    /// - Throws: ``TestCloudError`` with `neverSettles`.
+    public func advance(by duration: Duration) async throws {
+        guard await loop.advance(by: duration) else { throw TestCloudError.neverSettles }
+    }
+
+    /// Moves the time to when something is planned next, and lets that take place.
+    ///
+    /// - Returns: false if nothing is planned within `limit`; the time is left as it is.
+    /// - Throws: ``TestCloudError`` with `neverSettles`.
+    @discardableResult
+    public func advanceToNext(within limit: Duration = .seconds(3_600)) async throws -> Bool {
+        guard await loop.settle() else { throw TestCloudError.neverSettles }
+        guard loop.moveToNextTimer(by: loop.now + limit) else { return false }
+        guard await loop.settle() else { throw TestCloudError.neverSettles }
+        return true
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkCrypto
+internal import TidemarkDomain
+internal import TidemarkKit
+internal import TidemarkService
+internal import TidemarkSessions
+
+/// What a ``TestCloud``, its accounts and its devices share.
+final class TestCore: Sendable {
+    let loop: TestLoop
+    let database: MemoryDatabase
+    let container: ContainerKey
+    private let assets = MemoryAssetStore()
+    private let throttles: Throttles
+    private let network: CalmNetwork
+    private let state: Mutex<State>
+
+    private struct State {
+        var server: MemoryServer
+        var accounts: [String: TestAccount] = [:]
+        var links: [MemoryLink] = []
+        var contexts: [WeakContext] = []
+    }
+
+    private struct WeakContext {
+        weak var object: CloudContext?
+    }
+
+    init(containerIdentifier: String, wallClockStart: Int64) {
+        loop = TestLoop(seed: 1, wallClockStart: wallClockStart)
+        database = MemoryDatabase(scheduler: loop)
+        database.setMasterKeyCheck(MemoryKeyEscrow().check)
+        container = ContainerKey(identifier: containerIdentifier, environment: .development)
+        throttles = Throttles(timers: loop)
+        network = CalmNetwork(timers: loop)
+        state = Mutex(State(server: Self.makeServer(on: database, assets, throttles, loop)))
+    }
+
+    static func hash(_ credential: [UInt8]) -> [UInt8] { SHA256.hash(credential) }
+
+    private static func makeServer(
+        on database: MemoryDatabase, _ assets: MemoryAssetStore, _ throttles: Throttles, _ loop: TestLoop
+    ) -> MemoryServer {
+        var settings = SessionSettings(serverName: "tidemark/in-memory", credentialHash: hash)
+        settings.createsContainers = true
+        settings.keepsAssets = true
+        settings.throttle = throttles.seconds(for:)
+        return MemoryServer(
+            on: database, assets: assets, escrow: MemoryKeyEscrow(), scheduler: loop, settings: settings)
+    }
+
+    // MARK: Accounts and devices
+
+    /// NB: an account holds the core, and the core its accounts, until ``forgetAccounts()``.
+    func account(_ name: String) -> TestAccount {
+        if let account = state.withLock({ $0.accounts[name] }) { return account }
+        let new = TestAccount(name, in: self)
+        return state.withLock { state in
+            let account = state.accounts[name] ?? new
+            state.accounts[name] = account
+            return account
+        }
+    }
+
+    func issueCredential(_ token: String, of account: String) -> CredentialID {
+        database.issueCredential(hash: Self.hash(Array(token.utf8)), account: account)
+    }
+
+    func revokeCredential(_ credential: CredentialID) {
+        database.revokeCredential(credential)
+        database.post(.credentialRevoked(credential))
+    }
+
+    /// The cloud is gone.
+    func forgetAccounts() {
+        state.withLock { $0.accounts = [:] }
+    }
+
+    func makeLine() -> DeviceLine {
+        DeviceLine(over: MemoryTransport(self), timers: loop, throttles: throttles)
+    }
+
+    func makeContext(over line: DeviceLine, token: String) -> CloudContext {
+        let context = CloudContext(
+            containerIdentifier: container.identifier, token: token, transport: line, scheduler: loop,
+            engineScheduler: loop, enginesAtWork: loop.engineIsAtWork, keyStore: MemoryKeyStore())
+        state.withLock { state in
+            state.contexts.removeAll { $0.object == nil }
+            state.contexts.append(WeakContext(object: context))
+        }
+        return context
+    }
+
+    func open(observer: any CloudChannelObserver) -> any CloudChannel {
+        let (link, channel) = MemoryLink.open(over: network, observer: observer) { [weak self] _ in
+            self?.state.withLock { $0.server.hub }
+        }
+        state.withLock { state in
+            state.links.removeAll(where: \.isClosed)
+            state.links.append(link)
+        }
+        return channel
+    }
+
+    // MARK: What happens to the server
+
+    func cutConnections() {
+        for link in state.withLock({ $0.links }) { link.cut() }
+        retryNow()
+    }
+
+    /// Has devices connect that wait. In time that stands still they would take their last attempt for too recent.
+    func retryNow() {
+        let contexts = state.withLock { $0.contexts.compactMap(\.object) }
+        // After what is said on connections that have just been cut.
+        _ = loop.schedule(after: .zero) {
+            for context in contexts { context.retryNow() }
+        }
+    }
+
+    func restartServer() {
+        let new = Self.makeServer(on: database, assets, throttles, loop)
+        let old = state.withLock { state in
+            defer { state.server = new }
+            return state.server
+        }
+        old.stop()
+        cutConnections()
+    }
+
+    /// - Returns: false if there is no such zone, or it is the default zone.
+    func endZone(_ name: String, ofAccount account: String, _ reason: ZoneRemovalReason) -> Bool {
+        guard name != ZoneName.default, let owner = database.privateDatabase(ofAccount: account, in: container),
+            database.endZone(ZoneKey(database: owner, name: name), reason: reason)
+        else { return false }
+        // no device did it, so that all are told.
+        let nobody = DeviceID(high: 0, low: 0)
+        database.post(.zone(ZoneNotice(database: owner, device: nobody, zoneName: "")))
+        return true
+    }
+}
+
+/// Leads to the server that is there when a connection would stand.
+private struct MemoryTransport: CloudTransport {
+    private let core: TestCore
+
+    init(_ core: TestCore) {
+        self.core = core
+    }
+
+    func open(observer: any CloudChannelObserver) -> any CloudChannel {
+        core.open(observer: observer)
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SwiftProtobuf
+internal import Synchronization
+internal import TidemarkDomain
+package import TidemarkKit
+package import TidemarkScheduling
+internal import TidemarkWire
+
+/// One device's way to its server, in memory or over a socket, and what can go wrong on it.
+package final class DeviceLine: CloudTransport {
+    private struct State {
+        var isOnline = true
+        var channels: [ObjectIdentifier: LineChannel] = [:]
+        /// Whether the answer to the next change is to get lost.
+        var losesAnswer = false
+        var lostAnswerCount = 0
+    }
+
+    private let base: any CloudTransport
+    private let timers: any Scheduler
+    private let throttles: Throttles
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - base: leads to the server.
+    ///   - throttles: learns which devices speak over this line.
+    package init(over base: any CloudTransport, timers: any Scheduler, throttles: Throttles) {
+        self.base = base
+        self.timers = timers
+        self.throttles = throttles
+    }
+
+    // MARK: What goes wrong
+
+    package var isOnline: Bool { state.withLock { $0.isOnline } }
+
+    /// Offline every connection is cut, and none begins.
+    package func setOnline(_ isOnline: Bool) {
+        state.withLock { $0.isOnline = isOnline }
+        if !isOnline { cut() }
+    }
+
+    /// Breaks every connection. The device may connect again.
+    package func cut() {
+        let channels = state.withLock { Array($0.channels.values) }
+        for channel in channels { channel.cut() }
+    }
+
+    /// The next answer to a request that changes records or zones gets lost with its connection.
+    package func loseNextAnswer() {
+        state.withLock { $0.losesAnswer = true }
+    }
+
+    /// How many answers got lost.
+    package var lostAnswerCount: Int { state.withLock { $0.lostAnswerCount } }
+
+    /// For so long no request is answered but by `requestRateLimited`.
+    package func throttle(for duration: Duration) {
+        throttles.throttle(self, until: timers.now + duration)
+    }
+
+    // MARK: CloudTransport
+
+    package func open(observer: any CloudChannelObserver) -> any CloudChannel {
+        let channel = LineChannel(self, observer)
+        guard isOnline else {
+            _ = timers.schedule(after: .zero) { channel.end(.network("offline")) }
+            return channel
+        }
+        state.withLock { $0.channels[ObjectIdentifier(channel)] = channel }
+        channel.connect(base)
+        return channel
+    }
+
+    fileprivate func forget(_ channel: LineChannel) {
+        _ = state.withLock { $0.channels.removeValue(forKey: ObjectIdentifier(channel)) }
+    }
+
+    fileprivate func look(atSent message: [UInt8]) {
+        guard let envelope = try? WireClientEnvelope(serializedBytes: message),
+            case .hello(let hello) = envelope.request,
+            let device = DeviceID(bytes: Array(hello.device))
+        else { return }
+        throttles.add(device, of: self)
+    }
+
+    /// Whether the message is to get lost, and its connection with it.
+    fileprivate func loses(_ message: [UInt8]) -> Bool {
+        guard state.withLock({ $0.losesAnswer }),
+            let envelope = try? WireServerEnvelope(serializedBytes: message)
+        else { return false }
+        switch envelope.answer {
+        case .modifyRecords, .modifyZones: break
+        default: return false
+        }
+        return state.withLock { state in
+            defer { state.losesAnswer = false }
+            state.lostAnswerCount += state.losesAnswer ? 1 : 0
+            return state.losesAnswer
+        }
+    }
+}
+
+/// A connection of a line.
+private final class LineChannel: CloudChannel, CloudChannelObserver {
+    private struct State {
+        var inner: (any CloudChannel)?
+        /// Nil once it has heard of the end.
+        var observer: (any CloudChannelObserver)?
+        var isCut = false
+    }
+
+    private let line: DeviceLine
+    private let state: Mutex<State>
+
+    init(_ line: DeviceLine, _ observer: any CloudChannelObserver) {
+        self.line = line
+        state = Mutex(State(observer: observer))
+    }
+
+    func connect(_ base: any CloudTransport) {
+        let inner = base.open(observer: self)
+        let isCut = state.withLock { state in
+            state.inner = inner
+            return state.isCut
+        }
+        if isCut { inner.close() }
+    }
+
+    func cut() {
+        state.withLock { $0.isCut = true }
+        close()
+    }
+
+    func end(_ reason: ChannelClosing) {
+        let (observer, isCut) = state.withLock { state in
+            defer {
+                state.observer = nil
+                state.inner = nil
+            }
+            return (state.observer, state.isCut)
+        }
+        line.forget(self)
+        observer?.channelClosed(self, isCut ? .network("cut") : reason)
+    }
+
+    // MARK: CloudChannel
+
+    func send(_ message: [UInt8]) {
+        line.look(atSent: message)
+        state.withLock { $0.isCut ? nil : $0.inner }?.send(message)
+    }
+
+    func close() { state.withLock { $0.inner }?.close() }
+
+    // MARK: CloudChannelObserver
+
+    func channelOpened(_ channel: any CloudChannel) {
+        state.withLock { $0.isCut ? nil : $0.observer }?.channelOpened(self)
+    }
+
+    func channelReceived(_ channel: any CloudChannel, _ message: [UInt8]) {
+        if line.loses(message) { return cut() }
+        state.withLock { $0.isCut ? nil : $0.observer }?.channelReceived(self, message)
+    }
+
+    func channelClosed(_ channel: any CloudChannel, _ reason: ChannelClosing) { end(reason) }
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CloudKit
+import Testing
+import TidemarkTestKit
+
+/// What app developers are promised of a `TestCloud`.
+@Suite struct TestCloudTests {
+    let cloud = TestCloud()
+    var alice: TestAccount { cloud.account("alice") }
+
+    /// Two devices that know the zone, and "shopping" on both.
+    private func pair(automatically: Bool = true) async throws -> (
+        phone: TestDevice, NotesDevice, laptop: TestDevice, NotesDevice
+    ) {
+        let (phone, laptop) = (alice.device("phone"), alice.device("laptop"))
+        let notes = await NotesDevice(on: phone, automatically: automatically)
+        let others = await NotesDevice(on: laptop, automatically: automatically)
+        await notes.write("milk", to: "shopping")
+        if automatically {
+            try await cloud.settle()
+        } else {
+            try await notes.sync()
+            try await others.sync()
+        }
+        #expect(await others.texts == ["shopping": "milk"])
+        return (phone, notes, laptop, others)
+    }
+
+    @Test func `R-508: after settle an edit has reached the other device by push`() async throws {
+        let (_, notes, _, others) = try await pair()
+        await others.write("bread", to: "shopping")
+        try await cloud.settle()
+        #expect(await notes.texts == ["shopping": "bread"])
+        #expect(cloud.clock.elapsed < .seconds(5), "no more time than pauses")
+    }
+
+    @Test func `R-505: in manual mode nothing happens by itself, however much time passes`() async throws {
+        let (_, notes, _, others) = try await pair(automatically: false)
+        await notes.write("bread", to: "shopping")
+        try await cloud.clock.advance(by: .seconds(7_200))
+        #expect(await notes.pendingCount == 1)
+        try await notes.sync()
+        try await others.sync()
+        #expect(await others.texts == ["shopping": "bread"])
+    }
+
+    @Test func `edits of an offline device wait, and go out when it is online`() async throws {
+        let (phone, notes, _, others) = try await pair()
+        phone.goOffline()
+        await notes.write("bread", to: "shopping")
+        try await cloud.clock.advance(by: .seconds(600))
+        #expect(await notes.pendingCount == 1)
+        #expect(await others.texts == ["shopping": "milk"])
+        let error = await #expect(throws: CKError.self) {
+            try await phone.container.privateCloudDatabase.allRecordZones()
+        }
+        #expect([.networkUnavailable, .networkFailure].contains(error?.code))
+        phone.goOnline()
+        try await cloud.settle()
+        #expect(await others.texts == ["shopping": "bread"])
+        #expect(try await phone.container.privateCloudDatabase.allRecordZones().count == 2)
+    }
+
+    @Test func `R-094: somebody else's edit makes a conflict for a device that has not heard of it`() async throws {
+        let (phone, notes, _, _) = try await pair()
+        phone.goOffline()
+        await notes.write("bread", to: "shopping")
+        try await alice.edit(NotesDevice.id("shopping")) { $0["text"] = "eggs" }
+        phone.goOnline()
+        try await cloud.settle()
+        #expect(await notes.texts == ["shopping": "eggs"])
+    }
+
+    @Test func `R-157: a lost answer is asked for again, and the change is carried out once`() async throws {
+        let phone = alice.device("phone")
+        let database = phone.container.privateCloudDatabase
+        try await database.save(NotesDevice.zone)
+        phone.loseNextAnswer()
+        let saved = try await database.save(CKRecord(recordType: "Note", recordID: NotesDevice.id("shopping")))
+        #expect(phone.lostAnswerCount == 1)
+        #expect(try await alice.database.record(for: saved.recordID).recordChangeTag == saved.recordChangeTag)
+        let changes = try await alice.database.recordZoneChanges(inZoneWith: NotesDevice.zone.zoneID, since: nil)
+        #expect(changes.modificationResultsByID.count == 1)
+    }
+
+    @Test func `R-372, R-374: a throttled device is told how long to wait, and its engine waits as long`() async throws
+    {
+        let (phone, notes, _, others) = try await pair()
+        phone.throttle(for: .seconds(30))
+        await notes.write("bread", to: "shopping")
+        try await cloud.settle()
+        let error = await #expect(throws: CKError.self) {
+            try await phone.container.privateCloudDatabase.allRecordZones()
+        }
+        #expect(error?.code == .requestRateLimited)
+        #expect((29...30).contains(error?.retryAfterSeconds ?? 0))
+        try await cloud.clock.advance(by: .seconds(29))
+        #expect(await others.texts == ["shopping": "milk"])
+        // at most a tenth later.
+        try await cloud.clock.advance(by: .seconds(4))
+        #expect(await others.texts == ["shopping": "bread"])
+    }
+
+    @Test func `R-220, R-552: expired tokens are refused, and engines begin anew by themselves`() async throws {
+        let (phone, notes, laptop, others) = try await pair()
+        let database = phone.container.privateCloudDatabase
+        let token = try await database.recordZoneChanges(inZoneWith: NotesDevice.zone.zoneID, since: nil).changeToken
+        laptop.goOffline()
+        await notes.write("bread", to: "shopping")
+        try await cloud.settle()
+        cloud.expireTokens()
+        let error = await #expect(throws: CKError.self) {
+            try await database.recordZoneChanges(inZoneWith: NotesDevice.zone.zoneID, since: token)
+        }
+        #expect(error?.code == .changeTokenExpired)
+        laptop.goOnline()
+        try await cloud.settle()
+        #expect(await others.texts == ["shopping": "bread"])
+    }
+
+    @Test func `R-221: when deletions are forgotten, tokens from before them expire, and later ones do not`()
+        async throws
+    {
+        let database = alice.device("phone").container.privateCloudDatabase
+        try await database.save(NotesDevice.zone)
+        try await database.save(CKRecord(recordType: "Note", recordID: NotesDevice.id("shopping")))
+        let zoneID = NotesDevice.zone.zoneID
+        let before = try await database.recordZoneChanges(inZoneWith: zoneID, since: nil).changeToken
+        try await database.deleteRecord(withID: NotesDevice.id("shopping"))
+        let after = try await database.recordZoneChanges(inZoneWith: zoneID, since: before).changeToken
+        cloud.forgetDeletions()
+        let error = await #expect(throws: CKError.self) {
+            try await database.recordZoneChanges(inZoneWith: zoneID, since: before)
+        }
+        #expect(error?.code == .changeTokenExpired)
+        #expect(try await database.recordZoneChanges(inZoneWith: zoneID, since: after).deletions.isEmpty)
+    }
+
+    @Test func `R-205: devices hear why a zone is gone`() async throws {
+        let (_, notes, _, others) = try await pair()
+        try alice.purge(NotesDevice.zone.zoneID)
+        try await cloud.settle()
+        #expect(await notes.events.last == "deleted Notes: purged")
+        #expect(await others.events.last == "deleted Notes: purged")
+        let id = NotesDevice.id("shopping")
+        let error = await #expect(throws: CKError.self) {
+            try await alice.database.save(CKRecord(recordType: "Note", recordID: id))
+        }
+        #expect(error?.code == .userDeletedZone)
+        try await alice.database.save(NotesDevice.zone)
+        try alice.resetEncryptedData(in: NotesDevice.zone.zoneID)
+        try await cloud.settle()
+        #expect(await others.events.last == "deleted Notes: encryptedDataReset")
+    }
+
+    @Test func `R-563: account changes reach the engine, and data of one account is not another's`() async throws {
+        let (phone, notes, _, others) = try await pair()
+        phone.signOut()
+        try await cloud.settle()
+        #expect(await notes.texts.isEmpty)
+        phone.signIn(cloud.account("bob"))
+        try await cloud.settle()
+        #expect(await notes.texts.isEmpty)
+        phone.signIn(alice)
+        try await cloud.settle()
+        #expect(await notes.events == ["signIn", "signOut", "signIn", "switchAccounts"])
+        #expect(await notes.texts == ["shopping": "milk"])
+        #expect(await others.texts == ["shopping": "milk"])
+    }
+
+    @Test func `R-354, R-567: a refused credential is no account change, and all goes on when it is good again`()
+        async throws
+    {
+        let (phone, notes, _, others) = try await pair()
+        alice.suspend()
+        await notes.write("bread", to: "shopping")
+        try await cloud.clock.advance(by: .seconds(600))
+        #expect(try await phone.container.accountStatus() == .temporarilyUnavailable)
+        #expect(await others.texts == ["shopping": "milk"])
+        alice.resume()
+        try await cloud.settle()
+        #expect(try await phone.container.accountStatus() == .available)
+        #expect(await others.texts == ["shopping": "bread"])
+        #expect(await notes.events == ["signIn"])
+    }
+
+    @Test func `settle waits for delegates that live on an actor of the app's`() async throws {
+        let screen = await Screen(on: alice.device("phone"))
+        try await alice.database.save(NotesDevice.zone)
+        try await cloud.settle()
+        #expect(await screen.zoneNames == ["Notes"])
+    }
+
+    @Test func `a cut connection comes back at once, also where time stands still`() async throws {
+        let (phone, _, _, _) = try await pair(automatically: false)
+        for _ in 0..<3 {
+            phone.cutConnections()
+            #expect(try await phone.container.privateCloudDatabase.allRecordZones().count == 2)
+        }
+    }
+
+    @Test func `run moves the time to what is planned, and no further than it has to`() async throws {
+        let (phone, notes, _, others) = try await pair()
+        phone.throttle(for: .seconds(100))
+        await notes.write("bread", to: "shopping")
+        let begin = cloud.clock.elapsed
+        try await cloud.run { await others.texts == ["shopping": "bread"] }
+        #expect((.seconds(100)...Duration.seconds(115)).contains(cloud.clock.elapsed - begin))
+    }
+
+    @Test func `a restart of the server loses nothing`() async throws {
+        let (_, notes, _, others) = try await pair()
+        cloud.restartServer()
+        await notes.write("bread", to: "shopping")
+        try await cloud.settle()
+        #expect(await others.texts == ["shopping": "bread"])
+    }
+
+    @Test func `R-067: encrypted values and assets work without a server's keys and files`() async throws {
+        let (phone, laptop) = (alice.device("phone"), alice.device("laptop"))
+        try await phone.container.privateCloudDatabase.save(NotesDevice.zone)
+        let record = CKRecord(recordType: "Note", recordID: NotesDevice.id("secret"))
+        record.encryptedValues["text"] = "milk"
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).txt")
+        try Data("an asset".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        record["file"] = CKAsset(fileURL: file)
+        try await phone.container.privateCloudDatabase.save(record)
+        let fetched = try await laptop.container.privateCloudDatabase.record(for: record.recordID)
+        #expect(fetched.encryptedValues["text"] == "milk")
+        let asset: CKAsset? = fetched["file"]
+        #expect(try asset?.fileURL.map { try Data(contentsOf: $0) } == Data("an asset".utf8))
+    }
+
+    // MARK: Mistakes of tests
+
+    @Test func `a zone that there is not is named`() async throws {
+        let error = #expect(throws: TestCloudError.self) { try alice.purge(CKRecordZone.ID(zoneName: "Notes")) }
+        #expect(error?.code == .zoneUnknown && error?.description.contains("alice has no zone Notes") == true)
+    }
+
+    @Test func `two devices of one name stop the test`() async throws {
+        await #expect(processExitsWith: .failure) {
+            let alice = TestCloud().account("alice")
+            _ = alice.device("phone")
+            _ = alice.device("phone")
+        }
+    }
+
+    @Test func `what never comes about is an error when its time is over`() async throws {
+        let error = await #expect(throws: TestCloudError.self) {
+            try await cloud.run(within: .seconds(60)) { false }
+        }
+        #expect(error?.code == .notInTime)
+    }
+}
