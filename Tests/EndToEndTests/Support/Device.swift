@@ -10,6 +10,7 @@ final class Device: CKSyncEngineDelegate, Sendable {
         var texts: [CKRecord.ID: String] = [:]
         var records: [CKRecord.ID: CKRecord] = [:]
         var events: [CKSyncEngine.Event] = []
+        var heard: [String] = []
         var serialization: CKSyncEngine.State.Serialization?
         var engine: CKSyncEngine?
     }
@@ -47,6 +48,8 @@ final class Device: CKSyncEngineDelegate, Sendable {
 
     var engine: CKSyncEngine? { state.withLock { $0.engine } }
     var events: [CKSyncEngine.Event] { state.withLock { $0.events } }
+    /// The events as ``CKSyncEngine/Event/told`` puts them at the time: records change later.
+    var heard: [String] { state.withLock { $0.heard } }
 
     /// What this device holds, by record name.
     var texts: [String: String] {
@@ -106,6 +109,7 @@ final class Device: CKSyncEngineDelegate, Sendable {
     func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
         state.withLock { state in
             state.events.append(event)
+            if let told = event.told { state.heard.append(told) }
             switch event {
             case .stateUpdate(let update):
                 state.serialization = update.stateSerialization
