@@ -61,7 +61,7 @@ package final class FileAssetStore: AssetStore {
     }
 
     package func append(
-        _ chunk: [UInt8], at offset: Int64, to asset: AssetKey, by device: DeviceID
+        _ chunk: ArraySlice<UInt8>, at offset: Int64, to asset: AssetKey, by device: DeviceID
     ) async throws(AssetStoreError) -> AssetProgress {
         try await run(asset) { worker throws(AssetStoreError) in
             try worker.append(chunk, at: offset, to: asset, by: device)
@@ -69,9 +69,11 @@ package final class FileAssetStore: AssetStore {
     }
 
     package func read(
-        _ asset: AssetKey, at offset: Int64, count: Int
+        _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8]
     ) async throws(AssetStoreError) -> [UInt8] {
-        try await run(asset) { worker throws(AssetStoreError) in try worker.read(asset, at: offset, count: count) }
+        try await run(asset) { worker throws(AssetStoreError) in
+            try worker.read(asset, at: offset, count: count, after: head)
+        }
     }
 
     package func remove(_ asset: AssetKey) async throws(AssetStoreError) {

@@ -33,7 +33,7 @@ final class FileUpload {
 
     var isWhole: Bool { byteCount == content.byteCount }
 
-    func append(_ chunk: [UInt8]) throws(AssetStoreError) {
+    func append(_ chunk: ArraySlice<UInt8>) throws(AssetStoreError) {
         let failure: AssetStoreError? = chunk.withUnsafeBytes { bytes in
             do throws(AssetStoreError) {
                 try FileCalls.write(descriptor, bytes, at: byteCount)

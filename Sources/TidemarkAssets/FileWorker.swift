@@ -53,7 +53,7 @@ final class FileWorker: @unchecked Sendable {
     }
 
     func append(
-        _ chunk: [UInt8], at offset: Int64, to asset: AssetKey, by device: DeviceID
+        _ chunk: ArraySlice<UInt8>, at offset: Int64, to asset: AssetKey, by device: DeviceID
     ) throws(AssetStoreError) -> AssetProgress {
         let key = UploadKey(asset: asset, device: device)
         if uploads[key] == nil, isThere(asset) {
@@ -124,20 +124,25 @@ final class FileWorker: @unchecked Sendable {
 
     // MARK: Downloads
 
-    func read(_ asset: AssetKey, at offset: Int64, count: Int) throws(AssetStoreError) -> [UInt8] {
+    func read(
+        _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8]
+    ) throws(AssetStoreError) -> [UInt8] {
         let descriptor = try FileCalls.openReading(layout.file(of: asset))
         defer { FileCalls.close(descriptor) }
         let count = Int(min(Int64(count), max(0, asset.content.byteCount - offset)))
         var failure: AssetStoreError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+        let bytes = [UInt8](unsafeUninitializedCapacity: head.count + count) { buffer, filled in
+            let place = UnsafeMutableRawBufferPointer(buffer)
+            place.copyBytes(from: head)
             do throws(AssetStoreError) {
-                filled = try FileCalls.read(descriptor, into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+                let rest = UnsafeMutableRawBufferPointer(rebasing: place[head.count...])
+                filled = head.count + (try FileCalls.read(descriptor, into: rest, at: offset))
             } catch {
                 failure = error
             }
         }
         if let failure { throw failure }
-        guard bytes.count == count else { throw AssetStoreError(.missing, detail: "a file was cut short") }
+        guard bytes.count == head.count + count else { throw AssetStoreError(.missing, detail: "a file was cut short") }
         return bytes
     }
 }

@@ -8,6 +8,8 @@ internal import TidemarkWire
 /// One request on its way to its answer.
 struct RequestContext: Sendable {
     let id: UInt64
+    /// Of a chunk, unless it is in the request.
+    let content: ArraySlice<UInt8>?
     let session: Session
     let member: SessionMember
 }

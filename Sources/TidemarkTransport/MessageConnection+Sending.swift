@@ -24,6 +24,14 @@ extension MessageConnection {
         }
     }
 
+    /// A server's frame around a message that is not copied.
+    func appendFrame(_ opcode: Opcode, unmasked payload: [UInt8]) {
+        outgoing.append(about: FrameHeader.byteCountMax) {
+            FrameEncoder.appendHeader(FrameHeader(opcode: opcode, payloadCount: payload.count), to: &$0)
+        }
+        outgoing.append(shared: payload)
+    }
+
     func queueControl(_ opcode: Opcode, _ payload: MessagePayload) {
         payload.withUnsafeBytes { appendFrame(opcode, $0) }
         didQueue()
@@ -98,21 +106,10 @@ extension MessageConnection {
         }
         if tls.outputCount == 0 {
             guard tls.isEstablished, !outgoing.isEmpty else { return .nothingToSend }
-            let count = min(outgoing.count, Self.encryptedBytesPerWrite)
-            // Only a session that was closed or has failed refuses, and then this connection has ended or lingers.
-            let isEncrypted = outgoing.withBytes(atMost: count) { bytes in
-                do throws(TLSError) {
-                    try tls.send(bytes)
-                    return true
-                } catch {
-                    return false
-                }
-            }
-            guard isEncrypted else {
+            guard encrypt(tls) else {
                 outgoing.clear()
                 return .nothingToSend
             }
-            outgoing.discard(count)
         }
         var step = WriteStep.nothingToSend
         tls.withOutput { bytes in
@@ -123,6 +120,26 @@ extension MessageConnection {
             }
         }
         return step
+    }
+
+    /// As much as is sent at once. Only a session that was closed or has failed refuses, and then this connection has ended
+    /// or lingers.
+    private func encrypt(_ tls: TLSSession) -> Bool {
+        var rest = Self.encryptedBytesPerWrite
+        while rest > 0, !outgoing.isEmpty {
+            let count = outgoing.withBytes(atMost: rest) { bytes in
+                do throws(TLSError) {
+                    try tls.send(bytes)
+                    return bytes.count
+                } catch {
+                    return 0
+                }
+            }
+            guard count > 0 else { return false }
+            outgoing.discard(count)
+            rest -= count
+        }
+        return true
     }
 
     /// A kernel that took only a part is full: asking it again would only cost a call.

@@ -119,7 +119,12 @@ package final class MessageConnection: @unchecked Sendable {
 
     /// As ``send(_:_:)-(_,UnsafeRawBufferPointer)``.
     package func send(_ kind: MessageKind, _ payload: [UInt8]) {
-        payload.withUnsafeBytes { send(kind, $0) }
+        guard role == .server, deflater == nil, payload.count >= Self.keptBytesMin, phase == .open else {
+            return payload.withUnsafeBytes { send(kind, $0) }
+        }
+        assert(loop.isCurrent)
+        appendFrame(kind.opcode, unmasked: payload)
+        didQueue()
     }
 
     /// Sends a frame made by ``FrameEncoder/frame(_:payload:maskKey:)`` without a mask: built once for many peers. A
@@ -131,6 +136,9 @@ package final class MessageConnection: @unchecked Sendable {
         outgoing.append(shared: frame)
         didQueue()
     }
+
+    /// From this size on a message is kept as it is until it is sent, and not copied into a frame.
+    private static let keptBytesMin = 131_072
 
     // MARK: What comes in
 

@@ -10,6 +10,8 @@ struct MessageAssembler {
     private var kind = MessageKind.binary
     private var isCompressed = false
     private var buffer: [UInt8] = []
+    /// Where in it the frame began that is under way.
+    private var frameStart = 0
     private var utf8 = UTF8Check()
     private var compressedCount = 0
     private var emptyFragmentCount = 0
@@ -52,6 +54,7 @@ struct MessageAssembler {
             throw WebSocketError(.tooBig)
         }
         compressedCount += header.payloadCount
+        frameStart = buffer.count
     }
 
     /// Compressed bytes may be a little more than what they stand for: five for each stored block of up to 64 KiB.
@@ -66,8 +69,11 @@ struct MessageAssembler {
             return
         }
         try checkText(payload)
-        // Memory follows what has come, not what a header promises.
-        if start == 0 { buffer.reserveCapacity(min(promised, 65_536)) }
+        let count = start + payload.count
+        if count > buffer.capacity {
+            // Memory follows what has come, not what a header promises: several times as much, so that few copies are made.
+            buffer.reserveCapacity(max(count, min(frameStart + promised, max(65_536, count * 8))))
+        }
         buffer.append(contentsOf: payload)
     }
 

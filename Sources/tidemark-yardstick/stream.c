@@ -26,6 +26,11 @@ static void pin(long core) {
     sched_setaffinity(0, sizeof set, &set);
 }
 
+// Both ends: what Tidemark agrees on with itself, so that the same cipher is compared.
+static void choose_cipher(SSL_CTX *context) {
+    if (SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256") != 1) stop_with("SSL_CTX_set_ciphersuites");
+}
+
 static void receive(int listener, SSL_CTX *context, double bytes) {
     int socket = accept(listener, NULL, NULL);
     if (socket < 0) stop_with("accept");
@@ -47,7 +52,9 @@ static void receive(int listener, SSL_CTX *context, double bytes) {
 static double transmit(struct sockaddr_in address, double bytes) {
     int socket_ = socket(AF_INET, SOCK_STREAM, 0);
     if (connect(socket_, (struct sockaddr *)&address, sizeof address)) stop_with("connect");
-    SSL *ssl = SSL_new(SSL_CTX_new(TLS_client_method()));
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    choose_cipher(context);
+    SSL *ssl = SSL_new(context);
     SSL_set_fd(ssl, socket_);
     if (SSL_connect(ssl) != 1) stop_with("SSL_connect");
     unsigned char *block = calloc(1, BLOCK_BYTES);
@@ -69,6 +76,7 @@ int stream(int count, char **arguments) {
     double bytes = (double)number_option(count, arguments, "--megabytes", 256) * 1048576;
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
     SSL_CTX_set_read_ahead(context, 1);
+    choose_cipher(context);
     if (SSL_CTX_use_certificate_chain_file(context, certificate) != 1
         || SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1)
         stop_with("certificate");

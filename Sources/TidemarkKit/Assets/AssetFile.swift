@@ -48,14 +48,22 @@ struct AssetFile: Sendable {
 
     /// Some bytes of it. Opened each time, so that any number of files can be under way.
     ///
+    /// - Parameters:
+    ///   - head: what the result begins with.
+    ///   - room: bytes that can be added to the result without a copy.
     /// - Throws: `assetFileModified` if it is not as it was when it was first read.
-    func bytes(at offset: Int64, count: Int) throws(CKError) -> [UInt8] {
+    func bytes(
+        at offset: Int64, count: Int, after head: [UInt8] = [], before room: Int = 0
+    ) throws(CKError) -> [UInt8] {
         let descriptor = try openUnchanged()
         defer { close(descriptor) }
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            filled = Self.read(descriptor, UnsafeMutableRawBufferPointer(buffer), at: offset)
+        let bytes = [UInt8](unsafeUninitializedCapacity: head.count + count + room) { buffer, filled in
+            let place = UnsafeMutableRawBufferPointer(buffer)
+            place.copyBytes(from: head)
+            let rest = UnsafeMutableRawBufferPointer(rebasing: place[head.count..<head.count + count])
+            filled = head.count + Self.read(descriptor, rest, at: offset)
         }
-        guard bytes.count == count else { throw Self.modified(path) }
+        guard bytes.count == head.count + count else { throw Self.modified(path) }
         return bytes
     }
 

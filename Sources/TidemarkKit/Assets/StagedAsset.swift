@@ -32,26 +32,26 @@ final class StagedAsset: @unchecked Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    func append(_ bytes: [UInt8]) throws(CKError) {
-        let refusal = bytes.withUnsafeBytes { bytes -> Int32? in
+    func append(_ content: some ContiguousBytes) throws(CKError) {
+        let (count, refusal) = content.withUnsafeBytes { bytes -> (Int, Int32?) in
             var done = 0
             while done < bytes.count {
                 let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
                 let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(byteCount) + off_t(done))
                 let code = errno
                 if count < 0, code == EINTR { continue }
-                if count <= 0 { return code }
+                if count <= 0 { return (done, code) }
                 done += count
             }
             hash?.update(bytes)
-            return nil
+            return (done, nil)
         }
         if let refusal {
             // A full disk is not made worse by what nobody can use.
             ftruncate(descriptor, off_t(byteCount))
             throw AssetStaging.refused(url.path, refusal)
         }
-        byteCount += Int64(bytes.count)
+        byteCount += Int64(count)
     }
 
     /// Proves what has come, and gives the file a name of its own.

@@ -141,6 +141,11 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         begin(timeout: timeout) { $0.request(isChange: false, generation: generation, now: $1, make: make) }
     }
 
+    /// As ``begin(timeout:generation:_:)``, for a request that is encoded already.
+    func begin(timeout: Duration, generation: Int?, _ request: EncodedRequest) -> PendingAnswer {
+        begin(timeout: timeout) { $0.request(request, generation: generation, now: $1) }
+    }
+
     /// Waits for what ``begin(timeout:generation:_:)`` asked for. Throws as ``request(isChange:timeout:_:)``.
     func answer(_ answer: PendingAnswer) async throws(CKError) -> WireServerEnvelope {
         let envelope = try await outcome(of: answer)

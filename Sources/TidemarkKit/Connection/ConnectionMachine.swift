@@ -126,6 +126,13 @@ struct ConnectionMachine {
         add(Request(isChange: isChange, make: make), generation, now: now)
     }
 
+    /// As ``request(isChange:generation:now:make:)``, for one that changes nothing and is encoded already.
+    mutating func request(
+        _ encoded: EncodedRequest, generation: Int? = nil, now: Moment
+    ) -> (id: UInt64, actions: [Action]) {
+        add(Request(isChange: false, bytes: encoded.take(id: nextID)), generation, now: now)
+    }
+
     /// Who is signed in: answered as soon as Hello has been, with its answer.
     mutating func identify(generation: Int? = nil, now: Moment) -> (id: UInt64, actions: [Action]) {
         add(Request(isChange: false, isIdentification: true), generation, now: now)
@@ -211,7 +218,7 @@ struct ConnectionMachine {
     }
 
     mutating func received(_ message: [UInt8], now: Moment) -> [Action] {
-        guard let envelope = try? WireServerEnvelope(serializedBytes: message) else { return [.closeChannel] }
+        guard let envelope = try? ChunkEnvelope.answer(message) else { return [.closeChannel] }
         switch (state, envelope.answer) {
         case (.greeting, .hello(let answer)):
             return greeted(answer, now: now)

@@ -19,13 +19,16 @@ package protocol AssetStore: AnyObject, Sendable {
     /// - Returns: how far the upload is now.
     /// - Throws: `modified` if it is whole and its hash is another: then it begins anew.
     func append(
-        _ chunk: [UInt8], at offset: Int64, to asset: AssetKey, by device: DeviceID
+        _ chunk: ArraySlice<UInt8>, at offset: Int64, to asset: AssetKey, by device: DeviceID
     ) async throws(AssetStoreError) -> AssetProgress
 
     /// So many bytes from there on, fewer only at the end.
     ///
+    /// - Parameter head: what the result begins with, so that whoever sends the bytes need not copy them.
     /// - Throws: `missing` if the asset is not there.
-    func read(_ asset: AssetKey, at offset: Int64, count: Int) async throws(AssetStoreError) -> [UInt8]
+    func read(
+        _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8]
+    ) async throws(AssetStoreError) -> [UInt8]
 
     /// Removes an asset; one that is not there is no error.
     func remove(_ asset: AssetKey) async throws(AssetStoreError)
@@ -35,6 +38,22 @@ package protocol AssetStore: AnyObject, Sendable {
 
     /// Forgets uploads to which nothing was added for so long.
     func expireUploads(idleFor idle: Duration) async throws(AssetStoreError)
+}
+
+extension AssetStore {
+    /// As ``append(_:at:to:by:)-(ArraySlice<UInt8>,_,_,_)``.
+    package func append(
+        _ chunk: [UInt8], at offset: Int64, to asset: AssetKey, by device: DeviceID
+    ) async throws(AssetStoreError) -> AssetProgress {
+        try await append(chunk[...], at: offset, to: asset, by: device)
+    }
+
+    /// The bytes alone.
+    package func read(
+        _ asset: AssetKey, at offset: Int64, count: Int
+    ) async throws(AssetStoreError) -> [UInt8] {
+        try await read(asset, at: offset, count: count, after: [])
+    }
 }
 
 /// What can go wrong where assets are kept.

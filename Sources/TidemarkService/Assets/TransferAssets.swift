@@ -35,7 +35,7 @@ extension CloudService {
 
     /// Takes the next bytes of an upload. With the last of them the asset becomes known, and durable, before this returns.
     package func upload(
-        _ chunk: [UInt8], at offset: Int64, to asset: AssetKey, by device: DeviceID
+        _ chunk: ArraySlice<UInt8>, at offset: Int64, to asset: AssetKey, by device: DeviceID
     ) async -> Result<AssetProgress, FailureReason> {
         guard chunk.count <= limits.assetChunkBytesMax, offset >= 0,
             offset <= asset.content.byteCount - Int64(chunk.count)
@@ -52,8 +52,9 @@ extension CloudService {
     ///
     /// - Parameter record: a record that the caller may read and that must name the asset; nil for the owner of the
     ///   private database, to whom everything in it belongs (I-5).
+    /// - Parameter head: what the result begins with.
     package func assetBytes(
-        of asset: AssetKey, at offset: Int64, count: Int, namedBy record: AssetHolder?
+        of asset: AssetKey, at offset: Int64, count: Int, namedBy record: AssetHolder?, after head: [UInt8] = []
     ) async -> Result<[UInt8], FailureReason> {
         guard count > 0, count <= limits.assetChunkBytesMax, offset >= 0, offset <= asset.content.byteCount
         else { return .failure(.requestInvalid) }
@@ -65,7 +66,7 @@ extension CloudService {
             else { return .failure(.assetMissing) }
         }
         do {
-            return .success(try await store.read(asset, at: offset, count: count))
+            return .success(try await store.read(asset, at: offset, count: count, after: head))
         } catch {
             return .failure(note(error))
         }

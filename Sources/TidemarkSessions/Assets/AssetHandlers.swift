@@ -29,7 +29,8 @@ extension RequestRouter {
         let asset = try AssetKey(
             sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
         let progress = try await service.upload(
-            [UInt8](request.content), at: Int64(clamping: request.offset), to: asset, by: viewpoint.device
+            context.content ?? ArraySlice(request.content), at: Int64(clamping: request.offset), to: asset,
+            by: viewpoint.device
         ).orRefusal()
         return ServerMessage.answer(context.id, .uploadAssetChunk(WireAssetProgress(progress)))
     }
@@ -45,9 +46,13 @@ extension RequestRouter {
             let zone = ZoneKey(database: viewpoint.database, name: request.zone.name)
             holder = AssetHolder(zone: zone, name: request.record, access: viewpoint.access)
         }
-        let bytes = try await service.assetBytes(
-            of: asset, at: Int64(clamping: request.offset), count: Int(request.length), namedBy: holder
+        let offset = Int64(clamping: request.offset)
+        // A store has what was asked for or fails, so that what stands before the content is known, and the content can be
+        // read to where it is sent from.
+        let count = min(Int64(request.length), max(0, asset.content.byteCount - offset))
+        return try await service.assetBytes(
+            of: asset, at: offset, count: Int(request.length), namedBy: holder,
+            after: ChunkEnvelope.answerHead(id: context.id, contentCount: Int(count))
         ).orRefusal()
-        return ServerMessage.answer(context.id, .fetchAssetChunk(WireAssetChunk(bytes)))
     }
 }

@@ -22,7 +22,7 @@ struct SessionMachine {
         /// Check who this is, then tell ``SessionMachine/opened()`` or ``SessionMachine/ended(_:)``.
         case greet(UInt64, WireHello)
         /// Answer the request, then tell ``SessionMachine/finished(_:)``.
-        case start(UInt64, Request)
+        case start(ClientMessage, Request)
         case refuse(UInt64, Refusal)
         case pauseReading
         case resumeReading
@@ -44,7 +44,7 @@ struct SessionMachine {
     private var fetchesRunning: Set<UInt64> = []
     /// Requests that carry or bring a part of an asset.
     private var chunksUnderWay: Set<UInt64> = []
-    private var waiting: Deque<(id: UInt64, request: Request)> = []
+    private var waiting: Deque<(message: ClientMessage, request: Request)> = []
     /// Requests refused for their number since there was room.
     private var refusedCount = 0
     private var isPeerFull = false
@@ -122,8 +122,8 @@ struct SessionMachine {
         case .awaitingHello, .authenticating: return end(.goingAway)
         case .open:
             phase = .ending
-            let refused = waiting.map { Action.refuse($0.id, Refusal(.storeUnavailable)) }
-            for (id, _) in waiting { forget(id) }
+            let refused = waiting.map { Action.refuse($0.message.id, Refusal(.storeUnavailable)) }
+            for (message, _) in waiting { forget(message.id) }
             waiting.removeAll()
             return refused + (underWay.isEmpty ? end(.goingAway) : [])
         case .ending, .closed: return []
@@ -155,7 +155,7 @@ struct SessionMachine {
         underWay[message.id] = byteCount
         underWayBytes += byteCount
         if request.isAssetChunk { chunksUnderWay.insert(message.id) }
-        waiting.append((message.id, request))
+        waiting.append((message, request))
         return startWaiting() + adjustReading()
     }
 
@@ -179,16 +179,16 @@ struct SessionMachine {
     private mutating func startWaiting() -> [Action] {
         guard phase == .open, !isPeerFull, !waiting.isEmpty else { return [] }
         var actions: [Action] = []
-        var later: Deque<(id: UInt64, request: Request)> = []
-        while let (id, request) = waiting.popFirst() {
+        var later: Deque<(message: ClientMessage, request: Request)> = []
+        while let (message, request) = waiting.popFirst() {
             if request.isFetchOfRecords {
                 guard fetchesRunning.count < fetchesMax else {
-                    later.append((id, request))
+                    later.append((message, request))
                     continue
                 }
-                fetchesRunning.insert(id)
+                fetchesRunning.insert(message.id)
             }
-            actions.append(.start(id, request))
+            actions.append(.start(message, request))
         }
         waiting = later
         return actions

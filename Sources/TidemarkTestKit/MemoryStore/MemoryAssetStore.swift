@@ -52,7 +52,7 @@ package final class MemoryAssetStore: AssetStore {
     }
 
     package func append(
-        _ chunk: [UInt8], at offset: Int64, to asset: AssetKey, by device: DeviceID
+        _ chunk: ArraySlice<UInt8>, at offset: Int64, to asset: AssetKey, by device: DeviceID
     ) async throws(AssetStoreError) -> AssetProgress {
         try state.withLock { state throws(AssetStoreError) in
             if state.assets[asset] != nil { return AssetProgress(byteCount: asset.content.byteCount, isComplete: true) }
@@ -76,11 +76,11 @@ package final class MemoryAssetStore: AssetStore {
     }
 
     package func read(
-        _ asset: AssetKey, at offset: Int64, count: Int
+        _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8]
     ) async throws(AssetStoreError) -> [UInt8] {
         try state.withLock { state throws(AssetStoreError) in
             guard let bytes = state.assets[asset] else { throw AssetStoreError(.missing) }
-            return Array(bytes.dropFirst(Int(offset)).prefix(count))
+            return head + bytes.dropFirst(Int(offset)).prefix(count)
         }
     }
 

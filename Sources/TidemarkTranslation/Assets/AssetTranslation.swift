@@ -4,12 +4,6 @@ package import TidemarkDomain
 package import TidemarkFields
 package import TidemarkWire
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 extension FieldAsset {
     /// - Throws: ``Refusal`` with `requestInvalid` for what no asset has.
     package init(sha256: some Sequence<UInt8>, byteCount: UInt64) throws(Refusal) {
@@ -39,12 +33,5 @@ extension WireAssetProgress {
         self.init()
         offset = UInt64(clamping: progress.byteCount)
         isComplete = progress.isComplete
-    }
-}
-
-extension WireAssetChunk {
-    package init(_ content: [UInt8]) {
-        self.init()
-        self.content = Data(content)
     }
 }

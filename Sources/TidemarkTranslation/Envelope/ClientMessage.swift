@@ -12,13 +12,19 @@ package struct ClientMessage: Sendable {
     package let request: WireClientEnvelope.OneOf_Request?
     /// Nil unless the app made one.
     package let operationGroup: WireOperationGroup?
+    /// The content of a chunk, where it lies in the message; nil if there is none, or it is small and in the request.
+    package let content: ArraySlice<UInt8>?
 
     /// - Throws: ``Refusal`` with `requestInvalid` if the bytes are no envelope or the id is 0: nothing that could be
     ///   answered.
     package init(_ bytes: [UInt8]) throws(Refusal) {
         let envelope: WireClientEnvelope
         do {
-            envelope = try WireClientEnvelope(serializedBytes: bytes)
+            if let (request, range) = try ChunkEnvelope.request(bytes) {
+                (envelope, content) = (request, bytes[range])
+            } else {
+                (envelope, content) = (try WireClientEnvelope(serializedBytes: bytes), nil)
+            }
         } catch {
             throw Refusal(.requestInvalid, "The message is no ClientEnvelope.")
         }

@@ -6,7 +6,8 @@ internal import TidemarkTLS
 
 /// One large asset up and down, by the library, to a server that keeps it: hashed on both sides, and written before it is
 /// acknowledged. Beside what a bare pair of OpenSSL sockets moves, of which nothing is kept: so files are in memory, or the
-/// disk would be measured. And how much the memory of both grows meanwhile.
+/// disk would be measured, and in memory that the machine has (``HeldMemory``). And how much the memory of both grows
+/// meanwhile.
 enum AssetsBenchmark: Benchmark {
     static let name = "assets"
     private static let zone = CKRecordZone.ID(zoneName: "assets")
@@ -29,7 +30,8 @@ enum AssetsBenchmark: Benchmark {
         for _ in 0..<bench.repetitions {
             try file.change()
             let memories = try [server.id, getpid()].map { try PeakMemory(process: $0) }
-            let seconds = try blocking { try await transfer(url, database) }
+            let memory = [try HeldMemory(bench, megabytes: megabytes), try HeldMemory(bench, megabytes: megabytes)]
+            let seconds = try blocking { try await transfer(url, database, memory) }
             up.values.append(Double(megabytes) / seconds.up)
             down.values.append(Double(megabytes) / seconds.down)
             serverGrowth.values.append(try memories[0].growth())
@@ -68,17 +70,23 @@ enum AssetsBenchmark: Benchmark {
         _ = try await transfer(url, database)
     }
 
-    private static func transfer(_ url: URL, _ database: CKDatabase) async throws -> (up: Double, down: Double) {
+    /// - Parameter memory: for the server's file, and for the one that is fetched.
+    private static func transfer(
+        _ url: URL, _ database: CKDatabase, _ memory: [HeldMemory] = []
+    ) async throws -> (up: Double, down: Double) {
         let record = CKRecord(recordType: "File", recordID: CKRecord.ID(recordName: UUID().uuidString, zoneID: zone))
         record["file"] = CKAsset(fileURL: url)
+        memory.first?.release()
         let start = ContinuousClock.now
         try await database.save(record)
+        let uploaded = ContinuousClock.now
+        memory.last?.release()
         let middle = ContinuousClock.now
         let fetched = try await database.record(for: record.recordID)
         let end = ContinuousClock.now
         guard let file = (fetched["file"] as? CKAsset)?.fileURL else { throw BenchError("No file came.") }
         try FileManager.default.removeItem(at: file)
-        return ((middle - start) / .seconds(1), (end - middle) / .seconds(1))
+        return ((uploaded - start) / .seconds(1), (end - middle) / .seconds(1))
     }
 
     private static func bareSockets(_ bench: Bench, _ megabytes: Int) throws -> Double {

@@ -74,6 +74,7 @@ extension CloudDatabase {
             patience.reached(next)
         }
         var parts: Deque<Part> = []
+        let form = chunk(of: file.content, zoneID)
         do throws(CKError) {
             var isFirst = true
             while true {
@@ -83,10 +84,10 @@ extension CloudDatabase {
                     let count = Int(min(Int64(place.chunkBytes), total - offset))
                     let answer: PendingAnswer
                     do throws(CKError) {
-                        let bytes = try await FileThread.run { () throws(CKError) in
-                            try file.bytes(at: offset, count: count)
+                        let request = try await FileThread.run { () throws(CKError) in
+                            try Self.encode(form, file, at: offset, count: count)
                         }
-                        answer = begin(.uploadAssetChunk(chunk(of: file.content, bytes, at: offset, zoneID)))
+                        answer = connection.begin(timeout: timeout, generation: credentialGeneration, request)
                     } catch {
                         connection.lane.leave(place, isAnswered: false)
                         throw error
@@ -116,17 +117,25 @@ extension CloudDatabase {
         }
     }
 
-    private func chunk(
-        of content: FieldAsset, _ bytes: [UInt8], at offset: Int64, _ zoneID: CKRecordZone.ID
-    ) -> WireUploadAssetChunk {
+    /// What all chunks of an upload have in common.
+    private func chunk(of content: FieldAsset, _ zoneID: CKRecordZone.ID) -> WireUploadAssetChunk {
         var request = WireUploadAssetChunk()
         request.database = wireScope
         request.zone = WireZoneID(zoneID)
         request.sha256 = Data(content.sha256)
         request.byteCount = UInt64(content.byteCount)
-        request.offset = UInt64(offset)
-        request.content = Data(bytes)
         return request
+    }
+
+    /// A request for a chunk, into which the file is read. Blocks.
+    private static func encode(
+        _ form: WireUploadAssetChunk, _ file: AssetFile, at offset: Int64, count: Int
+    ) throws(CKError) -> EncodedRequest {
+        var form = form
+        form.offset = UInt64(offset)
+        let head = ChunkEnvelope.head(of: form, contentCount: count)
+        return EncodedRequest(
+            try file.bytes(at: offset, count: count, after: head, before: ChunkEnvelope.idBytesMax))
     }
 
     // MARK: Down
@@ -161,22 +170,30 @@ extension CloudDatabase {
     ) async throws(CKError) {
         var next = file.byteCount
         var parts: Deque<Part> = []
+        /// What came last: written while the next part is on its way.
+        var received: Data?
         do throws(CKError) {
             while true {
-                while next < content.byteCount, let place = await place(hasNone: parts.isEmpty) {
+                while next < content.byteCount, let place = await place(hasNone: parts.isEmpty && received == nil) {
                     let count = Int(min(Int64(place.chunkBytes), content.byteCount - next))
                     let answer = begin(.fetchAssetChunk(fetch(content, recordID, at: next, count: count)))
                     next += Int64(count)
                     parts.append(Part(end: next, answer: answer, place: place))
                 }
-                guard let part = parts.popFirst() else { return }
+                if let bytes = received {
+                    received = nil
+                    try await FileThread.run { () throws(CKError) in try file.append(bytes) }
+                    patience.reached(file.byteCount)
+                    report(file.byteCount)
+                }
+                guard let part = parts.popFirst() else {
+                    if next < content.byteCount { continue }
+                    return
+                }
                 guard case .fetchAssetChunk(let chunk) = try await answer(to: part),
                     file.byteCount + Int64(chunk.content.count) == part.end
                 else { throw Self.wrongAnswer }
-                let bytes = [UInt8](chunk.content)
-                try await FileThread.run { () throws(CKError) in try file.append(bytes) }
-                patience.reached(file.byteCount)
-                report(file.byteCount)
+                received = chunk.content
             }
         } catch {
             abandon(parts)
