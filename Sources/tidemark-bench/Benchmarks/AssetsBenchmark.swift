@@ -30,10 +30,15 @@ enum AssetsBenchmark: Benchmark {
         for _ in 0..<bench.repetitions {
             try file.change()
             let memories = try [server.id, getpid()].map { try PeakMemory(process: $0) }
-            let memory = [try HeldMemory(bench, megabytes: megabytes), try HeldMemory(bench, megabytes: megabytes)]
-            let seconds = try blocking { try await transfer(url, database, memory) }
-            up.values.append(Double(megabytes) / seconds.up)
-            down.values.append(Double(megabytes) / seconds.down)
+            let record = record(url)
+            let uploading = try HeldMemory(bench, megabytes: megabytes).replaced(on: Bench.serverCore) {
+                try blocking { try await upload(record, database) }
+            }
+            let downloading = try HeldMemory(bench, megabytes: megabytes).replaced(on: Bench.clientCore) {
+                try blocking { try await download(record, database) }
+            }
+            up.values.append(Double(megabytes) / uploading)
+            down.values.append(Double(megabytes) / downloading)
             serverGrowth.values.append(try memories[0].growth())
             clientGrowth.values.append(try memories[1].growth())
             let bare = try bareSockets(bench, megabytes)
@@ -67,26 +72,32 @@ enum AssetsBenchmark: Benchmark {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("tidemark-bench-\(UUID().uuidString)")
         try Data(count: 4 * mebibyte).write(to: url)
         defer { try? FileManager.default.removeItem(at: url) }
-        _ = try await transfer(url, database)
+        let record = record(url)
+        _ = try await upload(record, database)
+        _ = try await download(record, database)
     }
 
-    /// - Parameter memory: for the server's file, and for the one that is fetched.
-    private static func transfer(
-        _ url: URL, _ database: CKDatabase, _ memory: [HeldMemory] = []
-    ) async throws -> (up: Double, down: Double) {
+    private static func record(_ url: URL) -> CKRecord {
         let record = CKRecord(recordType: "File", recordID: CKRecord.ID(recordName: UUID().uuidString, zoneID: zone))
         record["file"] = CKAsset(fileURL: url)
-        memory.first?.release()
+        return record
+    }
+
+    /// In seconds.
+    private static func upload(_ record: CKRecord, _ database: CKDatabase) async throws -> Double {
         let start = ContinuousClock.now
         try await database.save(record)
-        let uploaded = ContinuousClock.now
-        memory.last?.release()
-        let middle = ContinuousClock.now
+        return (ContinuousClock.now - start) / .seconds(1)
+    }
+
+    /// In seconds.
+    private static func download(_ record: CKRecord, _ database: CKDatabase) async throws -> Double {
+        let start = ContinuousClock.now
         let fetched = try await database.record(for: record.recordID)
-        let end = ContinuousClock.now
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
         guard let file = (fetched["file"] as? CKAsset)?.fileURL else { throw BenchError("No file came.") }
         try FileManager.default.removeItem(at: file)
-        return ((uploaded - start) / .seconds(1), (end - middle) / .seconds(1))
+        return seconds
     }
 
     private static func bareSockets(_ bench: Bench, _ megabytes: Int) throws -> Double {

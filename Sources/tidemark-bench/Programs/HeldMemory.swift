@@ -1,26 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import Synchronization
 
-/// Memory for a file that is still to be written, held by another file until then.
+/// Memory for files that are still to be written, held by another file until they are.
 ///
-/// A virtual machine gives free memory back to its host, and gets it again when it is touched, which takes ten times as long
-/// as to write to it: who measures what is done with files in memory sees to it that the machine has the memory.
-struct HeldMemory {
+/// A virtual machine gives memory that is free back to its host within a second or two, and gets it again when it is
+/// touched, which takes ten times as long as to write to it: who measures what is done with files in memory sees to it that
+/// the machine has the memory.
+final class HeldMemory: Sendable {
     private let path: String
+    private let descriptor: Int32
+    private let byteCount: Int
+    private let hasEnded = Mutex(false)
+
+    /// How much is free beyond what has been written.
+    private static let aheadBytes = 32 * 1_048_576
+    private static let lookInterval = 0.001
 
     init(_ bench: Bench, megabytes: Int) throws {
         path = "\(bench.filesDirectory)/held-\(UUID().uuidString)"
-        guard FileManager.default.createFile(atPath: path, contents: nil),
-            let file = FileHandle(forWritingAtPath: path)
-        else { throw BenchError("\(path) cannot be written.") }
-        defer { try? file.close() }
-        let block = Data(count: 1_048_576)
-        for _ in 0..<megabytes { try file.write(contentsOf: block) }
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        byteCount = megabytes * 1_048_576
+        guard descriptor >= 0 else { throw BenchError("\(path) cannot be written.") }
+        let block = [UInt8](repeating: 1, count: 1_048_576)
+        for _ in 0..<megabytes {
+            guard write(descriptor, block, block.count) == block.count else { throw BenchError("There is no memory.") }
+        }
     }
 
-    /// Now it is free. Twice it does nothing.
-    func release() {
-        try? FileManager.default.removeItem(atPath: path)
+    deinit {
+        close(descriptor)
+        unlink(path)
+    }
+
+    /// Runs `body`, and meanwhile frees what files in the same place take.
+    ///
+    /// - Parameter core: on which they are written: the kernel keeps what a core has freed for that core.
+    func replaced<Value>(on core: Int, by body: () throws -> Value) throws -> Value {
+        let usedBefore = try usedBytes()
+        Thread.detachNewThread { [self] in
+            try? Cores.pinThisProcess(to: core)
+            var held = byteCount
+            while !hasEnded.withLock({ $0 }), let used = try? usedBytes() {
+                let written = used - usedBefore + byteCount - held
+                let wanted = max(0, byteCount - written - Self.aheadBytes)
+                if wanted < held {
+                    held = wanted
+                    ftruncate(descriptor, off_t(held))
+                }
+                Thread.sleep(forTimeInterval: Self.lookInterval)
+            }
+        }
+        defer { hasEnded.withLock { $0 = true } }
+        return try body()
+    }
+
+    /// In the file system of the file.
+    private func usedBytes() throws -> Int {
+        var status = statvfs()
+        guard fstatvfs(descriptor, &status) == 0 else { throw BenchError("fstatvfs fails.") }
+        return Int(status.f_blocks - status.f_bfree) * Int(status.f_frsize)
     }
 }
