@@ -9,10 +9,10 @@ internal import TidemarkSockets
 /// ``AssetStore`` in a directory of files.
 ///
 ///     DIRECTORY/DATABASE/ab/abcdef….SIZE            an asset, by its hash
-///     DIRECTORY/DATABASE/uploads/HASH.SIZE-DEVICE   one that is on its way
+///     DIRECTORY/DATABASE/uploads/NAME.SIZE-DEVICE   one that is on its way, by its hash or as a draft
 ///
 /// Several servers may share the directory, over a file system that has locks. All that blocks happens on a few threads of
-/// the store's own; an asset always on the same one.
+/// the store's own; an asset always on the same one, and an upload.
 package final class FileAssetStore: AssetStore {
     private let layout: FileLayout
     private let workers: [FileWorker]
@@ -46,38 +46,36 @@ package final class FileAssetStore: AssetStore {
     }
 
     private func run<Value: Sendable>(
-        _ asset: AssetKey, _ work: @escaping @Sendable (FileWorker) throws(AssetStoreError) -> Value
+        _ name: [UInt8], _ work: @escaping @Sendable (FileWorker) throws(AssetStoreError) -> Value
     ) async throws(AssetStoreError) -> Value {
-        let worker = workers[Int(asset.content.sha256[0]) % workers.count]
+        let worker = workers[Int(name[0]) % workers.count]
         return try await worker.run { worker throws(AssetStoreError) in try work(worker) }
     }
 
     // MARK: AssetStore
 
-    package func progress(
-        of asset: AssetKey, by device: DeviceID
-    ) async throws(AssetStoreError) -> AssetProgress {
-        try await run(asset) { worker throws(AssetStoreError) in try worker.progress(of: asset, by: device) }
+    package func progress(of upload: AssetUpload) async throws(AssetStoreError) -> AssetProgress {
+        try await run(upload.key.name) { worker throws(AssetStoreError) in try worker.progress(of: upload) }
     }
 
     package func append(
-        _ chunk: ArraySlice<UInt8>, at offset: Int64, to asset: AssetKey, by device: DeviceID
+        _ chunk: ArraySlice<UInt8>, at offset: Int64, to upload: AssetUpload
     ) async throws(AssetStoreError) -> AssetProgress {
-        try await run(asset) { worker throws(AssetStoreError) in
-            try worker.append(chunk, at: offset, to: asset, by: device)
+        try await run(upload.key.name) { worker throws(AssetStoreError) in
+            try worker.append(chunk, at: offset, to: upload)
         }
     }
 
     package func read(
         _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8]
     ) async throws(AssetStoreError) -> [UInt8] {
-        try await run(asset) { worker throws(AssetStoreError) in
+        try await run(asset.content.sha256) { worker throws(AssetStoreError) in
             try worker.read(asset, at: offset, count: count, after: head)
         }
     }
 
     package func remove(_ asset: AssetKey) async throws(AssetStoreError) {
-        try await run(asset) { worker throws(AssetStoreError) in
+        try await run(asset.content.sha256) { worker throws(AssetStoreError) in
             try FileCalls.remove(worker.layout.file(of: asset))
         }
     }

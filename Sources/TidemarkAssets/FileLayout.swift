@@ -12,7 +12,7 @@ struct FileLayout: Sendable {
     private static let uploads = "uploads"
 
     func file(of asset: AssetKey) -> String {
-        "\(shelf(of: asset))/\(name(of: asset))"
+        "\(shelf(of: asset))/\(name(asset.content.sha256, asset.content.byteCount))"
     }
 
     /// The directory of ``file(of:)``: one of 256, so that none holds too many names.
@@ -20,16 +20,16 @@ struct FileLayout: Sendable {
         "\(directory)/\(asset.database.rawValue)/\(Hex.encode([asset.content.sha256[0]]))"
     }
 
-    func upload(of asset: AssetKey, by device: DeviceID) -> String {
-        "\(uploads(of: asset.database))/\(name(of: asset))-\(Hex.encode(device.bytes))"
+    func file(of upload: AssetUpload.Key) -> String {
+        "\(uploads(of: upload.database))/\(name(upload.name, upload.byteCount))-\(Hex.encode(upload.device.bytes))"
     }
 
     func uploads(of database: DatabaseID) -> String {
         "\(directory)/\(database.rawValue)/\(Self.uploads)"
     }
 
-    private func name(of asset: AssetKey) -> String {
-        "\(Hex.encode(asset.content.sha256)).\(asset.content.byteCount)"
+    private func name(_ name: [UInt8], _ byteCount: Int64) -> String {
+        "\(Hex.encode(name)).\(byteCount)"
     }
 
     // MARK: What is there

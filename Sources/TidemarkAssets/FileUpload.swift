@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkCrypto
-internal import TidemarkFields
 internal import TidemarkService
 
 /// A file that grows to an asset. Belongs to one thread.
 final class FileUpload {
     let path: String
-    private let content: FieldAsset
+    private let wholeByteCount: Int64
     private let descriptor: Int32
     private var hash: SHA256? = SHA256()
     private(set) var byteCount: Int64 = 0
@@ -19,19 +18,19 @@ final class FileUpload {
     /// Goes on with the file if it is there: what it holds is read again, for the hash.
     ///
     /// - Throws: `busy` if another server has the same upload, or has just completed or removed it.
-    init(path: String, content: FieldAsset, now: Duration) throws(AssetStoreError) {
+    init(path: String, byteCount: Int64, now: Duration) throws(AssetStoreError) {
         self.path = path
-        self.content = content
+        wholeByteCount = byteCount
         lastUsed = now
         descriptor = try FileCalls.openCreating(path)
         guard FileCalls.lock(descriptor), FileCalls.isNamed(path, descriptor) else { throw AssetStoreError(.busy) }
         let size = try FileCalls.size(of: descriptor)
-        if size > content.byteCount { try restart() } else { try readAgain(size) }
+        if size > wholeByteCount { try restart() } else { try readAgain(size) }
     }
 
     deinit { FileCalls.close(descriptor) }
 
-    var isWhole: Bool { byteCount == content.byteCount }
+    var isWhole: Bool { byteCount == wholeByteCount }
 
     func append(_ chunk: ArraySlice<UInt8>) throws(AssetStoreError) {
         let failure: AssetStoreError? = chunk.withUnsafeBytes { bytes in
@@ -54,8 +53,8 @@ final class FileUpload {
     /// Proves that the file is what was announced, and waits until it is on the disk.
     ///
     /// - Throws: `modified` if it is not; then it begins anew.
-    func finish() throws(AssetStoreError) {
-        guard hash.take()?.finish() == content.sha256 else {
+    func finish(_ sha256: [UInt8]) throws(AssetStoreError) {
+        guard hash.take()?.finish() == sha256 else {
             try restart()
             throw AssetStoreError(.modified)
         }

@@ -8,14 +8,9 @@ internal import TidemarkSockets
 
 /// A thread that works on files, with the uploads that are open on it. Everything but ``run(_:)`` happens on the thread.
 final class FileWorker: @unchecked Sendable {
-    private struct UploadKey: Hashable {
-        let asset: AssetKey
-        let device: DeviceID
-    }
-
     let layout: FileLayout
     let loop: EventLoop
-    private var uploads: [UploadKey: FileUpload] = [:]
+    private var uploads: [AssetUpload.Key: FileUpload] = [:]
 
     /// Uploads that may be open at once: all of them, and of one database (I-7). More: `busy`, unless one is idle.
     private static let uploadsMax = 256
@@ -41,46 +36,44 @@ final class FileWorker: @unchecked Sendable {
 
     // MARK: Uploads
 
-    func progress(of asset: AssetKey, by device: DeviceID) throws(AssetStoreError) -> AssetProgress {
-        if isThere(asset) { return AssetProgress(byteCount: asset.content.byteCount, isComplete: true) }
-        let key = UploadKey(asset: asset, device: device)
-        guard uploads[key] != nil || FileCalls.status(of: layout.upload(of: asset, by: device)) != nil else {
+    func progress(of upload: AssetUpload) throws(AssetStoreError) -> AssetProgress {
+        if let asset = upload.asset, isThere(asset) { return .complete(upload) }
+        guard uploads[upload.key] != nil || FileCalls.status(of: layout.file(of: upload.key)) != nil else {
             return AssetProgress(byteCount: 0, isComplete: false)
         }
-        let upload = try open(key)
-        if upload.isWhole { return try complete(upload, key) }
-        return AssetProgress(byteCount: upload.byteCount, isComplete: false)
+        return try goOn(upload, try open(upload.key))
     }
 
     func append(
-        _ chunk: ArraySlice<UInt8>, at offset: Int64, to asset: AssetKey, by device: DeviceID
+        _ chunk: ArraySlice<UInt8>, at offset: Int64, to upload: AssetUpload
     ) throws(AssetStoreError) -> AssetProgress {
-        let key = UploadKey(asset: asset, device: device)
-        if uploads[key] == nil, isThere(asset) {
-            return AssetProgress(byteCount: asset.content.byteCount, isComplete: true)
-        }
-        let upload = try open(key)
-        if offset == upload.byteCount { try upload.append(chunk) }
-        if upload.isWhole { return try complete(upload, key) }
-        return AssetProgress(byteCount: upload.byteCount, isComplete: false)
+        if uploads[upload.key] == nil, let asset = upload.asset, isThere(asset) { return .complete(upload) }
+        let file = try open(upload.key)
+        if offset == file.byteCount { try file.append(chunk) }
+        return try goOn(upload, file)
+    }
+
+    /// Whole is an upload only when it is known what it is to be.
+    private func goOn(_ upload: AssetUpload, _ file: FileUpload) throws(AssetStoreError) -> AssetProgress {
+        if file.isWhole, let asset = upload.asset { return try complete(upload, file, asset) }
+        return AssetProgress(byteCount: file.byteCount, isComplete: false)
     }
 
     private func isThere(_ asset: AssetKey) -> Bool {
         FileCalls.status(of: layout.file(of: asset))?.byteCount == asset.content.byteCount
     }
 
-    private func open(_ key: UploadKey) throws(AssetStoreError) -> FileUpload {
+    private func open(_ key: AssetUpload.Key) throws(AssetStoreError) -> FileUpload {
         if let upload = uploads[key] {
             upload.lastUsed = loop.now
             return upload
         }
-        if isFull(key.asset.database) {
+        if isFull(key.database) {
             closeIdle()
-            if isFull(key.asset.database) { throw AssetStoreError(.busy) }
+            if isFull(key.database) { throw AssetStoreError(.busy) }
         }
-        let path = layout.upload(of: key.asset, by: key.device)
-        try FileCalls.makeDirectory(layout.uploads(of: key.asset.database))
-        let upload = try FileUpload(path: path, content: key.asset.content, now: loop.now)
+        try FileCalls.makeDirectory(layout.uploads(of: key.database))
+        let upload = try FileUpload(path: layout.file(of: key), byteCount: key.byteCount, now: loop.now)
         uploads[key] = upload
         watchIdle()
         return upload
@@ -88,20 +81,22 @@ final class FileWorker: @unchecked Sendable {
 
     private func isFull(_ database: DatabaseID) -> Bool {
         uploads.count >= Self.uploadsMax
-            || uploads.keys.count { $0.asset.database == database } >= Self.uploadsOfDatabaseMax
+            || uploads.keys.count { $0.database == database } >= Self.uploadsOfDatabaseMax
     }
 
     /// Puts a whole file into its place. On the disk is first the file, then its name.
-    private func complete(_ upload: FileUpload, _ key: UploadKey) throws(AssetStoreError) -> AssetProgress {
-        try upload.finish()
-        uploads[key] = nil
-        let shelf = layout.shelf(of: key.asset)
+    private func complete(
+        _ upload: AssetUpload, _ file: FileUpload, _ asset: AssetKey
+    ) throws(AssetStoreError) -> AssetProgress {
+        try file.finish(asset.content.sha256)
+        uploads[upload.key] = nil
+        let shelf = layout.shelf(of: asset)
         try FileCalls.makeDirectory(shelf)
-        try FileCalls.rename(upload.path, to: layout.file(of: key.asset))
+        try FileCalls.rename(file.path, to: layout.file(of: asset))
         let directory = try FileCalls.openDirectory(shelf)
         defer { FileCalls.close(directory) }
         try FileCalls.synchronize(directory)
-        return AssetProgress(byteCount: key.asset.content.byteCount, isComplete: true)
+        return .complete(upload)
     }
 
     /// Closes the files of uploads that are not going on.

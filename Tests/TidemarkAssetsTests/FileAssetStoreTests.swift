@@ -76,6 +76,35 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `a draft becomes an asset when it is known what it is`() async throws {
+        try await withStore { store, path async throws in
+            let content = bytes(3_000)
+            let asset = asset(content)
+            let name = [UInt8](repeating: 5, count: 32)
+            let draft = AssetUpload(draft: name, byteCount: 3_000, in: asset.database, by: Self.phone)
+            #expect(try await store.append(content[..<1_000], at: 0, to: draft).byteCount == 1_000)
+            #expect(try await store.progress(of: draft) == .init(byteCount: 1_000, isComplete: false))
+            // Not of another device, nor of an upload that the hash names.
+            let other = AssetUpload(draft: name, byteCount: 3_000, in: asset.database, by: Self.laptop)
+            #expect(try await store.progress(of: other).byteCount == 0)
+            #expect(try await store.progress(of: asset, by: Self.phone).byteCount == 0)
+            let named = AssetUpload(of: asset, draft: name, by: Self.phone)
+            #expect(try await store.progress(of: named) == .init(byteCount: 1_000, isComplete: false))
+            #expect(try await store.append(content[1_000...], at: 1_000, to: named).isComplete)
+            #expect(try await store.read(asset, at: 0, count: 3_000) == content)
+            #expect(try await store.progress(of: named).isComplete)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(path)/1/uploads").isEmpty)
+
+            // Something else than it was said to be: it begins anew.
+            let wrong = AssetUpload(of: self.asset(bytes(2_000)), draft: name, by: Self.phone)
+            let code = await code { () throws(AssetStoreError) in
+                _ = try await store.append([UInt8](repeating: 0, count: 2_000)[...], at: 0, to: wrong)
+            }
+            #expect(code == .modified)
+            #expect(try await store.progress(of: wrong) == .init(byteCount: 0, isComplete: false))
+        }
+    }
+
     @Test func `an upload goes on where it was, also in another process`() async throws {
         try await withStore { store, path async throws in
             let content = bytes(3_000)

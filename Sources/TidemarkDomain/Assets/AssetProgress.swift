@@ -9,4 +9,9 @@ package struct AssetProgress: Sendable, Equatable {
         self.byteCount = byteCount
         self.isComplete = isComplete
     }
+
+    /// Of an upload whose asset is there.
+    package static func complete(_ upload: AssetUpload) -> AssetProgress {
+        AssetProgress(byteCount: upload.key.byteCount, isComplete: true)
+    }
 }

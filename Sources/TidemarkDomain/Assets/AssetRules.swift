@@ -5,8 +5,8 @@ package import TidemarkFields
 /// What may be done with assets (R-070 … R-074).
 package enum AssetRules {
     /// Why an asset cannot be uploaded, whatever is stored; nil if it can.
-    package static func refusal(of asset: FieldAsset, within limits: Limits) -> FailureReason? {
-        asset.byteCount > limits.assetBytesMax ? .assetTooLarge : nil
+    package static func refusal(of upload: AssetUpload, within limits: Limits) -> FailureReason? {
+        upload.key.byteCount > limits.assetBytesMax ? .assetTooLarge : nil
     }
 
     /// Whether whoever may read the record may read the asset (I-5): it is named by the record as it is now.

@@ -8,18 +8,18 @@ package import TidemarkDomain
 /// The promises:
 /// - *Whole or not at all*: what ``read(_:at:count:)`` shows has the hash and size of its key and is durable; an upload that ends in between leaves at most something to go on from.
 /// - *Nobody waits for a disk*: calls suspend; what blocks runs on threads of its own.
-/// - *In order*: calls for one asset and device take place in the order in which they were made.
+/// - *In order*: calls for one upload take place in the order in which they were made.
 package protocol AssetStore: AnyObject, Sendable {
-    /// How far this device's upload of the asset is; complete if the asset is there, by whomever it was uploaded.
-    func progress(of asset: AssetKey, by device: DeviceID) async throws(AssetStoreError) -> AssetProgress
+    /// How far an upload is; complete if its asset is there, by whomever it was uploaded.
+    func progress(of upload: AssetUpload) async throws(AssetStoreError) -> AssetProgress
 
-    /// Adds bytes to the device's upload if they begin where it ends; else changes nothing. The chunk that makes it whole
-    /// completes it; for an asset without bytes that is an empty one.
+    /// Adds bytes to an upload if they begin where it ends; else changes nothing. The chunk that makes it whole, which must
+    /// say what it becomes, completes it; for an asset without bytes that is an empty one.
     ///
     /// - Returns: how far the upload is now.
     /// - Throws: `modified` if it is whole and its hash is another: then it begins anew.
     func append(
-        _ chunk: ArraySlice<UInt8>, at offset: Int64, to asset: AssetKey, by device: DeviceID
+        _ chunk: ArraySlice<UInt8>, at offset: Int64, to upload: AssetUpload
     ) async throws(AssetStoreError) -> AssetProgress
 
     /// So many bytes from there on, fewer only at the end.
@@ -41,11 +41,16 @@ package protocol AssetStore: AnyObject, Sendable {
 }
 
 extension AssetStore {
-    /// As ``append(_:at:to:by:)-(ArraySlice<UInt8>,_,_,_)``.
+    /// As ``progress(of:)``, of an upload that the asset's hash names.
+    package func progress(of asset: AssetKey, by device: DeviceID) async throws(AssetStoreError) -> AssetProgress {
+        try await progress(of: AssetUpload(of: asset, by: device))
+    }
+
+    /// As ``append(_:at:to:)``, for an upload that the asset's hash names.
     package func append(
         _ chunk: [UInt8], at offset: Int64, to asset: AssetKey, by device: DeviceID
     ) async throws(AssetStoreError) -> AssetProgress {
-        try await append(chunk[...], at: offset, to: asset, by: device)
+        try await append(chunk[...], at: offset, to: AssetUpload(of: asset, by: device))
     }
 
     /// The bytes alone.

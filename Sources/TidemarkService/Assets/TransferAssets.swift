@@ -19,32 +19,30 @@ package struct AssetHolder: Sendable {
 }
 
 extension CloudService {
-    /// Whether the database has the asset, and if not, how far the device's upload of it is.
+    /// Whether the database has the asset, and if not, how far the upload is.
     ///
     /// An asset that is there is safe from collection for the grace time from now on, so that it can be named by a save.
-    package func prepareUpload(
-        of asset: AssetKey, by device: DeviceID
-    ) async -> Result<AssetProgress, FailureReason> {
-        await withAssets(asset) { store, now async throws(AssetFailure) in
+    package func prepare(_ upload: AssetUpload) async -> Result<AssetProgress, FailureReason> {
+        await withAssets(upload) { store, now async throws(AssetFailure) in
             let progress = try await Self.asking { () async throws(AssetStoreError) in
-                try await store.progress(of: asset, by: device)
+                try await store.progress(of: upload)
             }
-            return progress.isComplete ? try await keep(asset, in: store, by: device, now) : progress
+            return progress.isComplete ? try await keep(upload, in: store, now) : progress
         }
     }
 
     /// Takes the next bytes of an upload. With the last of them the asset becomes known, and durable, before this returns.
-    package func upload(
-        _ chunk: ArraySlice<UInt8>, at offset: Int64, to asset: AssetKey, by device: DeviceID
+    package func append(
+        _ chunk: ArraySlice<UInt8>, at offset: Int64, to upload: AssetUpload
     ) async -> Result<AssetProgress, FailureReason> {
-        guard chunk.count <= limits.assetChunkBytesMax, offset >= 0,
-            offset <= asset.content.byteCount - Int64(chunk.count)
-        else { return .failure(.requestInvalid) }
-        return await withAssets(asset) { store, now async throws(AssetFailure) in
+        guard chunk.count <= limits.assetChunkBytesMax, upload.takes(chunk.count, at: offset) else {
+            return .failure(.requestInvalid)
+        }
+        return await withAssets(upload) { store, now async throws(AssetFailure) in
             let progress = try await Self.asking { () async throws(AssetStoreError) in
-                try await store.append(chunk, at: offset, to: asset, by: device)
+                try await store.append(chunk, at: offset, to: upload)
             }
-            return progress.isComplete ? try await keep(asset, in: store, by: device, now) : progress
+            return progress.isComplete ? try await keep(upload, in: store, now) : progress
         }
     }
 
@@ -75,14 +73,15 @@ extension CloudService {
     /// Makes known what is kept. Then looks again: a collection that was removing it has ended by now, and from now on none
     /// will; what it has taken is to be uploaded once more.
     private func keep(
-        _ asset: AssetKey, in store: any AssetStore, by device: DeviceID, _ now: Timestamp
+        _ upload: AssetUpload, in store: any AssetStore, _ now: Timestamp
     ) async throws(AssetFailure) -> AssetProgress {
+        guard let asset = upload.asset else { throw AssetFailure(reason: .requestInvalid) }
         let kept = await retry.run { () async throws(StorageError) in
             .success(try await storage.keepAsset(asset, now: now))
         }
         if case .failure(let reason) = kept { throw AssetFailure(reason: reason) }
         return try await Self.asking { () async throws(AssetStoreError) in
-            try await store.progress(of: asset, by: device)
+            try await store.progress(of: upload)
         }
     }
 
@@ -103,10 +102,10 @@ extension CloudService {
     }
 
     private func withAssets<Value>(
-        _ asset: AssetKey, _ body: (any AssetStore, Timestamp) async throws(AssetFailure) -> Value
+        _ upload: AssetUpload, _ body: (any AssetStore, Timestamp) async throws(AssetFailure) -> Value
     ) async -> Result<Value, FailureReason> {
         guard let store = assets else { return .failure(.assetsUnavailable) }
-        if let reason = AssetRules.refusal(of: asset.content, within: limits) { return .failure(reason) }
+        if let reason = AssetRules.refusal(of: upload, within: limits) { return .failure(reason) }
         do {
             return .success(try await body(store, Timestamp(milliseconds: scheduler.wallClockMilliseconds)))
         } catch {

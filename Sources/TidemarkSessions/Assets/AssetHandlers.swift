@@ -12,9 +12,10 @@ extension RequestRouter {
         _ request: WirePrepareAssetUpload, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
-        let asset = try AssetKey(
-            sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
-        let progress = try await service.prepareUpload(of: asset, by: viewpoint.device).orRefusal()
+        let upload = try AssetUpload(
+            sha256: request.sha256, byteCount: request.byteCount, draft: request.draft, for: request.zone,
+            by: viewpoint)
+        let progress = try await service.prepare(upload).orRefusal()
         return ServerMessage.answer(context.id, .prepareAssetUpload(WireAssetProgress(progress)))
     }
 
@@ -26,11 +27,11 @@ extension RequestRouter {
         _ request: WireUploadAssetChunk, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
-        let asset = try AssetKey(
-            sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
-        let progress = try await service.upload(
-            context.content ?? ArraySlice(request.content), at: Int64(clamping: request.offset), to: asset,
-            by: viewpoint.device
+        let upload = try AssetUpload(
+            sha256: request.sha256, byteCount: request.byteCount, draft: request.draft, for: request.zone,
+            by: viewpoint)
+        let progress = try await service.append(
+            context.content ?? ArraySlice(request.content), at: Int64(clamping: request.offset), to: upload
         ).orRefusal()
         return ServerMessage.answer(context.id, .uploadAssetChunk(WireAssetProgress(progress)))
     }

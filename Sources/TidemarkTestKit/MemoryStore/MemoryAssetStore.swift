@@ -8,14 +8,9 @@ package import TidemarkService
 
 /// ``AssetStore`` in memory: what several servers share, as they would a directory.
 package final class MemoryAssetStore: AssetStore {
-    private struct UploadKey: Hashable {
-        let asset: AssetKey
-        let device: DeviceID
-    }
-
     private struct State {
         var assets: [AssetKey: [UInt8]] = [:]
-        var uploads: [UploadKey: [UInt8]] = [:]
+        var uploads: [AssetUpload.Key: [UInt8]] = [:]
         var capacity: Int
     }
 
@@ -41,37 +36,33 @@ package final class MemoryAssetStore: AssetStore {
 
     // MARK: AssetStore
 
-    package func progress(
-        of asset: AssetKey, by device: DeviceID
-    ) async throws(AssetStoreError) -> AssetProgress {
+    package func progress(of upload: AssetUpload) async throws(AssetStoreError) -> AssetProgress {
         state.withLock { state in
-            if state.assets[asset] != nil { return AssetProgress(byteCount: asset.content.byteCount, isComplete: true) }
-            let upload = state.uploads[UploadKey(asset: asset, device: device)]
-            return AssetProgress(byteCount: Int64(upload?.count ?? 0), isComplete: false)
+            if let asset = upload.asset, state.assets[asset] != nil { return .complete(upload) }
+            return AssetProgress(byteCount: Int64(state.uploads[upload.key]?.count ?? 0), isComplete: false)
         }
     }
 
     package func append(
-        _ chunk: ArraySlice<UInt8>, at offset: Int64, to asset: AssetKey, by device: DeviceID
+        _ chunk: ArraySlice<UInt8>, at offset: Int64, to upload: AssetUpload
     ) async throws(AssetStoreError) -> AssetProgress {
         try state.withLock { state throws(AssetStoreError) in
-            if state.assets[asset] != nil { return AssetProgress(byteCount: asset.content.byteCount, isComplete: true) }
-            let key = UploadKey(asset: asset, device: device)
-            var upload = state.uploads[key] ?? []
-            if offset == Int64(upload.count) {
+            if let asset = upload.asset, state.assets[asset] != nil { return .complete(upload) }
+            var content = state.uploads[upload.key] ?? []
+            if offset == Int64(content.count) {
                 let held =
                     state.assets.values.reduce(0) { $0 + $1.count } + state.uploads.values.reduce(0) { $0 + $1.count }
                 guard chunk.count <= state.capacity - held else { throw AssetStoreError(.full) }
-                upload += chunk
+                content += chunk
             }
-            guard upload.count == Int(asset.content.byteCount) else {
-                state.uploads[key] = upload
-                return AssetProgress(byteCount: Int64(upload.count), isComplete: false)
+            guard let asset = upload.asset, content.count == Int(asset.content.byteCount) else {
+                state.uploads[upload.key] = content
+                return AssetProgress(byteCount: Int64(content.count), isComplete: false)
             }
-            state.uploads[key] = nil
-            guard SHA256.hash(upload) == asset.content.sha256 else { throw AssetStoreError(.modified) }
-            state.assets[asset] = upload
-            return AssetProgress(byteCount: asset.content.byteCount, isComplete: true)
+            state.uploads[upload.key] = nil
+            guard SHA256.hash(content) == asset.content.sha256 else { throw AssetStoreError(.modified) }
+            state.assets[asset] = content
+            return .complete(upload)
         }
     }
 

@@ -28,6 +28,26 @@ extension AssetKey {
     }
 }
 
+extension AssetUpload {
+    /// - Parameter draft: empty if the hash names the upload. With one the hash may be empty.
+    /// - Throws: as `AssetKey.init(sha256:byteCount:for:by:)`.
+    package init(
+        sha256: some Collection<UInt8>, byteCount: UInt64, draft: some Collection<UInt8>, for zone: WireZoneID,
+        by viewpoint: Viewpoint
+    ) throws(Refusal) {
+        if draft.isEmpty || !sha256.isEmpty {
+            let asset = try AssetKey(sha256: sha256, byteCount: byteCount, for: zone, by: viewpoint)
+            let draft = draft.isEmpty ? nil : try FieldAsset(sha256: draft, byteCount: byteCount).sha256
+            self.init(of: asset, draft: draft, by: viewpoint.device)
+        } else {
+            let draft = try AssetKey(sha256: draft, byteCount: byteCount, for: zone, by: viewpoint)
+            self.init(
+                draft: draft.content.sha256, byteCount: draft.content.byteCount, in: draft.database,
+                by: viewpoint.device)
+        }
+    }
+}
+
 extension WireAssetProgress {
     package init(_ progress: AssetProgress) {
         self.init()

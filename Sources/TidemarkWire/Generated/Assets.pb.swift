@@ -45,10 +45,13 @@ package nonisolated struct WirePrepareAssetUpload: Sendable {
   /// Clears the value of `zone`. Subsequent reads from it will return its default value.
   package mutating func clearZone() {self._zone = nil}
 
-  /// 32 bytes.
+  /// 32 bytes. Empty for a draft whose hash is not known yet.
   package var sha256: Data = Data()
 
   package var byteCount: UInt64 = 0
+
+  /// As in UploadAssetChunk.
+  package var draft: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -75,6 +78,7 @@ package nonisolated struct WireUploadAssetChunk: Sendable {
   /// Clears the value of `zone`. Subsequent reads from it will return its default value.
   package mutating func clearZone() {self._zone = nil}
 
+  /// 32 bytes. Empty for a part of a draft whose hash is not known yet.
   package var sha256: Data = Data()
 
   package var byteCount: UInt64 = 0
@@ -83,6 +87,10 @@ package nonisolated struct WireUploadAssetChunk: Sendable {
 
   /// At most ServerLimits.asset_chunk_bytes_max. Empty for an asset without bytes.
   package var content: Data = Data()
+
+  /// Names an upload, for the device, while it is under way: 32 bytes of the device's choice, so that it can begin before
+  /// it knows the hash. What makes it whole has the hash too. Empty: the hash names the upload.
+  package var draft: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -163,7 +171,7 @@ fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
 nonisolated extension WirePrepareAssetUpload: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PrepareAssetUpload"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}sha256\0\u{3}byte_count\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}sha256\0\u{3}byte_count\0\u{1}draft\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -175,6 +183,7 @@ nonisolated extension WirePrepareAssetUpload: SwiftProtobuf.Message, SwiftProtob
       case 2: try { try decoder.decodeSingularMessageField(value: &self._zone) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.sha256) }()
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.byteCount) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.draft) }()
       default: break
       }
     }
@@ -197,6 +206,9 @@ nonisolated extension WirePrepareAssetUpload: SwiftProtobuf.Message, SwiftProtob
     if self.byteCount != 0 {
       try visitor.visitSingularUInt64Field(value: self.byteCount, fieldNumber: 4)
     }
+    if !self.draft.isEmpty {
+      try visitor.visitSingularBytesField(value: self.draft, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -205,6 +217,7 @@ nonisolated extension WirePrepareAssetUpload: SwiftProtobuf.Message, SwiftProtob
     if lhs._zone != rhs._zone {return false}
     if lhs.sha256 != rhs.sha256 {return false}
     if lhs.byteCount != rhs.byteCount {return false}
+    if lhs.draft != rhs.draft {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -212,7 +225,7 @@ nonisolated extension WirePrepareAssetUpload: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension WireUploadAssetChunk: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".UploadAssetChunk"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}sha256\0\u{3}byte_count\0\u{1}offset\0\u{1}content\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}sha256\0\u{3}byte_count\0\u{1}offset\0\u{1}content\0\u{1}draft\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -226,6 +239,7 @@ nonisolated extension WireUploadAssetChunk: SwiftProtobuf.Message, SwiftProtobuf
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.byteCount) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
       case 6: try { try decoder.decodeSingularBytesField(value: &self.content) }()
+      case 7: try { try decoder.decodeSingularBytesField(value: &self.draft) }()
       default: break
       }
     }
@@ -254,6 +268,9 @@ nonisolated extension WireUploadAssetChunk: SwiftProtobuf.Message, SwiftProtobuf
     if !self.content.isEmpty {
       try visitor.visitSingularBytesField(value: self.content, fieldNumber: 6)
     }
+    if !self.draft.isEmpty {
+      try visitor.visitSingularBytesField(value: self.draft, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -264,6 +281,7 @@ nonisolated extension WireUploadAssetChunk: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.byteCount != rhs.byteCount {return false}
     if lhs.offset != rhs.offset {return false}
     if lhs.content != rhs.content {return false}
+    if lhs.draft != rhs.draft {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -142,6 +142,9 @@ import struct Foundation.Data
         for change: (inout WireUploadAssetChunk) -> Void in [
             { $0.sha256 = Data([1]) }, { $0.byteCount = .max }, { $0.offset = 1 }, { $0.offset = .max },
             { $0.content = Data(repeating: 0, count: 1_001) }, { $0.byteCount = 10 }, { $0.database = .unspecified },
+            { $0.draft = Data([1]) }, { $0.sha256 = Data() },
+            // Whole, and nobody has said what it is.
+            { ($0.sha256, $0.draft) = (Data(), Data(repeating: 1, count: 32)) },
         ] {
             guard case .uploadAssetChunk(var request) = chunk(0..<1_000, of: content) else { return }
             change(&request)
@@ -166,6 +169,26 @@ import struct Foundation.Data
             throw SessionWorld.Unexpected(nil)
         }
         #expect(end.isComplete)
+    }
+
+    @Test func `R-070: an upload may begin before its hash is known`() throws {
+        let world = SessionWorld()
+        let client = try world.enter()
+        func draft(_ range: Range<Int>, _ sha256: [UInt8]) throws -> WireAssetProgress {
+            guard case .uploadAssetChunk(var request) = chunk(range, of: content) else {
+                throw SessionWorld.Unexpected(nil)
+            }
+            request.sha256 = Data(sha256)
+            request.draft = Data(repeating: 1, count: 32)
+            guard case .uploadAssetChunk(let progress)? = try client.ask(.uploadAssetChunk(request)) else {
+                throw SessionWorld.Unexpected(nil)
+            }
+            return progress
+        }
+        #expect(try draft(0..<600, []).offset == 600)
+        #expect(world.server.assets.assets.isEmpty)
+        #expect(try draft(600..<1_000, SHA256.hash(content)).isComplete)
+        #expect(Array(world.server.assets.assets.values) == [content])
     }
 
     @Test func `R-070: other bytes than were announced are assetFileModified`() throws {

@@ -11,7 +11,7 @@ extension CloudDatabase {
     /// Told how many bytes are over.
     typealias Report = @Sendable (Int64) -> Void
 
-    private struct Part {
+    struct Part {
         let end: Int64
         let answer: PendingAnswer
         let place: TransferLane.Place
@@ -23,11 +23,18 @@ extension CloudDatabase {
     func prepareUpload(
         of content: FieldAsset, for zoneID: CKRecordZone.ID
     ) async throws(CKError) -> WireAssetProgress {
+        try await prepareUpload(AssetUploadName(sha256: content.sha256, byteCount: content.byteCount), for: zoneID)
+    }
+
+    func prepareUpload(
+        _ upload: AssetUploadName, for zoneID: CKRecordZone.ID
+    ) async throws(CKError) -> WireAssetProgress {
         var request = WirePrepareAssetUpload()
         request.database = wireScope
         request.zone = WireZoneID(zoneID)
-        request.sha256 = Data(content.sha256)
-        request.byteCount = UInt64(content.byteCount)
+        request.sha256 = Data(upload.sha256)
+        request.byteCount = UInt64(upload.byteCount)
+        request.draft = Data(upload.draft)
         guard
             case .prepareAssetUpload(let progress) =
                 try await self.request({ [request] _ in .prepareAssetUpload(request) }).answer
@@ -68,13 +75,13 @@ extension CloudDatabase {
         let total = file.content.byteCount
         var next: Int64 = 0
         if total > Int64(TransferPace.chunkBytesMax) {
-            let progress = try await prepareUpload(of: file.content, for: zoneID)
+            let progress = try await prepareUpload(AssetUploadName(file), for: zoneID)
             if progress.isComplete { return true }
             next = min(Int64(clamping: progress.offset), total)
             patience.reached(next)
         }
         var parts: Deque<Part> = []
-        let form = chunk(of: file.content, zoneID)
+        let form = chunk(of: AssetUploadName(file), zoneID)
         do throws(CKError) {
             var isFirst = true
             while true {
@@ -85,7 +92,7 @@ extension CloudDatabase {
                     let answer: PendingAnswer
                     do throws(CKError) {
                         let request = try await FileThread.run { () throws(CKError) in
-                            try Self.encode(form, file, at: offset, count: count)
+                            try Self.encode(form, file.source, at: offset, count: count)
                         }
                         answer = connection.begin(timeout: timeout, generation: credentialGeneration, request)
                     } catch {
@@ -118,18 +125,19 @@ extension CloudDatabase {
     }
 
     /// What all chunks of an upload have in common.
-    private func chunk(of content: FieldAsset, _ zoneID: CKRecordZone.ID) -> WireUploadAssetChunk {
+    func chunk(of upload: AssetUploadName, _ zoneID: CKRecordZone.ID) -> WireUploadAssetChunk {
         var request = WireUploadAssetChunk()
         request.database = wireScope
         request.zone = WireZoneID(zoneID)
-        request.sha256 = Data(content.sha256)
-        request.byteCount = UInt64(content.byteCount)
+        request.sha256 = Data(upload.sha256)
+        request.byteCount = UInt64(upload.byteCount)
+        request.draft = Data(upload.draft)
         return request
     }
 
     /// A request for a chunk, into which the file is read. Blocks.
-    private static func encode(
-        _ form: WireUploadAssetChunk, _ file: AssetFile, at offset: Int64, count: Int
+    static func encode(
+        _ form: WireUploadAssetChunk, _ file: AssetSource, at offset: Int64, count: Int
     ) throws(CKError) -> EncodedRequest {
         var form = form
         form.offset = UInt64(offset)
@@ -218,7 +226,7 @@ extension CloudDatabase {
     // MARK: Parts
 
     /// A place on the connection: waits only if the transfer has none.
-    private func place(hasNone: Bool) async -> TransferLane.Place? {
+    func place(hasNone: Bool) async -> TransferLane.Place? {
         hasNone ? await connection.lane.enter() : connection.lane.tryEnter()
     }
 
@@ -230,7 +238,7 @@ extension CloudDatabase {
         }
     }
 
-    private func answer(to part: Part) async throws(CKError) -> WireServerEnvelope.OneOf_Answer? {
+    func answer(to part: Part) async throws(CKError) -> WireServerEnvelope.OneOf_Answer? {
         do throws(CKError) {
             let envelope = try await connection.answer(part.answer)
             connection.lane.leave(part.place, isAnswered: true)
@@ -241,7 +249,7 @@ extension CloudDatabase {
         }
     }
 
-    private func abandon(_ parts: Deque<Part>) {
+    func abandon(_ parts: Deque<Part>) {
         for part in parts {
             connection.abandon(part.answer)
             connection.lane.leave(part.place, isAnswered: false)

@@ -21,8 +21,7 @@ extension CloudDatabase {
         var failures: [CKRecord.ID: CKError] = [:]
     }
 
-    /// Reads the files of all assets that are to be saved (R-070: before any request), then brings to the server what it
-    /// does not have.
+    /// Reads the files of all assets that are to be saved, then brings to the server what it does not have.
     func uploadAssets(
         of records: [CKRecord], all: Bool, progress: Progress?
     ) async throws(CKError) -> UploadedAssets {
@@ -66,7 +65,7 @@ extension CloudDatabase {
         guard let url = asset.fileURL else {
             throw CKError(.assetNotAvailable, text: "The asset has no file: fetch the record again.")
         }
-        return try await FileThread.run { () throws(CKError) in try AssetFile(url) }
+        return try await read(url, for: zoneID)
     }
 
     // MARK: Fetching

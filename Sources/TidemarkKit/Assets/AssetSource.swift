@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkCrypto
+
+/// A file of the app's as it was when it was first looked at.
+///
+/// Everything here blocks: on ``FileThread`` only.
+struct AssetSource: Sendable {
+    /// What tells that a file was changed or replaced, as far as a file system says.
+    private struct Stamp: Equatable {
+        let file: UInt64
+        let byteCount: Int64
+        let seconds: Int
+        let nanoseconds: Int
+
+        init(_ status: stat) {
+            file = UInt64(status.st_ino)
+            byteCount = Int64(status.st_size)
+            #if canImport(Darwin)
+                (seconds, nanoseconds) = (status.st_mtimespec.tv_sec, status.st_mtimespec.tv_nsec)
+            #else
+                (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+            #endif
+        }
+    }
+
+    private let path: String
+    private let stamp: Stamp
+
+    /// - Throws: `assetFileNotFound`, `assetNotAvailable` if it cannot be read or is no file.
+    init(_ url: URL) throws(CKError) {
+        path = url.path
+        let (descriptor, stamp) = try Self.open(path)
+        close(descriptor)
+        self.stamp = stamp
+    }
+
+    var byteCount: Int64 { stamp.byteCount }
+
+    /// 32 bytes that stand for the file as it is, while nobody knows what is in it.
+    var draft: [UInt8] {
+        SHA256.hash(Array("\(path)\u{0}\(stamp.file) \(stamp.byteCount) \(stamp.seconds) \(stamp.nanoseconds)".utf8))
+    }
+
+    /// Some bytes of it. Opened each time, so that any number of files can be under way.
+    ///
+    /// - Parameters:
+    ///   - head: what the result begins with.
+    ///   - room: bytes that can be added to the result without a copy.
+    /// - Throws: `assetFileModified` if it is not as it was when it was first read.
+    func bytes(
+        at offset: Int64, count: Int, after head: [UInt8] = [], before room: Int = 0
+    ) throws(CKError) -> [UInt8] {
+        let descriptor = try openUnchanged()
+        defer { close(descriptor) }
+        let bytes = [UInt8](unsafeUninitializedCapacity: head.count + count + room) { buffer, filled in
+            let place = UnsafeMutableRawBufferPointer(buffer)
+            place.copyBytes(from: head)
+            let rest = UnsafeMutableRawBufferPointer(rebasing: place[head.count..<head.count + count])
+            filled = head.count + Self.read(descriptor, rest, at: offset)
+        }
+        guard bytes.count == head.count + count else { throw modified }
+        return bytes
+    }
+
+    /// - Throws: `assetFileModified` if it is not as it was when it was first read.
+    func checkUnchanged() throws(CKError) {
+        close(try openUnchanged())
+    }
+
+    func openUnchanged() throws(CKError) -> Int32 {
+        guard let (descriptor, stamp) = try? Self.open(path) else { throw modified }
+        guard stamp == self.stamp else {
+            close(descriptor)
+            throw modified
+        }
+        return descriptor
+    }
+
+    private static func open(_ path: String) throws(CKError) -> (descriptor: Int32, stamp: Stamp) {
+        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let code = errno
+        guard descriptor >= 0 else {
+            throw code == ENOENT || code == ENOTDIR ? notFound(path) : notAvailable(path)
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw notAvailable(path)
+        }
+        return (descriptor, Stamp(status))
+    }
+
+    /// Fewer than asked for at the end of the file, and when it cannot be read.
+    static func read(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let count = pread(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
+            let code = errno
+            if count < 0, code == EINTR { continue }
+            if count <= 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    private static func notFound(_ path: String) -> CKError {
+        CKError(.assetFileNotFound, text: "There is no file at \(path).")
+    }
+
+    private static func notAvailable(_ path: String) -> CKError {
+        CKError(.assetNotAvailable, text: "The file at \(path) cannot be read.")
+    }
+
+    var modified: CKError {
+        CKError(.assetFileModified, text: "The file at \(path) changed while it was uploaded. Save the record again.")
+    }
+}
