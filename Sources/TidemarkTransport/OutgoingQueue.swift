@@ -68,13 +68,11 @@ struct OutgoingQueue {
     mutating func discard(_ count: Int) {
         head += count
         guard head == bytes.count else { return }
-        head = 0
-        if let next = later.popFirst() {
+        expectedCount = min(head, Self.expectedCountMax)
+        (bytes, head) = ([], 0)
+        while bytes.isEmpty, let next = later.popFirst() {
             bytes = next
             laterCount -= next.count
-        } else {
-            expectedCount = min(bytes.count, Self.expectedCountMax)
-            bytes = []
         }
     }
 

@@ -13,13 +13,24 @@ enum Cores {
         return [taskset, "--cpu-list", "\(core)"]
     }
 
+    /// The calling thread alone.
+    static func pinThisThread(to core: Int) throws {
+        guard core < count else { return }
+        let thread = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+        guard let number = thread.split(separator: "/").last else { throw BenchError("There is no /proc.") }
+        try run(["--pid", "--cpu-list", "\(core)", "\(number)"])
+    }
+
     /// All threads of this process; nil: anywhere.
     static func pinThisProcess(to core: Int?) throws {
         if let core, core >= count { return }
-        let list = core.map { "\($0)" } ?? "0-\(count - 1)"
+        try run(["--all-tasks", "--pid", "--cpu-list", core.map { "\($0)" } ?? "0-\(count - 1)", "\(getpid())"])
+    }
+
+    private static func run(_ arguments: [String]) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: taskset)
-        process.arguments = ["--all-tasks", "--pid", "--cpu-list", list, "\(getpid())"]
+        process.arguments = arguments
         process.standardOutput = FileHandle.nullDevice
         try process.run()
         process.waitUntilExit()

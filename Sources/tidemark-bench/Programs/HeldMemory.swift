@@ -40,7 +40,7 @@ final class HeldMemory: Sendable {
     func replaced<Value>(on core: Int, by body: () throws -> Value) throws -> Value {
         let usedBefore = try usedBytes()
         Thread.detachNewThread { [self] in
-            try? Cores.pinThisProcess(to: core)
+            try? Cores.pinThisThread(to: core)
             var held = byteCount
             while !hasEnded.withLock({ $0 }), let used = try? usedBytes() {
                 let written = used - usedBefore + byteCount - held

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import TidemarkTransport
+
+@Suite struct OutgoingQueueTests {
+    private func bytes(_ count: Int, _ seed: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: $0 &+ seed) }
+    }
+
+    /// Takes what is next, at most so many bytes.
+    private func take(_ queue: inout OutgoingQueue, _ count: Int) -> [UInt8] {
+        let taken = queue.withBytes(atMost: count) { Array($0) }
+        queue.discard(taken.count)
+        return taken
+    }
+
+    @Test func `small and large, shared and written, leave in the order in which they came`() {
+        var queue = OutgoingQueue()
+        var expected: [UInt8] = []
+        var taken: [UInt8] = []
+        let sizes = [1, 10, 65_536, 3, 65_537, 200_000, 2, 0, 40_000, 40_000, 100, 65_536, 7]
+        for round in 0..<4 {
+            for (index, size) in sizes.enumerated() {
+                let bytes = bytes(size, index)
+                expected += bytes
+                if (index + round).isMultiple(of: 2) {
+                    queue.append(shared: bytes)
+                } else {
+                    queue.append(about: size) { $0 += bytes }
+                }
+                #expect(queue.count == expected.count - taken.count)
+                if round > 1 { taken += take(&queue, 30_000) }
+            }
+        }
+        while !queue.isEmpty {
+            let next = take(&queue, 30_000)
+            guard !next.isEmpty else { break }
+            taken += next
+        }
+        #expect(taken == expected)
+        #expect(queue.isEmpty && queue.count == 0)
+    }
+
+    @Test func `what is large is not copied, and what is shared is not changed`() {
+        var queue = OutgoingQueue()
+        let large = bytes(100_000, 1)
+        let small = bytes(10, 2)
+        let start = large.withUnsafeBytes { $0.baseAddress }
+        queue.append(shared: small)
+        queue.append(about: 5) { $0 += [1, 2, 3, 4, 5] }
+        queue.append(shared: large)
+        #expect(small == bytes(10, 2))
+        #expect(take(&queue, 1_000) == small + [1, 2, 3, 4, 5])
+        #expect(queue.withBytes(atMost: 1) { $0.baseAddress } == start)
+        queue.clear()
+        #expect(queue.isEmpty)
+        queue.append(shared: small)
+        #expect(take(&queue, 100) == small)
+    }
+}
