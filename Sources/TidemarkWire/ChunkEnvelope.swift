@@ -2,12 +2,6 @@
 
 internal import SwiftProtobuf
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// The two messages that carry a part of an asset, put together and taken apart so that the part is copied nowhere: it is
 /// most of the message, and there are thousands of them.
 ///
@@ -82,26 +76,12 @@ package enum ChunkEnvelope {
         return (envelope, content)
     }
 
-    /// Any answer. The content of a chunk is lent from the bytes, which live as long as it does.
-    package static func answer(_ bytes: [UInt8]) throws -> WireServerEnvelope {
-        guard let (rest, content) = taken(from: bytes, Field.fetch, Field.fetchContent) else {
-            return try WireServerEnvelope(serializedBytes: bytes)
-        }
-        var envelope = try WireServerEnvelope(serializedBytes: rest)
-        guard case .fetchAssetChunk = envelope.answer else { return try WireServerEnvelope(serializedBytes: bytes) }
-        envelope.fetchAssetChunk.content = lent(bytes, content)
-        return envelope
-    }
-
-    private static func lent(_ bytes: [UInt8], _ range: Range<Int>) -> Data {
-        bytes.withUnsafeBytes { all in
-            guard let start = all.baseAddress else { return Data() }
-            // NB: an array of bytes stays where it is while somebody holds it: the closure does, and whoever changes the
-            // array then changes a copy. Nobody writes into such data: it would be copied before.
-            return Data(
-                bytesNoCopy: UnsafeMutableRawPointer(mutating: start + range.lowerBound), count: range.count,
-                deallocator: .custom { _, _ in withExtendedLifetime(bytes) {} })
-        }
+    /// As ``request(_:)``, of an answer.
+    package static func answer(_ bytes: [UInt8]) throws -> (envelope: WireServerEnvelope, content: Range<Int>)? {
+        guard let (rest, content) = taken(from: bytes, Field.fetch, Field.fetchContent) else { return nil }
+        let envelope = try WireServerEnvelope(serializedBytes: rest)
+        guard case .fetchAssetChunk = envelope.answer else { return nil }
+        return (envelope, content)
     }
 
     /// The message without the content, and where that lies. Nil if it is small, or there is anything unusual about it: then

@@ -218,7 +218,7 @@ struct ConnectionMachine {
     }
 
     mutating func received(_ message: [UInt8], now: Moment) -> [Action] {
-        guard let envelope = try? ChunkEnvelope.answer(message) else { return [.closeChannel] }
+        guard let envelope = try? WireServerEnvelope(received: message) else { return [.closeChannel] }
         switch (state, envelope.answer) {
         case (.greeting, .hello(let answer)):
             return greeted(answer, now: now)

@@ -105,7 +105,7 @@ extension CloudService {
         _ upload: AssetUpload, _ body: (any AssetStore, Timestamp) async throws(AssetFailure) -> Value
     ) async -> Result<Value, FailureReason> {
         guard let store = assets else { return .failure(.assetsUnavailable) }
-        if let reason = AssetRules.refusal(of: upload, within: limits) { return .failure(reason) }
+        if let reason = AssetRules.refusal(byteCount: upload.key.byteCount, within: limits) { return .failure(reason) }
         do {
             return .success(try await body(store, Timestamp(milliseconds: scheduler.wallClockMilliseconds)))
         } catch {

@@ -14,7 +14,7 @@ final class HeldMemory: Sendable {
     private let byteCount: Int
     private let hasEnded = Mutex(false)
 
-    /// How much is free beyond what has been written.
+    /// How much is free beyond what has been written: more would be given back before it is used.
     private static let aheadBytes = 32 * 1_048_576
     private static let lookInterval = 0.001
 
@@ -39,6 +39,7 @@ final class HeldMemory: Sendable {
     /// - Parameter core: on which they are written: the kernel keeps what a core has freed for that core.
     func replaced<Value>(on core: Int, by body: () throws -> Value) throws -> Value {
         let usedBefore = try usedBytes()
+        let isReady = DispatchSemaphore(value: 0)
         Thread.detachNewThread { [self] in
             try? Cores.pinThisThread(to: core)
             var held = byteCount
@@ -49,9 +50,12 @@ final class HeldMemory: Sendable {
                     held = wanted
                     ftruncate(descriptor, off_t(held))
                 }
+                isReady.signal()
                 Thread.sleep(forTimeInterval: Self.lookInterval)
             }
+            isReady.signal()
         }
+        isReady.wait()
         defer { hasEnded.withLock { $0 = true } }
         return try body()
     }

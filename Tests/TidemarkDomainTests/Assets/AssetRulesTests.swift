@@ -88,8 +88,23 @@ import TidemarkFields
     @Test func `R-082: the size of an asset is limited`() {
         var limits = Limits()
         limits.assetBytesMax = 5
-        #expect(AssetRules.refusal(of: Self.asset(1, byteCount: 5), within: limits) == nil)
-        #expect(AssetRules.refusal(of: Self.asset(1, byteCount: 6), within: limits) == .assetTooLarge)
+        #expect(AssetRules.refusal(byteCount: 5, within: limits) == nil)
+        #expect(AssetRules.refusal(byteCount: 6, within: limits) == .assetTooLarge)
+    }
+
+    @Test func `R-070: what makes an upload whole says what it is`() {
+        let device = DeviceID(high: 0, low: 1)
+        let asset = AssetKey(database: DatabaseID(1), content: Self.asset(1, byteCount: 5))
+        let draft = AssetUpload(draft: asset.content.sha256, byteCount: 5, in: asset.database, by: device)
+        let named = AssetUpload(of: asset, draft: Array(repeating: 9, count: 32), by: device)
+        let cases: [(count: Int, offset: Int64, isPart: Bool, isEnd: Bool)] = [
+            (0, 0, true, true), (4, 0, true, true), (5, 0, false, true), (6, 0, false, false), (1, 4, false, true),
+            (0, 5, false, true), (0, 6, false, false), (1, -1, false, false), (1, .max, false, false),
+        ]
+        for (count, offset, isPart, isEnd) in cases {
+            #expect(draft.takes(count, at: offset) == isPart, "\(count) at \(offset)")
+            #expect(named.takes(count, at: offset) == isEnd, "\(count) at \(offset)")
+        }
     }
 
     @Test func `I-5: an asset is named by the record as it is`() throws {

@@ -43,9 +43,21 @@ import TidemarkWire
         return envelope
     }
 
-    /// Nil for what is refused.
+    private func whole(answer bytes: [UInt8]) throws -> WireServerEnvelope {
+        guard let (envelope, range) = try ChunkEnvelope.answer(bytes) else {
+            return try WireServerEnvelope(serializedBytes: bytes)
+        }
+        var whole = envelope
+        whole.fetchAssetChunk.content = Data(bytes[range])
+        return whole
+    }
+
+    /// As the generated code reads it; nil for what is refused. A message does not keep what it does not know.
     private static func expected(_ bytes: [UInt8]) -> WireClientEnvelope? {
-        guard let envelope = try? WireClientEnvelope(serializedBytes: bytes), envelope.id != 0 else { return nil }
+        guard let read = try? WireClientEnvelope(serializedBytes: bytes), read.id != 0 else { return nil }
+        var envelope = WireClientEnvelope()
+        envelope.id = read.id
+        envelope.request = read.request
         return envelope
     }
 
@@ -61,20 +73,12 @@ import TidemarkWire
 
         let answer = ChunkEnvelope.answerHead(id: 300, contentCount: count) + Self.content(count)
         #expect(try WireServerEnvelope(serializedBytes: answer) == Self.answer(count))
-        #expect(try ChunkEnvelope.answer(answer) == Self.answer(count))
+        #expect(try whole(answer: answer) == Self.answer(count))
     }
 
     @Test(arguments: sizes) func `what the generated code writes is read`(_ count: Int) throws {
         #expect(try whole(try Self.upload(count).serializedBytes()) == Self.upload(count))
-        #expect(try ChunkEnvelope.answer(try Self.answer(count).serializedBytes()) == Self.answer(count))
-    }
-
-    @Test func `content outlives the message that it lies in`() throws {
-        var message: [UInt8] = try Self.answer(20_000).serializedBytes()
-        let content = try ChunkEnvelope.answer(message).fetchAssetChunk.content
-        message.removeAll(keepingCapacity: true)
-        message.append(contentsOf: repeatElement(1, count: 20_000))
-        #expect(content == Self.content(20_000))
+        #expect(try whole(answer: try Self.answer(count).serializedBytes()) == Self.answer(count))
     }
 
     @Test func `unusual messages mean what they mean to the generated code`() throws {
