@@ -194,8 +194,8 @@ extension Session {
         guard let member else { return }
         guard !member.isExpired(hub.now) else { return end(.notAuthenticated) }
         if let seconds = hub.settings.throttle?(member.device) {
-            send { $0.send(ServerMessage.failure(id, .tooManyRequests, retryAfter: seconds)) }
-            return perform(decide { $0.finished(id) })
+            send { $0.send(ServerMessage.failure(message.id, .tooManyRequests, retryAfter: seconds)) }
+            return perform(decide { $0.finished(message.id) })
         }
         hub.scheduler.run { [self] in
             let context = RequestContext(id: message.id, content: message.content, session: self, member: member)
