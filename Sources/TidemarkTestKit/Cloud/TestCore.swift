@@ -13,7 +13,7 @@ final class TestCore: Sendable {
     let database: MemoryDatabase
     let container: ContainerKey
     private let assets = MemoryAssetStore()
-    private let throttles: Throttles
+    private let throttles = Throttles()
     private let network: CalmNetwork
     private let state: Mutex<State>
 
@@ -33,7 +33,6 @@ final class TestCore: Sendable {
         database = MemoryDatabase(scheduler: loop)
         database.setMasterKeyCheck(MemoryKeyEscrow().check)
         container = ContainerKey(identifier: containerIdentifier, environment: .development)
-        throttles = Throttles(timers: loop)
         network = CalmNetwork(timers: loop)
         state = Mutex(State(server: Self.makeServer(on: database, assets, throttles, loop)))
     }

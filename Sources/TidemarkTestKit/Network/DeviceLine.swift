@@ -15,6 +15,8 @@ package final class DeviceLine: CloudTransport {
         /// Whether the answer to the next change is to get lost.
         var losesAnswer = false
         var lostAnswerCount = 0
+        /// On the clock of `timers`.
+        var throttleEnd: Duration?
     }
 
     private let base: any CloudTransport
@@ -57,7 +59,14 @@ package final class DeviceLine: CloudTransport {
 
     /// For so long no request is answered but by `requestRateLimited`.
     package func throttle(for duration: Duration) {
-        throttles.throttle(self, until: timers.now + duration)
+        let end = timers.now + duration
+        state.withLock { $0.throttleEnd = end }
+    }
+
+    /// For how many seconds more; nil: not at all.
+    var throttledSeconds: Double? {
+        let left = (state.withLock { $0.throttleEnd } ?? .zero) - timers.now
+        return left > .zero ? left / .seconds(1) : nil
     }
 
     // MARK: CloudTransport

@@ -34,7 +34,7 @@ final class RealCloud: ConformingCloud {
     private let adminLoop: EventLoop
     private let server: Server
     private let authorityFile: String
-    fileprivate let throttles: Throttles
+    private let throttles = Throttles()
     private let state = Mutex(State())
 
     private init() async throws {
@@ -45,7 +45,6 @@ final class RealCloud: ConformingCloud {
         authorityFile = certificates.authorityFile
         adminLoop = try EventLoop(name: "admin")
         storage = try PostgresStorage(url: database.url, loop: adminLoop, connections: 1)
-        throttles = Throttles(timers: NetworkThread.shared)
         var configuration = ServerConfiguration(
             addresses: [.loopback(port: 0)],
             certificate: .init(
