@@ -15,14 +15,14 @@ final class CountingApp: CKSyncEngineDelegate {
 
     private let counts = Mutex(Counts())
 
-    /// Of one account's private database, for the server of `stage`.
+    /// An account's private database on the server at that port.
     static func database(_ port: UInt16, _ credential: String, _ bench: Bench) -> CKDatabase {
         var configuration = TidemarkConfiguration(
             url: URL(string: "wss://127.0.0.1:\(port)"), token: credential,
             defaultContainerIdentifier: BenchDatabase.container)
         configuration.certificateAuthorityFile = bench.certificates.authorityFile
-        TidemarkConfiguration.current = configuration
-        return CKContainer.default().privateCloudDatabase
+        let context = CloudContext(containerIdentifier: BenchDatabase.container, configuration: configuration)
+        return CKContainer(context: context).privateCloudDatabase
     }
 
     static func record(_ id: CKRecord.ID) -> CKRecord {
