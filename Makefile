@@ -5,7 +5,7 @@ TSAN ?= .build-tsan
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## Install what is missing (libssl-dev, libpq-dev, zlib1g-dev, PostgreSQL) with apt-get
+setup: ## Install what is missing (libssl-dev, libpq-dev, zlib1g-dev, libsqlite3-dev, PostgreSQL) with apt-get
 	deploy/setup
 
 build: setup ## Compile everything, for debugging

@@ -250,7 +250,11 @@ let package = Package(
         tests("TidemarkTestKitTests", ["TidemarkTestKit", "CloudKit", "TidemarkScheduling", "TidemarkBytes"]),
         // Apps as others write them: nothing but CloudKit and Foundation, and no settings of ours.
         .executableTarget(name: "ContactsProgram", dependencies: ["CloudKit"], path: "Tests/ClientPrograms/Contacts"),
-        .executableTarget(name: "NotesProgram", dependencies: ["CloudKit"], path: "Tests/ClientPrograms/Notes"),
+        .systemLibrary(
+            name: "CSQLite", path: "Tests/ClientPrograms/CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]),
+        .executableTarget(
+            name: "NotesProgram", dependencies: ["CloudKit", "CSQLite"], path: "Tests/ClientPrograms/Notes"),
         tests(
             "EndToEndTests",
             [

@@ -4,7 +4,7 @@ import CloudKit
 import Foundation
 
 /// One row of the store.
-struct Note: Codable, Sendable {
+struct Note: Sendable {
     /// What the user sees and edits, and what is merged field by field.
     struct Fields: Codable, Equatable, Sendable {
         var title = ""

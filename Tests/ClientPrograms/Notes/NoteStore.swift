@@ -3,56 +3,80 @@
 import CloudKit
 import Foundation
 
-/// A small database of files: one for each row, each written whole or not at all.
-struct NoteStore {
-    private let rows: URL
-    private let stateFile: URL
-    private(set) var notes: [String: Note] = [:]
+/// The rows, and what the engine wants to find at its next start, in one SQLite database.
+final class NoteStore {
+    private let database: SQLite
 
     init(directory: URL) throws {
-        rows = directory.appendingPathComponent("notes", isDirectory: true)
-        stateFile = directory.appendingPathComponent("engine.plist")
-        try FileManager.default.createDirectory(at: rows, withIntermediateDirectories: true)
-        for file in try FileManager.default.contentsOfDirectory(at: rows, includingPropertiesForKeys: nil)
-        where file.pathExtension == "json" {
-            let note = try JSONDecoder().decode(Note.self, from: Data(contentsOf: file))
-            notes[note.id] = note
-        }
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        database = SQLite(directory.appendingPathComponent("notes.sqlite"))
+        database.execute(
+            """
+            PRAGMA journal_mode = WAL;
+            PRAGMA synchronous = FULL;
+            CREATE TABLE IF NOT EXISTS note (
+                id TEXT PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL, tags BLOB NOT NULL,
+                server_fields BLOB, system_fields BLOB, is_deleted INTEGER NOT NULL
+            );
+            CREATE TABLE IF NOT EXISTS engine (id INTEGER PRIMARY KEY CHECK (id = 0), state BLOB NOT NULL);
+            """)
     }
 
-    subscript(id: String) -> Note? { notes[id] }
+    private static let columns = "id, title, body, tags, server_fields, system_fields, is_deleted"
+
+    /// All rows, deleted ones that the server may still have among them.
+    var notes: [Note] { select("") }
+
+    subscript(id: String) -> Note? { select("WHERE id = ?", [.text(id)]).first }
+
+    private func select(_ condition: String, _ values: [SQLite.Value] = []) -> [Note] {
+        var notes: [Note] = []
+        database.run("SELECT \(Self.columns) FROM note \(condition)", values) { row in
+            var note = Note(id: row.text(0))
+            note.fields = Note.Fields(
+                title: row.text(1), body: row.text(2), tags: decode(row.blob(3)) ?? [])
+            note.serverFields = decode(row.blob(4))
+            note.systemFields = row.blob(5)
+            note.isDeleted = row.integer(6) != 0
+            notes.append(note)
+        }
+        return notes
+    }
 
     /// Inserts or updates a row.
-    mutating func put(_ note: Note) {
-        notes[note.id] = note
-        write { try JSONEncoder().encode(note).write(to: file(of: note.id), options: .atomic) }
+    func put(_ note: Note) {
+        database.run(
+            "INSERT OR REPLACE INTO note (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                .text(note.id), .text(note.fields.title), .text(note.fields.body), .blob(encode(note.fields.tags)),
+                .blob(note.serverFields.map(encode)), .blob(note.systemFields), .integer(note.isDeleted ? 1 : 0),
+            ])
     }
 
-    mutating func remove(_ id: String) {
-        guard notes.removeValue(forKey: id) != nil else { return }
-        write { try FileManager.default.removeItem(at: file(of: id)) }
+    func remove(_ id: String) {
+        database.run("DELETE FROM note WHERE id = ?", [.text(id)])
     }
 
-    mutating func removeAll() {
-        for id in Array(notes.keys) { remove(id) }
+    func removeAll() {
+        database.run("DELETE FROM note")
     }
 
-    /// What the engine wants to find at its next start.
     func engineState() -> CKSyncEngine.State.Serialization? {
-        guard let data = try? Data(contentsOf: stateFile) else { return nil }
-        return try? PropertyListDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
+        var state: CKSyncEngine.State.Serialization?
+        database.run("SELECT state FROM engine") { state = decode($0.blob(0)) }
+        return state
     }
 
     /// Rows come first: a state that is older than they are only fetches some changes again.
     func setEngineState(_ state: CKSyncEngine.State.Serialization) {
-        write { try PropertyListEncoder().encode(state).write(to: stateFile, options: .atomic) }
+        database.run("INSERT OR REPLACE INTO engine (id, state) VALUES (0, ?)", [.blob(encode(state))])
     }
 
-    private func file(of id: String) -> URL {
-        rows.appendingPathComponent(Data(id.utf8).map { String(format: "%02x", $0) }.joined() + ".json")
+    private func encode(_ value: some Encodable) -> Data {
+        do { return try JSONEncoder().encode(value) } catch { fatalError("cannot be stored: \(error)") }
     }
 
-    private func write(_ work: () throws -> Void) {
-        do { try work() } catch { fatalError("the store cannot be written: \(error)") }
+    private func decode<Value: Decodable>(_ data: Data?) -> Value? {
+        data.flatMap { try? JSONDecoder().decode(Value.self, from: $0) }
     }
 }

@@ -6,7 +6,7 @@ import Foundation
 /// Keeps a ``NoteStore`` in sync. What is to be sent follows from the rows, so that nothing is lost if the program dies between
 /// an edit and the engine's next state update.
 final actor NoteSync: CKSyncEngineDelegate {
-    private var store: NoteStore
+    private let store: NoteStore
     private let changed: @Sendable (_ items: [String: [String: String]], _ pendingCount: Int) -> Void
     private var engine: CKSyncEngine?
     /// The fields of rows whose records were handed to the engine, as they were then.
@@ -30,7 +30,7 @@ final actor NoteSync: CKSyncEngineDelegate {
     }
 
     private func addDirtyRows(to engine: CKSyncEngine) {
-        engine.state.add(pendingRecordZoneChanges: store.notes.values.filter(\.isDirty).map(\.pendingChange))
+        engine.state.add(pendingRecordZoneChanges: store.notes.filter(\.isDirty).map(\.pendingChange))
     }
 
     // MARK: What the user does
@@ -74,14 +74,16 @@ final actor NoteSync: CKSyncEngineDelegate {
     }
 
     func show() {
-        let items = store.notes.filter { !$0.value.isDeleted }.mapValues { note in
-            [
+        let notes = store.notes
+        var items: [String: [String: String]] = [:]
+        for note in notes where !note.isDeleted {
+            items[note.id] = [
                 "title": note.fields.title, "body": note.fields.body,
                 "tags": note.fields.tags.sorted().joined(separator: ","),
             ]
         }
         let pendingZones = engine?.state.pendingDatabaseChanges.count ?? 0
-        changed(items, store.notes.values.count(where: \.isDirty) + pendingZones)
+        changed(items, notes.count(where: \.isDirty) + pendingZones)
     }
 
     private func pend(_ note: Note) {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TidemarkTestSupport
 
-/// A store of notes that merges field by field, in files of its own.
+/// A store of notes that merges field by field, in SQLite.
 @Suite(.clientPrograms, .timeLimit(.minutes(5))) struct NotesTests {
     @Test(arguments: [2, 5, 20])
     func `R-111, R-586: notes: all devices edit one note without a network, and no edit is lost`(_ count: Int)
