@@ -37,7 +37,7 @@ final class FileWorker: @unchecked Sendable {
     // MARK: Uploads
 
     func progress(of upload: AssetUpload) throws(AssetStoreError) -> AssetProgress {
-        if let asset = upload.asset, isThere(asset) { return .complete(upload) }
+        if let asset = upload.asset, isThere(asset) { return try leave(upload) }
         guard uploads[upload.key] != nil || FileCalls.status(of: layout.file(of: upload.key)) != nil else {
             return AssetProgress(byteCount: 0, isComplete: false)
         }
@@ -47,7 +47,7 @@ final class FileWorker: @unchecked Sendable {
     func append(
         _ chunk: ArraySlice<UInt8>, at offset: Int64, to upload: AssetUpload
     ) throws(AssetStoreError) -> AssetProgress {
-        if uploads[upload.key] == nil, let asset = upload.asset, isThere(asset) { return .complete(upload) }
+        if uploads[upload.key] == nil, let asset = upload.asset, isThere(asset) { return try leave(upload) }
         let file = try open(upload.key)
         if offset == file.byteCount { try file.append(chunk) }
         return try goOn(upload, file)
@@ -57,6 +57,13 @@ final class FileWorker: @unchecked Sendable {
     private func goOn(_ upload: AssetUpload, _ file: FileUpload) throws(AssetStoreError) -> AssetProgress {
         if file.isWhole, let asset = upload.asset { return try complete(upload, file, asset) }
         return AssetProgress(byteCount: file.byteCount, isComplete: false)
+    }
+
+    /// The content is there already: what was sent of it goes.
+    private func leave(_ upload: AssetUpload) throws(AssetStoreError) -> AssetProgress {
+        uploads[upload.key] = nil
+        try FileCalls.remove(layout.file(of: upload.key))
+        return .complete(upload)
     }
 
     private func isThere(_ asset: AssetKey) -> Bool {

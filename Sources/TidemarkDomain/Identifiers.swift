@@ -67,6 +67,11 @@ package struct DeviceID: Hashable, Comparable, Sendable {
         self.low = low
     }
 
+    /// The same for this user alone.
+    package func marked(with user: UserID) -> DeviceID {
+        DeviceID(high: high ^ (UInt64(bitPattern: user.rawValue) &* 0x9E37_79B9_7F4A_7C15), low: low)
+    }
+
     /// From 16 bytes in network order; nil for any other count.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }

@@ -56,6 +56,11 @@ import TidemarkTestSupport
                 #expect(all.names.sorted() == ["r0", "r1", "r2", "r3", "r4"] && all.pages == 3)
                 #expect(try await database.databaseChanges(since: nil).modifications.map(\.zoneID) == [.default])
             }
+            // users can be looked up, not listed; each sees the own record.
+            let user = try await open.container.userRecordID()
+            _ = try await open.record(for: user)
+            #expect(try await !walk(nobody).names.contains(user.recordName))
+            #expect(try await walk(open).names.contains(user.recordName))
             // Who had a token of the database is told as well (I-2).
             let after = try await mine.databaseChanges(since: before.changeToken)
             #expect(after.modifications.map(\.zoneID) == [.default])

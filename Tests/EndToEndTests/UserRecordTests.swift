@@ -51,6 +51,25 @@ import TidemarkKit
         #expect(try await nobody.record(for: id).recordType == "Users")
     }
 
+    @Test func `R-058, R-133: a user record does not go with what it refers to`() async throws {
+        let container = try await DevServer.shared().makeContainer()
+        let id = try await container.userRecordID()
+        for scope in [CKDatabase.Scope.public, .private] {
+            let database = container.database(with: scope)
+            let (target, holder) = (CKRecord.ID(recordName: "target"), CKRecord.ID(recordName: "holder"))
+            try await database.save(CKRecord(recordType: "Note", recordID: target))
+            let user = try await database.record(for: id)
+            let other = CKRecord(recordType: "Note", recordID: holder)
+            for record in [user, other] {
+                record["favourite"] = CKRecord.Reference(recordID: target, action: .deleteSelf)
+                try await database.save(record)
+            }
+            try await database.deleteRecord(withID: target)
+            #expect(try await failure { try await database.record(for: holder) }.code == .unknownItem)
+            #expect(try await database.record(for: id)["favourite"] is CKRecord.Reference)
+        }
+    }
+
     @Test func `R-058, R-390: the operation for the current user finds the record`() async throws {
         let container = try await DevServer.shared().makeContainer()
         let id = try await container.userRecordID()

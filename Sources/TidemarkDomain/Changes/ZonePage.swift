@@ -78,6 +78,8 @@ extension ZonePageQuery {
         if let reader, !reader.effectivePermission(onType: record.type, createdBy: record.createdBy).contains(.read) {
             return false
         }
+        // users can be looked up, not listed.
+        if let reader, record.type == RecordType.users, record.createdBy != reader.user { return false }
         guard record.isDeleted, record.createdByDevice != device else { return true }
         return after.map { record.changeNumber > $0.begunAt } ?? tellsEnds
     }

@@ -40,7 +40,8 @@ struct CascadeGraph {
         while next < reach.names.count {
             let target = reach.names[next]
             next += 1
-            for holder in holders(of: target) {
+            // a user's record is not deleted, whatever it refers to.
+            for holder in holders(of: target) where !RecordName.isUser(holder) {
                 reach.targets[holder, default: []].append(target)
                 if reach.set.insert(holder).inserted { reach.names.append(holder) }
             }

@@ -38,9 +38,7 @@ package struct RecordsRequest: Sendable {
     /// Whose memory the outcome goes to. All users of a public database share its zone, so there it is the
     /// device with the user mixed in: two accounts may use the same device's bits.
     package var memoryDevice: DeviceID {
-        guard access.scope != .private else { return id.device }
-        let mark = UInt64(bitPattern: user.rawValue) &* 0x9E37_79B9_7F4A_7C15
-        return DeviceID(high: id.device.high ^ mark, low: id.device.low)
+        access.scope == .private ? id.device : id.device.marked(with: user)
     }
 }
 

@@ -23,8 +23,9 @@ extension CloudService {
         var save = RecordSave(
             name: name, type: RecordType.users, tag: nil, fields: FieldMap(), parent: .unchanged)
         save.isOwnUser = true
-        // A device that no client is: of servers that do so at once, the first one makes it.
-        let device = DeviceID(high: UInt64(bitPattern: user.rawValue), low: UInt64.max)
+        // A device that no client is, and another each time: nobody can have used its requests up. Of servers that do so at
+        // once the first one makes it, the others find it made.
+        let device = DeviceID(high: scheduler.randomBits(), low: scheduler.randomBits())
         let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         let request = RecordsRequest(
             id: RequestID(device: device, counter: 1, lowestUnanswered: 1, issuedAt: now), zoneName: ZoneName.default,

@@ -22,8 +22,8 @@ package final class Session: Sendable {
     }
 
     private static let log = Log("sessions")
-    /// Of a text that a client chose.
-    private static let loggedCharactersMax = 100
+    /// The beginning of a text that a client chose. A character may have any number of scalars.
+    private static func short(_ text: String?) -> String { String((text ?? "").unicodeScalars.prefix(100)) }
 
     /// Unique in its hub, growing.
     let number: UInt64
@@ -54,8 +54,8 @@ package final class Session: Sendable {
             "request",
             [
                 "session": "\(number)", "id": "\(message.id)", "request": message.request?.name ?? "unknown",
-                "group": String(message.operationGroup?.id.prefix(Self.loggedCharactersMax) ?? ""),
-                "group_name": String(message.operationGroup?.name.prefix(Self.loggedCharactersMax) ?? ""),
+                "group": Self.short(message.operationGroup?.id),
+                "group_name": Self.short(message.operationGroup?.name),
             ])
     }
 

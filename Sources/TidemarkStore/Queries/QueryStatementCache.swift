@@ -25,6 +25,9 @@ final class QueryStatementCache: Sendable {
         var time: UInt64 = 0
     }
 
+    /// What is longer is not kept: its plan may take megabytes in each connection, and a client has any number of shapes.
+    static let textBytesMax = 16 * 1_024
+
     private let countMax: Int
     private let state = Mutex(State())
 
@@ -33,6 +36,9 @@ final class QueryStatementCache: Sendable {
     }
 
     func statement(_ query: CompiledQuery) -> Statement {
+        guard query.sql.utf8.count <= Self.textBytesMax else {
+            return Statement("query", query.sql, query.parameters.types, isPrepared: false)
+        }
         let shape = Shape(sql: query.sql, types: query.parameters.types)
         return state.withLock { state in
             state.time += 1

@@ -38,13 +38,21 @@ extension AssetUpload {
         if draft.isEmpty || !sha256.isEmpty {
             let asset = try AssetKey(sha256: sha256, byteCount: byteCount, for: zone, by: viewpoint)
             let draft = draft.isEmpty ? nil : try FieldAsset(sha256: draft, byteCount: byteCount).sha256
-            self.init(of: asset, draft: draft, by: viewpoint.device)
+            self.init(of: asset, draft: draft, by: viewpoint.uploader)
         } else {
             let draft = try AssetKey(sha256: draft, byteCount: byteCount, for: zone, by: viewpoint)
             self.init(
                 draft: draft.content.sha256, byteCount: draft.content.byteCount, in: draft.database,
-                by: viewpoint.device)
+                by: viewpoint.uploader)
         }
+    }
+}
+
+extension Viewpoint {
+    /// In a public database all users upload: two accounts may use the same device's bits.
+    fileprivate var uploader: DeviceID {
+        guard access.scope != .private, let user = access.user else { return device }
+        return device.marked(with: user)
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-@testable import TidemarkPostgres
 
+@testable import TidemarkPostgres
 @testable import TidemarkStore
 
 @Suite struct QueryStatementCacheTests {
@@ -29,5 +29,14 @@ import Testing
             let bound = cache.statement(query).bind(query.parameters.values)
             #expect(bound.statement.parameterTypes == parameters.map(\.1))
         }
+    }
+
+    @Test func `I-7: what is long is not kept, and takes nobody's place`() {
+        let cache = QueryStatementCache(countMax: 1)
+        let short = cache.statement(query("SELECT 1"))
+        let long = query("SELECT " + String(repeating: "1", count: QueryStatementCache.textBytesMax))
+        #expect(!cache.statement(long).isPrepared && short.isPrepared)
+        // Another number would be another statement in its place.
+        #expect("\(cache.statement(query("SELECT 1")).keeping)" == "\(short.keeping)")
     }
 }
