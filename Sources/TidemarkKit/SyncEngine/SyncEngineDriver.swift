@@ -32,7 +32,7 @@ final class SyncEngineDriver: Sendable {
     private let cloud: any SyncEngineCloud
     private let scheduler: any Scheduler
     private let atWork: (@Sendable (_ begins: Bool) -> Void)?
-    private let journal: SyncEngineJournal?
+    let journal: SyncEngineJournal?
     private let guarded: Locked<Guarded>
 
     init(_ configuration: CKSyncEngine.Configuration) {
@@ -44,10 +44,15 @@ final class SyncEngineDriver: Sendable {
         scheduler = host.scheduler
         atWork = host.atWork
         journal = configuration.journal.map { SyncEngineJournal($0, restoring: &snapshot) }
+        // Without a journal, an earlier one falls behind.
+        if journal == nil { snapshot.journalID = snapshot.journalID.map(SyncEngineSnapshot.left) }
         var machine = SyncEngineMachine(
             snapshot: snapshot, automaticallySync: configuration.automaticallySync,
             subscriptionID: configuration.subscriptionID, at: Self.moment(host.scheduler))
-        if let journal { machine.beginJournal(id: journal.id, at: Self.moment(host.scheduler)) }
+        if let journal, journal.isOpen {
+            machine.beginJournal(id: journal.id, at: Self.moment(host.scheduler))
+            machine.journalIs(journal.currentID, at: Self.moment(host.scheduler))
+        }
         guarded = Locked(Guarded(machine: machine, delegate: configuration.delegate))
     }
 
@@ -117,9 +122,10 @@ final class SyncEngineDriver: Sendable {
 
     /// Under the lock, so that lines are in the order in which things happened.
     private func writeJournal(_ guarded: inout Guarded) {
-        guard let journal else { return }
+        guard let journal, journal.isOpen else { return }
         let entries = guarded.machine.takeJournalEntries()
         if !entries.isEmpty { journal.append(entries) }
+        guarded.machine.journalIs(journal.currentID, at: Self.moment(scheduler))
     }
 
     /// Makes a call of the app to the machine, and waits for its end.

@@ -12,10 +12,15 @@ internal import TidemarkTelemetry
 /// same time. When most of the file is out of date it is written anew, beside the old one, which it then replaces.
 final class SyncEngineJournal: Sendable {
     private struct State {
+        /// Another one after the file was out of date for a while: states that were stored meanwhile say that the old one does
+        /// not count.
+        var id = ""
         var contents = SyncEngineJournalContents()
         var file: FileHandle?
         var lock: Int32 = -1
         var byteCount = 0
+        /// Of the file when it was written anew.
+        var summaryByteCount = 0
         /// Lines written, and how many of them are known to be on the disk.
         var written = 0
         var synced = 0
@@ -25,14 +30,13 @@ final class SyncEngineJournal: Sendable {
     }
 
     let url: URL
-    let id: String
     private let state = Locked(State())
     private let syncing = Locked(())
     private static let log = Log("sync-engine")
 
     /// A file below this size is not worth being written anew.
     private static let compactionBytesMin = 64 * 1024
-    /// How many times its summary's size a file may have.
+    /// How many times the size of its last summary a file may have.
     private static let compactionFactor = 4
 
     /// Reads what an engine that has ended left, and brings it together with the state that the app has stored.
@@ -44,20 +48,35 @@ final class SyncEngineJournal: Sendable {
             state.withLock { $0.lock = lock }
             found = try Self.read(url)
         } catch {
-            id = Self.newID()
-            fail(error)
+            // Somebody else may go on with it, or a later version: next time it counts beside the state.
+            snapshot.journalID = nil
+            state.withLock { $0.error = error }
+            Self.log(error)
             return
         }
-        id = found.id ?? Self.newID()
-        snapshot.restore(found)
+        let isOutOfDate = snapshot.hasLeft(found)
+        let id = isOutOfDate ? Self.newID() : found.id ?? Self.newID()
+        snapshot.restore(isOutOfDate ? SyncEngineJournalContents() : found)
         let contents = SyncEngineJournalContents(of: snapshot, id: id)
-        state.withLock { $0.contents = contents }
+        state.withLock { state in
+            state.id = id
+            state.contents = contents
+        }
         // Whole lines only from now on.
         append([])
     }
 
     /// Why changes are not durable at present; nil while they are.
     var error: CKError? { state.withLock { $0.error } }
+
+    /// Whether this engine has the file.
+    var isOpen: Bool { state.withLock { $0.lock >= 0 } }
+
+    /// The identity of the journal when it was up to date last.
+    var id: String { state.withLock { $0.id } }
+
+    /// As ``id``; nil while that is out of date.
+    var currentID: String? { state.withLock { $0.error == nil ? $0.id : nil } }
 
     /// As after a line that could not be written to its end: the next one has the file written anew. For tests.
     func breakForTest() {
@@ -78,10 +97,14 @@ final class SyncEngineJournal: Sendable {
     /// Writes lines; they are durable after ``sync()``. To be called in the order in which things happened.
     func append(_ entries: [SyncEngineJournalEntry]) {
         let failure: CKError? = state.withLock { state in
+            let hadError = state.error != nil
             for entry in entries { state.contents.apply(entry) }
             guard state.lock >= 0 else { return nil }
             do {
-                if state.isBroken { return try rewrite(&state) }
+                if state.isBroken {
+                    try rewrite(&state)
+                    return nil
+                }
                 guard let file = state.file, !entries.isEmpty else { return nil }
                 let bytes = entries.flatMap { $0.line() }
                 state.isBroken = true
@@ -94,10 +117,11 @@ final class SyncEngineJournal: Sendable {
             } catch {
                 // What is missing in the file is in `contents`, and written with the next change.
                 state.isBroken = true
-                return Self.failure("cannot be written", url, error)
+                state.error = Self.failure("cannot be written", url, error)
+                return hadError ? nil : state.error
             }
         }
-        if let failure { fail(failure) }
+        if let failure { Self.log(failure) }
     }
 
     /// Returns when all that was appended before is on the disk.
@@ -111,41 +135,44 @@ final class SyncEngineJournal: Sendable {
                 state.withLock { $0.synced = max($0.synced, written) }
                 return nil
             } catch {
-                // NB: after a failed fsync the kernel may have dropped the bytes: they are written anew.
-                state.withLock { $0.isBroken = true }
-                return Self.failure("cannot be made durable", url, error)
+                // NB: after a failed fsync the kernel may have dropped the bytes, and says so once: they are written anew.
+                let failure = Self.failure("cannot be made durable", url, error)
+                state.withLock { state in
+                    state.isBroken = true
+                    state.file = nil
+                    state.error = failure
+                }
+                return failure
             }
         }
-        if let failure { fail(failure) }
+        if let failure { Self.log(failure) }
     }
 
     private func isWorthCompacting(_ state: State) -> Bool {
-        guard state.byteCount > Self.compactionBytesMin else { return false }
-        // A line of a change has some 60 bytes and more.
-        let liveBytes = 64 * (state.contents.records.count + state.contents.zones.count)
-        return state.byteCount > Self.compactionFactor * liveBytes
+        state.byteCount > max(Self.compactionBytesMin, Self.compactionFactor * state.summaryByteCount)
     }
 
     /// Writes the summary beside the old file, and puts it into its place: it appears whole, or not at all.
-    @discardableResult
-    private func rewrite(_ state: inout State) throws -> CKError? {
+    private func rewrite(_ state: inout State) throws {
         let temporary = url.path + ".new"
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let id = state.error == nil ? state.id : Self.newID()
         let bytes = state.contents.summary(id: id).line()
         try file.write(contentsOf: Data(bytes))
         try file.synchronize()
         guard rename(temporary, url.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
         Self.syncDirectory(of: url)
         state.file = file
+        state.id = id
         state.byteCount = bytes.count
+        state.summaryByteCount = bytes.count
         state.written += 1
         state.synced = state.written
         state.isBroken = false
         state.error = nil
-        return nil
     }
 
     // MARK: The file
@@ -183,12 +210,8 @@ final class SyncEngineJournal: Sendable {
         close(directory)
     }
 
-    private func fail(_ error: CKError) {
-        let isNew = state.withLock { state in
-            defer { state.error = error }
-            return state.error == nil
-        }
-        if isNew { Self.log.error("pending changes are not durable", ["why": error.localizedDescription]) }
+    private static func log(_ error: CKError) {
+        log.error("pending changes are not durable", ["why": error.localizedDescription])
     }
 
     private static func failure(_ what: String, _ url: URL, _ cause: (any Error)? = nil) -> CKError {
@@ -200,22 +223,34 @@ final class SyncEngineJournal: Sendable {
 extension SyncEngineSnapshot {
     /// Brings a stored state and a journal together.
     ///
-    /// A journal that the state knows has all that is pending, and knows better what is not. One that it does not know
-    /// (the process ended before a state was stored, or the app went without a journal for a while) adds to what the state
-    /// has.
+    /// A journal that the state knows has all that is pending, and knows better what is not. One that it does not know adds to
+    /// what the state has, and is newer: the process ended before a state was stored. But what is for one user is never
+    /// joined with what is for another: then the state counts alone.
     fileprivate mutating func restore(_ journal: SyncEngineJournalContents) {
         restoreInFlight()
         pendingOwner = SyncEnginePendingOwner(user)
-        guard let id = journal.id else { return }
-        if id == journalID {
+        guard journal.id != nil || !journal.isEmpty else { return }
+        // The line that begins it is damaged: it says no more whose the rest is.
+        let owner = journal.id == nil ? pendingOwner : journal.owner
+        if let id = journal.id, id == journalID {
             pendingRecords = journal.records
             pendingZones = journal.zones
         } else {
+            guard user == nil || owner == pendingOwner else { return }
             for change in journal.records.elements { pendingRecords.add(change) }
             for change in journal.zones.elements { pendingZones.add(change) }
         }
-        pendingOwner = journal.owner
+        pendingOwner = owner
     }
+
+    /// Whether the state is newer than all that the journal says: it was stored while the journal could not be written, or
+    /// the app went without one.
+    fileprivate func hasLeft(_ journal: SyncEngineJournalContents) -> Bool {
+        journal.id.map { journalID == Self.left($0) } ?? false
+    }
+
+    /// The state from now on says that the journal with that identity is out of date.
+    static func left(_ id: String) -> String { id.hasPrefix("!") ? id : "!" + id }
 }
 
 extension SyncEngineJournalContents {

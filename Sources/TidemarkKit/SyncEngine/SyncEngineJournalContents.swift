@@ -10,6 +10,8 @@ struct SyncEngineJournalContents: Sendable {
 
     init() {}
 
+    var isEmpty: Bool { records.isEmpty && zones.isEmpty }
+
     /// Lines that are damaged are passed over: usually the last one, which was being written when the process or the
     /// machine ended.
     ///

@@ -5,8 +5,8 @@
 /// The journal has all changes that are pending or in flight. What was sent leaves it only when the delegate has handled
 /// what became of it: else a change that the server refused would be gone if the process ended before the app heard of it.
 struct SyncEngineJournaling: Sendable {
-    /// The journal's identity.
-    let id: String
+    /// The journal's identity when it was up to date last.
+    var id: String
     var entries: [SyncEngineJournalEntry] = []
     /// What was sent and told of in the event that is being delivered.
     var settledRecords: [CKRecord.ID] = []
@@ -17,8 +17,16 @@ extension SyncEngineMachine {
     /// From now on the journal is told what is pending.
     mutating func beginJournal(id: String, at moment: SyncEngineMoment) {
         journaling = SyncEngineJournaling(id: id)
-        guard snapshot.journalID != id else { return }
-        snapshot.journalID = id
+        journalIs(id, at: moment)
+    }
+
+    /// What the journal's identity is now; nil: it cannot be written, and what it says is out of date. The state says which.
+    mutating func journalIs(_ id: String?, at moment: SyncEngineMoment) {
+        guard let known = journaling?.id else { return }
+        journaling?.id = id ?? known
+        let told = id ?? SyncEngineSnapshot.left(known)
+        guard snapshot.journalID != told else { return }
+        snapshot.journalID = told
         noteChange(at: moment)
     }
 

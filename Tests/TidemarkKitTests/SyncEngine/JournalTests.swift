@@ -262,6 +262,134 @@ import TidemarkTestSupport
         }
     }
 
+    /// As an app that has stored it reads it again.
+    private func stored(_ state: CKSyncEngine.State.Serialization?) throws -> CKSyncEngine.State.Serialization {
+        try JSONDecoder().decode(
+            CKSyncEngine.State.Serialization.self, from: JSONEncoder().encode(try #require(state)))
+    }
+
+    private struct Place {
+        let scheduler = ManualScheduler()
+        let delegate = RecordingDelegate()
+        let cloud: FakeCloud
+
+        init(_ user: CKRecord.ID?) {
+            cloud = FakeCloud(FakeServer(), scheduler)
+            cloud.user = .success(user)
+        }
+    }
+
+    @Test func `R-517: an engine that cannot have its journal keeps what its state has`() throws {
+        try withFile { (url: URL) throws in
+            var other = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
+            let holder = SyncEngineJournal(url, restoring: &other)
+            holder.append([put("A/2")])
+            var snapshot = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
+            (snapshot.user, snapshot.journalID) = (user("alice"), holder.id)
+            snapshot.pendingRecords = KeyedList([change("A/1")])
+            let place = Place(user("alice"))
+            let state = try stored(.init(snapshot: snapshot))
+            let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url, state: state))
+            place.scheduler.advance(by: .seconds(1))
+            engine.state.add(pendingRecordZoneChanges: [change("A/3")])
+            place.scheduler.advance(by: .seconds(1))
+            #expect(engine.journalError != nil)
+            #expect(engine.state.pendingRecordZoneChanges == [change("A/1"), change("A/3")])
+            #expect(try stored(place.delegate.lastState).snapshot.pendingRecords.elements.count == 2)
+            holder.release()
+        }
+    }
+
+    @Test func `R-517: a state that was stored while the journal could not be written counts alone`() throws {
+        try withFile { (url: URL) throws in
+            let place = Place(user("alice"))
+            let blocked = url.path + ".new"
+            do {
+                let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url))
+                place.scheduler.advance(by: .seconds(1))
+                engine.state.add(pendingRecordZoneChanges: [change("A/1"), change("A/2")])
+                try FileManager.default.createDirectory(atPath: blocked, withIntermediateDirectories: true)
+                engine.driver.journal?.breakForTest()
+                engine.state.remove(pendingRecordZoneChanges: [change("A/1")])
+                engine.state.add(pendingRecordZoneChanges: [change("A/3")])
+                #expect(engine.journalError != nil)
+                place.scheduler.advance(by: .seconds(1))
+            }
+            #expect(try lines(url) == ["A/1", "A/2"])
+            try FileManager.default.removeItem(atPath: blocked)
+            var state = try stored(place.delegate.lastState)
+            do {
+                let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url, state: state))
+                #expect(engine.state.pendingRecordZoneChanges == [change("A/2"), change("A/3")])
+                #expect(engine.journalError == nil)
+                // Written anew: from here on the journal counts again, also beside that state.
+                engine.state.add(pendingRecordZoneChanges: [change("A/4")])
+            }
+            let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url, state: state))
+            #expect(engine.state.pendingRecordZoneChanges.contains(change("A/4")))
+            // Within the life of an engine, too.
+            try FileManager.default.createDirectory(atPath: blocked, withIntermediateDirectories: true)
+            engine.driver.journal?.breakForTest()
+            engine.state.add(pendingRecordZoneChanges: [change("A/5")])
+            place.scheduler.advance(by: .seconds(1))
+            state = try stored(place.delegate.lastState)
+            try FileManager.default.removeItem(atPath: blocked)
+            engine.state.add(pendingRecordZoneChanges: [change("A/6")])
+            #expect(engine.journalError == nil)
+            engine.driver.stop()
+            let next = CKSyncEngine(configuration(place.cloud, place.delegate, url, state: state))
+            #expect(next.state.pendingRecordZoneChanges.suffix(2) == [change("A/5"), change("A/6")])
+        }
+    }
+
+    @Test func `R-517: a journal that an app went without for a while does not come back`() throws {
+        try withFile { (url: URL) throws in
+            var place = Place(user("alice"))
+            do {
+                let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url))
+                place.scheduler.advance(by: .seconds(1))
+                engine.state.add(pendingRecordZoneChanges: [change("A/1")])
+                place.scheduler.advance(by: .seconds(1))
+            }
+            var state = try stored(place.delegate.lastState)
+            for name in ["alice", "bob"] {
+                place = Place(user(name))
+                do {
+                    let engine = CKSyncEngine(
+                        CKSyncEngine.Configuration.on(place.cloud, place.delegate, state: state))
+                    place.scheduler.advance(by: .seconds(1))
+                    engine.state.remove(pendingRecordZoneChanges: [change("A/1")])
+                    engine.state.add(pendingRecordZoneChanges: [change("-A/1"), change("A/\(name)")])
+                    place.scheduler.advance(by: .seconds(1))
+                }
+                state = try stored(place.delegate.lastState)
+                let expected = state.snapshot.pendingRecords.elements
+                #expect(expected.suffix(1) == [change("A/\(name)")] && expected.contains(change("-A/1")))
+            }
+            let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url, state: state))
+            place.scheduler.advance(by: .seconds(1))
+            #expect(engine.state.pendingRecordZoneChanges == state.snapshot.pendingRecords.elements)
+            #expect(try lines(url) == state.snapshot.pendingRecords.elements.map(\.text))
+        }
+    }
+
+    @Test func `R-563: what is for one user is never joined with what is for another`() throws {
+        try withFile { (url: URL) throws in
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            let entry = Entry(begin: .init(id: "j", user: "_alice"), put: [Entry.Change(change("A/1"))])
+            try Data(entry.line()).write(to: url)
+            var snapshot = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
+            snapshot.user = user("bob")
+            snapshot.pendingRecords = KeyedList([change("-A/2")])
+            let journal = SyncEngineJournal(url, restoring: &snapshot)
+            #expect(snapshot.pendingRecords.elements == [change("-A/2")])
+            #expect(snapshot.pendingOwner == .user("_bob"))
+            #expect(try lines(url) == ["-A/2"])
+            journal.release()
+        }
+    }
+
     @Test func `R-563, R-564: a journal has one account's changes, also if the process ends within an account change`()
         throws
     {
