@@ -112,16 +112,24 @@ extension CKRecord {
             state.original = state.original.merging(changes.fields)
             state.plain.changes = state.plain.changes.filter { $0.value > changes.generation }
             state.encrypted.changes = state.encrypted.changes.filter { $0.value > changes.generation }
+            switch changes.parent {
+            case .unchanged: break
+            case .set(let recordName):
+                let recordID = CKRecord.ID(recordName: recordName, zoneID: recordID.zoneID)
+                state.originalParent = CKRecord.Reference(recordID: recordID, action: .none)
+            case .removed: state.originalParent = nil
+            }
             if let change = state.parentChange, change <= changes.generation { state.parentChange = nil }
         }
     }
 
-    /// The record as it was before it was changed: with the tag, and the fields as they were fetched or last saved.
+    /// The record as it was before it was changed: with the tag, and the fields and the parent as they were fetched or last saved.
     /// With no fields if only its system fields were kept.
     package func ancestor() -> CKRecord {
         var state = state.withLock { $0 }
         state.plain = RecordState.KeySpace()
         state.encrypted = RecordState.KeySpace()
+        state.parent = state.originalParent
         state.parentChange = nil
         state.isPacked = true
         return CKRecord.object(recordType: recordType, recordID: recordID, state: state)

@@ -33,7 +33,9 @@ enum RecordArchive {
         if let parent = state.parent { coder.encode(parent, forKey: "Parent") }
         if let share = state.share { coder.encode(share, forKey: "Share") }
         // A parent that was never saved must not be forgotten with the app's fields: it is not one of them.
-        if state.parentChange != nil { coder.encode(true, forKey: "ParentChanged") }
+        guard state.parentChange != nil else { return }
+        coder.encode(true, forKey: "ParentChanged")
+        if let parent = state.originalParent { coder.encode(parent, forKey: "OriginalParent") }
     }
 
     /// `state` is unpacked.
@@ -78,6 +80,10 @@ enum RecordArchive {
         state.share = coder.optionalObject(of: CKRecord.Reference.self, forKey: "Share")
         if coder.containsValue(forKey: "ParentChanged"), coder.decodeBool(forKey: "ParentChanged") {
             state.parentChange = 0
+            // Not in archives of before there was this key: their ancestors have no parent.
+            state.originalParent = coder.optionalObject(of: CKRecord.Reference.self, forKey: "OriginalParent")
+        } else {
+            state.originalParent = state.parent
         }
         guard let plain = keySpace("", from: coder), let encrypted = keySpace("Encrypted", from: coder) else {
             return nil

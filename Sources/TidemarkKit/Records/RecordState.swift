@@ -18,6 +18,9 @@ struct RecordState {
     var parent: CKRecord.Reference?
     var share: CKRecord.Reference?
 
+    /// The parent that the server has, as far as it was fetched or saved: an ancestor's.
+    var originalParent: CKRecord.Reference?
+
     /// When the parent was changed, if it was.
     var parentChange: Int?
 
@@ -61,6 +64,7 @@ struct RecordState {
         parent = parentName.map {
             CKRecord.Reference(recordID: CKRecord.ID(recordName: $0, zoneID: zoneID), action: .none)
         }
+        originalParent = parent
         self.share = share
         original = fields
         isPacked = true

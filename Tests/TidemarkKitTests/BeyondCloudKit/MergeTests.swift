@@ -201,6 +201,23 @@ private typealias Case = (before: Int?, theirs: Int?, ours: Int?)
         }
     }
 
+    @Test func `R-080, R-113: a move of the client's survives the server's change of something else`() throws {
+        func record(_ text: String, _ time: Int64) -> CKRecord {
+            CKRecord(
+                recordID: id, recordType: "Note", fields: stored(["text": text], at: time).originalFields,
+                metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: time), parentName: "p0")
+        }
+        for parent in ["p1", nil] {
+            let client = record("before", 1)
+            client.setParent(parent.map { recordID("A/\($0)") })
+            let error = CKError(serverRecordChanged: record("theirs", 2), client: client)
+            let merged = try #require(error.merged())
+            #expect(merged.parent?.recordID.recordName == parent && merged["text"] as? String == "theirs")
+            let changes = try merged.changes(all: false)
+            #expect(changes.parent == (parent.map { .set(recordName: $0) } ?? .removed))
+        }
+    }
+
     @Test func `only conflicts can be merged`() {
         #expect(CKError(.unknownItem).merged() == nil)
         #expect(CKError(.serverRecordChanged).merged() == nil)

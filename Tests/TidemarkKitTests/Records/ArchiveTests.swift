@@ -65,6 +65,14 @@ import TidemarkFields
         #expect(try record.changes(all: false).parent == .set(recordName: "p"))
     }
 
+    @Test func `R-049, R-113: the parent before a change is in the archive too`() throws {
+        let original = try sample()
+        #expect(try record(from: systemFields(of: original))?.ancestor().parent == original.parent)
+        original.parent = nil
+        let moved = try #require(try record(from: systemFields(of: original)))
+        #expect(moved.parent == nil && moved.ancestor().parent?.recordID.recordName == "p")
+    }
+
     @Test func `R-113: the ancestor of a record from system fields has the tag and no fields`() throws {
         let record = try #require(try record(from: systemFields(of: sample())))
         record["text"] = "mine"

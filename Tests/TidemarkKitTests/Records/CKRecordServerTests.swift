@@ -57,6 +57,23 @@ import TidemarkFields
         #expect(try record.changes(all: false).parent == .unchanged)
         #expect(record["a"] as? Int == 2)
         #expect(record.ancestor()["a"] as? Int == 2)
+        #expect(record.ancestor().parent?.recordID.recordName == "p")
+    }
+
+    @Test func `R-054, R-113: the ancestor has the parent that was fetched or last saved`() throws {
+        let record = try fetched([], parent: "p")
+        func move(to name: String?) throws -> RecordChanges {
+            record.setParent(name.map { CKRecord.ID(recordName: $0, zoneID: record.recordID.zoneID) })
+            return try record.changes(all: false)
+        }
+        for (before, after) in [("p", "q"), ("q", nil), (nil, "r")] as [(String?, String?)] {
+            let changes = try move(to: after)
+            _ = try move(to: "meanwhile")
+            #expect(record.ancestor().parent?.recordID.recordName == before)
+            record.apply(RecordMetadata(tag: [2], createdAt: 0, modifiedAt: 0), savedBy: changes)
+            #expect(record.ancestor().parent?.recordID.recordName == after)
+            #expect(record.parent?.recordID.recordName == "meanwhile")
+        }
     }
 
     @Test func `R-054: what changed while a save was under way stays changed`() throws {
