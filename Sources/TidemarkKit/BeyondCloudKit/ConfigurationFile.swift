@@ -10,8 +10,8 @@ internal import Foundation
 ///     "containers": { "iCloud.org.example.archive": { "token": "…" } }
 /// }
 /// ```
-/// All keys are optional. An entry of `containers` holds for that container alone, and wins over what stands above. Paths
-/// are relative to the file's directory.
+/// All keys are optional. An entry of `containers` holds for that container alone, and wins over what stands above; one with
+/// a `url` has a `token` and a `ca` of its own, or none. Paths are relative to the file's directory.
 struct ConfigurationFile: Sendable {
     static let name = "tidemark.json"
 
@@ -25,10 +25,12 @@ struct ConfigurationFile: Sendable {
         var keyFile: URL?
         var endToEnd: Bool?
 
-        /// These, and where they say nothing, those.
+        /// These, and where they say nothing, those. Who names a server names its token and its authority too: those of
+        /// another server's would be shown, and trusted, where nobody meant them to be.
         func merged(over other: Settings) -> Settings {
             Settings(
-                url: url ?? other.url, token: token ?? other.token, ca: ca ?? other.ca,
+                url: url ?? other.url, token: token ?? (url == nil ? other.token : nil),
+                ca: ca ?? (url == nil ? other.ca : nil),
                 environment: environment ?? other.environment, assets: assets ?? other.assets,
                 keyFile: keyFile ?? other.keyFile, endToEnd: endToEnd ?? other.endToEnd)
         }

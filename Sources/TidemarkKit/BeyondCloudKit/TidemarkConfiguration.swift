@@ -25,15 +25,24 @@ internal import Synchronization
 /// { "url": "wss://sync.example.org", "token": "…", "ca": "ca.pem", "container": "iCloud.org.example.notes" }
 /// ```
 ///
+/// A token is shown only to the server that it was meant for: where a variable or an entry of `containers` says another `url`,
+/// `token` and `ca` of what it wins over do not count, and are to be said beside it. A `TIDEMARK_TOKEN` alone is for the file's
+/// server.
+///
 /// Paths in the file are relative to its directory. Code wins over the environment: set ``current`` before the first
 /// container is used, or `CKContainer.configure(_:for:)` for one of several.
 ///
 /// A mistake (a key that is not known, a file that is no JSON) is no trap: every request fails with `networkUnavailable`, and
-/// its text says what to mend.
+/// its text says what to mend, until code sets ``url``.
 public struct TidemarkConfiguration: Sendable {
     /// `wss://host:port`, or `ws://` to a loopback address. Nil: there is no server, every request fails with
     /// `networkUnavailable`.
-    public var url: URL?
+    public var url: URL? {
+        didSet {
+            // What was wrong with file or environment matters no longer.
+            if url != nil { fault = nil }
+        }
+    }
     /// The credential; nil: nobody is signed in.
     public var token: String?
     /// The path of a PEM file with a certificate authority to trust besides those of the system.

@@ -45,11 +45,11 @@ import TidemarkTestSupport
         let configuration = sources(
             #"{"url": "wss://file:1", "token": "file", "ca": "/ca", "container": "iCloud.file", "endToEnd": true}"#,
             [
-                "TIDEMARK_URL": "wss://variable:1", "TIDEMARK_TOKEN": "", "TIDEMARK_CONTAINER": "iCloud.variable",
+                "TIDEMARK_URL": "", "TIDEMARK_TOKEN": "variable", "TIDEMARK_CONTAINER": "iCloud.variable",
                 "TIDEMARK_END_TO_END": "0",
             ]
         ).configuration()
-        #expect(configuration.url?.host == "variable" && configuration.token == "file")
+        #expect(configuration.url?.host == "file" && configuration.token == "variable")
         #expect(configuration.defaultContainerIdentifier == "iCloud.variable")
         #expect(configuration.certificateAuthorityFile == "/ca" && !configuration.requiresEndToEndEncryption)
     }
@@ -58,15 +58,50 @@ import TidemarkTestSupport
         let sources = sources(
             """
             {"url": "wss://all:1", "token": "all", "container": "iCloud.a",
-             "containers": {"iCloud.b": {"token": "b"}, "iCloud.c": {"url": "wss://c:1", "environment": "production"}}}
+             "containers": {"iCloud.b": {"token": "b"},
+                            "iCloud.c": {"url": "wss://c:1", "token": "c", "environment": "production"}}}
             """)
         let found = ["iCloud.a", "iCloud.b", "iCloud.c", "iCloud.d"].map { name in
             let configuration = sources.configuration(for: name)
             return "\(configuration.url?.host ?? "") \(configuration.token ?? "") \(configuration.environment)"
         }
         #expect(
-            found == ["all all development", "all b development", "c all production", "all all development"])
+            found == ["all all development", "all b development", "c c production", "all all development"])
         #expect(sources.configuration().token == "all")
+    }
+
+    @Test func `R-002: a token goes to no server that somebody else has named`() {
+        let file = """
+            {"url": "wss://all:1", "token": "all", "ca": "/all",
+             "containers": {"iCloud.b": {"url": "wss://b:1"}, "iCloud.c": {"token": "c", "ca": "/c"}}}
+            """
+        let cases: [([String: String], String, expected: [String?])] = [
+            ([:], "iCloud.b", ["b", nil, nil]),
+            (["TIDEMARK_TOKEN": "variable"], "iCloud.b", ["b", "variable", nil]),
+            ([:], "iCloud.c", ["all", "c", "/c"]),
+            (["TIDEMARK_CA": "/variable"], "iCloud.c", ["all", "c", "/variable"]),
+            (["TIDEMARK_URL": "wss://variable:1"], "iCloud.a", ["variable", nil, nil]),
+            (["TIDEMARK_URL": "wss://variable:1"], "iCloud.c", ["variable", nil, nil]),
+            (
+                ["TIDEMARK_URL": "wss://variable:1", "TIDEMARK_TOKEN": "variable"], "iCloud.c",
+                ["variable", "variable", nil]
+            ),
+        ]
+        for (variables, container, expected) in cases {
+            let found = sources(file, variables).configuration(for: container)
+            #expect(
+                [found.url?.host, found.token, found.certificateAuthorityFile] == expected,
+                "\(variables) \(container)")
+        }
+    }
+
+    @Test func `R-002: a server that code names is reached, whatever is wrong with file and environment`() {
+        var configuration = sources(#"{"tokn": "t"}"#).configuration()
+        configuration.token = "code"
+        configuration.url = nil
+        #expect(configuration.fault != nil)
+        configuration.url = URL(string: "wss://code:1")
+        #expect(configuration.fault == nil)
     }
 
     @Test(
