@@ -12,7 +12,12 @@ public class CKContainer: NSObject, @unchecked Sendable {
     /// The group of operations that are added, if they have none.
     private let group: CKOperationGroup?
     private let operations = OperationQueue()
-    private let databases: Mutex<[CKDatabase.Scope: CKDatabase]> = Mutex([:])
+    private let databases: Mutex<[CKDatabase.Scope: WeakDatabase]> = Mutex([:])
+
+    /// A database holds its container, and not the other way round, so that both go when nobody has them any more.
+    private struct WeakDatabase {
+        weak var object: CKDatabase?
+    }
 
     /// The container of that name, on the server that its configuration names.
     public convenience init(identifier containerIdentifier: String) {
@@ -50,13 +55,13 @@ public class CKContainer: NSObject, @unchecked Sendable {
     /// What other users have shared with the current one.
     public var sharedCloudDatabase: CKDatabase { database(with: .shared) }
 
-    /// One of the three; the same object each time.
+    /// One of the three; the same object each time, as long as anybody has it.
     public func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
         databases.withLock { databases in
-            if let database = databases[databaseScope] { return database }
+            if let database = databases[databaseScope]?.object { return database }
             let database = CKDatabase(
                 container: self, scope: databaseScope, configuration: configuration, group: group)
-            databases[databaseScope] = database
+            databases[databaseScope] = WeakDatabase(object: database)
             return database
         }
     }

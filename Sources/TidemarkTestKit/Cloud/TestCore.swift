@@ -54,10 +54,10 @@ final class TestCore: Sendable {
 
     /// NB: an account holds the core, and the core its accounts, until ``forgetAccounts()``.
     func account(_ name: String) -> TestAccount {
-        if let account = state.withLock({ $0.accounts[name] }) { return account }
-        let new = TestAccount(name, in: self)
-        return state.withLock { state in
-            let account = state.accounts[name] ?? new
+        state.withLock { state in
+            if let account = state.accounts[name] { return account }
+            // Under the lock: the credential of an account that nobody gets would take the place of the right one.
+            let account = TestAccount(name, in: self)
             state.accounts[name] = account
             return account
         }
@@ -74,7 +74,12 @@ final class TestCore: Sendable {
 
     /// The cloud is gone.
     func forgetAccounts() {
-        state.withLock { $0.accounts = [:] }
+        let accounts = state.withLock { state in
+            defer { state.accounts = [:] }
+            return state.accounts
+        }
+        // Outside the lock: what accounts have goes with them, connections too.
+        _ = consume accounts
     }
 
     func makeLine() -> DeviceLine {

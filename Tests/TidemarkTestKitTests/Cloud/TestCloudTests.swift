@@ -233,6 +233,42 @@ import TidemarkTestKit
         #expect(try asset?.fileURL.map { try Data(contentsOf: $0) } == Data("an asset".utf8))
     }
 
+    @Test func `R-003: databases are the same as long as anybody has them, and go with their container`() async throws {
+        weak var container: CKContainer?
+        weak var context: CloudContext?
+        do {
+            let phone = alice.device("phone")
+            container = phone.container
+            context = phone.container.context
+            let database = phone.container.privateCloudDatabase
+            #expect(database === phone.container.database(with: .private))
+            try await database.save(NotesDevice.zone)
+        }
+        do {
+            // Nobody but the operation has the database.
+            let laptop = alice.device("laptop")
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let operation = CKFetchRecordZonesOperation(recordZoneIDs: [NotesDevice.zone.zoneID])
+                operation.fetchRecordZonesResultBlock = { continuation.resume(with: $0) }
+                laptop.container.privateCloudDatabase.add(operation)
+            }
+        }
+        try await cloud.settle()
+        // Threads may still be on their way out of what has been answered.
+        for _ in 0..<10_000 where container != nil || context != nil { await Task.yield() }
+        #expect(container == nil && context == nil)
+    }
+
+    @Test func `an account that several threads ask for is one, and is suspended as one`() async throws {
+        for number in 0..<100 {
+            let name = "account \(number)"
+            DispatchQueue.concurrentPerform(iterations: 8) { _ in _ = cloud.account(name) }
+            let account = cloud.account(name)
+            account.suspend()
+            #expect(try await account.device("phone").container.accountStatus() == .temporarilyUnavailable)
+        }
+    }
+
     // MARK: Mistakes of tests
 
     @Test func `a zone that there is not is named`() async throws {
