@@ -39,6 +39,9 @@ import Testing
             #expect(CKQuery(recordType: "Note", predicate: predicate).predicate === predicate)
         }
         let sort = NSSortDescriptor(key: "text", ascending: true)
-        #expect(sort.ascending)
+        #expect(sort.ascending && sort.key == "text")
+        let near = CKLocationSortDescriptor(key: "place", relativeLocation: CLLocation(latitude: 1, longitude: 2))
+        let sorts: [NSSortDescriptor] = [sort, near]
+        #expect(sorts.map(\.key) == ["text", "place"] && near.key == "place")
     }
 }

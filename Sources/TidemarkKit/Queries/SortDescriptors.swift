@@ -3,9 +3,9 @@
 public import Foundation
 internal import TidemarkWire
 
-// NB: as with NSPredicate(format:), Foundation's own initializer is marked unavailable on Linux.
+// NB: as with NSPredicate(format:), Foundation's own initializer is marked unavailable on Linux, and so is `key`.
 
-/// What `NSSortDescriptor(key:ascending:)` needs to give a descriptor of this library.
+/// What `NSSortDescriptor(key:ascending:)` needs to give a descriptor of this library, and `key` to tell of it.
 public protocol _CKSortDescriptorKeys {}
 
 extension NSSortDescriptor: _CKSortDescriptorKeys {}
@@ -15,6 +15,15 @@ extension _CKSortDescriptorKeys where Self: NSSortDescriptor {
     public init(key: String?, ascending: Bool) {
         // swift-format-ignore: NeverForceUnwrap
         self = _CKSortDescriptor(key ?? "", ascending: ascending) as! Self
+    }
+
+    /// The field by which results are sorted; nil for a descriptor of a key path, with which no server can sort.
+    public var key: String? {
+        switch self {
+        case let descriptor as _CKSortDescriptor: descriptor.name
+        case let descriptor as CKLocationSortDescriptor: descriptor.name
+        default: nil
+        }
     }
 }
 

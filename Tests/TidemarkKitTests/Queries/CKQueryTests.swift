@@ -66,6 +66,7 @@ import TidemarkWire
         #expect(error?.code == .invalidArguments)
         let descriptor = NSSortDescriptor(key: "a", ascending: true).reversedSortDescriptor as? NSSortDescriptor
         #expect(descriptor?.ascending == false && descriptor?.description == "(a, descending)")
+        #expect(query.sortDescriptors?.map(\.key) == [nil])
     }
 
     /// Written as an app would write it: that it compiles is the test.
