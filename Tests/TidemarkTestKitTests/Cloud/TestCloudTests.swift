@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CloudKit
+import Synchronization
 import Testing
 import TidemarkTestKit
 
@@ -260,13 +261,25 @@ import TidemarkTestKit
     }
 
     @Test func `an account that several threads ask for is one, and is suspended as one`() async throws {
-        for number in 0..<100 {
-            let name = "account \(number)"
-            DispatchQueue.concurrentPerform(iterations: 8) { _ in _ = cloud.account(name) }
-            let account = cloud.account(name)
-            account.suspend()
-            #expect(try await account.device("phone").container.accountStatus() == .temporarilyUnavailable)
+        let accounts = (0..<300).map { number in
+            let arrived = Atomic(0)
+            DispatchQueue.concurrentPerform(iterations: 2) { _ in
+                arrived.add(1, ordering: .relaxed)
+                // At the same moment, if there is a second thread.
+                for _ in 0..<100_000 where arrived.load(ordering: .relaxed) < 2 {}
+                _ = cloud.account("account \(number)")
+            }
+            return cloud.account("account \(number)")
         }
+        for account in accounts { account.suspend() }
+        // All at once: one by one they would wait long for other tests.
+        let statuses = try await withThrowingTaskGroup(of: CKAccountStatus.self) { group in
+            for account in accounts {
+                group.addTask { try await account.device("phone").container.accountStatus() }
+            }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(statuses == [.temporarilyUnavailable])
     }
 
     // MARK: Mistakes of tests
