@@ -48,8 +48,15 @@ struct DatabaseWatch {
 
     /// - Parameter all: the user's subscriptions of every kind and scope.
     mutating func knows(_ all: [Subscription], at now: Duration) {
-        subscriptions = all.fired(byZoneNamed: "", in: .private).sorted { $0.id < $1.id }
+        subscriptions = Self.databaseSubscriptions(all)
         subscriptionsReadAt = now
+    }
+
+    /// Whether something else is known than these say.
+    func differs(from all: [Subscription]) -> Bool { subscriptions != Self.databaseSubscriptions(all) }
+
+    private static func databaseSubscriptions(_ all: [Subscription]) -> [Subscription] {
+        all.fired(byZoneNamed: "", in: .private).sorted { $0.id < $1.id }
     }
 
     // MARK: Notices

@@ -65,6 +65,15 @@ final class PushCenter: Sendable {
         push(to: [session.number], of: database, zoneNames: [])
     }
 
+    /// A session is about to be told that these are its user's subscriptions, and relies on them from then on (I-4): a device
+    /// at another server may have made them since this one looked.
+    func subscriptionsRead(_ all: [Subscription], of database: DatabaseID) async {
+        guard state.withLock({ $0.watches[database]?.differs(from: all) ?? false }) else { return }
+        await readSubscriptions(of: database, ageMax: .zero)
+        let everyone = state.withLock { $0.watches[database]?.sessions.keys.sorted() ?? [] }
+        push(to: everyone, of: database, zoneNames: [])
+    }
+
     // MARK: Notices
 
     /// Gathers notices and pushes once for all that come in the same turn of the scheduler.

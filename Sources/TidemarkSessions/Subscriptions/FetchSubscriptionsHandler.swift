@@ -14,6 +14,7 @@ extension RequestRouter {
         guard let user = viewpoint.user else { throw Refusal(.notAuthenticated) }
         guard request.ids.count <= limits.itemsMax else { throw Refusal(.tooManyItems) }
         let all = try await service.subscriptions(in: .private, of: user).orRefusal()
+        await pushes.subscriptionsRead(all, of: viewpoint.database)
         let results: [Result<Subscription, FailureReason>]
         if request.ids.isEmpty {
             results = all.map { .success($0) }

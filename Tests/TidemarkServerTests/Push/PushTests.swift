@@ -198,6 +198,27 @@ import TidemarkWire
         #expect(Self.names(beside.pushes) == [["notes"]])
     }
 
+    @Test func `I-4: who finds a subscription that was made by way of another server a moment ago is pushed`() throws {
+        let world = SessionWorld()
+        let second = world.anotherServer()
+        let other = try world.enter(device: 2, server: second)
+        let first = try world.enter(device: 1)
+        try first.makeZone("notes")
+        try first.subscribe()
+        var request = WireFetchSubscriptions()
+        request.database = .private
+        guard case .fetchSubscriptions(let found)? = try other.ask(.fetchSubscriptions(request)) else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(found.subscriptions.count == 1)
+        world.scheduler.advance(by: .milliseconds(100))
+        other.forgetInbox()
+        try first.save("a", in: "notes")
+        world.scheduler.advance(by: .milliseconds(100))
+        #expect(Self.names(other.pushes) == [["notes"]])
+    }
+
     @Test func `I-4: a lost notice is repaired by the sweep, within 10 seconds`() throws {
         let world = SessionWorld()
         let second = world.anotherServer()
