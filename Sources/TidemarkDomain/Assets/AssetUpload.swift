@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import TidemarkFields
+internal import TidemarkFields
 
 /// One device's upload of an asset, which may begin before the device knows the asset's hash.
 package struct AssetUpload: Sendable {

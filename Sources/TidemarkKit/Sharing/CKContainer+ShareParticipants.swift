@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+internal import Foundation
 
 /// Looking up whom to invite.
 ///
@@ -23,6 +23,7 @@ extension CKContainer {
     }
 
     /// The person who is known by that e-mail address: with a completion handler.
+    @preconcurrency
     public func fetchShareParticipant(
         withEmailAddress emailAddress: String,
         completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
@@ -31,6 +32,7 @@ extension CKContainer {
     }
 
     /// The person who is known by that telephone number: with a completion handler.
+    @preconcurrency
     public func fetchShareParticipant(
         withPhoneNumber phoneNumber: String,
         completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
@@ -39,6 +41,7 @@ extension CKContainer {
     }
 
     /// The person with that user record: with a completion handler.
+    @preconcurrency
     public func fetchShareParticipant(
         withUserRecordID userRecordID: CKRecord.ID,
         completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
@@ -68,6 +71,7 @@ extension CKContainer {
     }
 
     /// Those who are known by these e-mail addresses: with a completion handler.
+    @preconcurrency
     public func fetchShareParticipants(
         forEmailAddresses emails: [String],
         completionHandler:
@@ -77,6 +81,7 @@ extension CKContainer {
     }
 
     /// Those who are known by these telephone numbers: with a completion handler.
+    @preconcurrency
     public func fetchShareParticipants(
         forPhoneNumbers phoneNumbers: [String],
         completionHandler:
@@ -86,6 +91,7 @@ extension CKContainer {
     }
 
     /// Those with these user records: with a completion handler.
+    @preconcurrency
     public func fetchShareParticipants(
         forUserRecordIDs userRecordIDs: [CKRecord.ID],
         completionHandler:

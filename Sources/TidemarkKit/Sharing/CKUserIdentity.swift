@@ -44,7 +44,7 @@ public class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     /// True.
     public class var supportsSecureCoding: Bool { true }
 
-    private static let nameParts: [(String, WritableKeyPath<PersonNameComponents, String?> & Sendable)] = [
+    private static let nameParts: [(String, any WritableKeyPath<PersonNameComponents, String?> & Sendable)] = [
         ("NamePrefix", \.namePrefix), ("GivenName", \.givenName), ("MiddleName", \.middleName),
         ("FamilyName", \.familyName), ("NameSuffix", \.nameSuffix), ("Nickname", \.nickname),
     ]

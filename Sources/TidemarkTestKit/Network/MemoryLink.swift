@@ -119,7 +119,7 @@ package final class MemoryLink: Sendable {
     }
 
     private func after(
-        _ delay: Duration, _ arrival: WritableKeyPath<State, Duration> & Sendable,
+        _ delay: Duration, _ arrival: any WritableKeyPath<State, Duration> & Sendable,
         _ work: @escaping @Sendable () -> Void
     ) {
         let now = network.timers.now
