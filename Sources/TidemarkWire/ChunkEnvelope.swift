@@ -26,11 +26,16 @@ package enum ChunkEnvelope {
 
     /// What stands before the content of a request; behind it comes ``append(id:to:)``.
     ///
-    /// - Parameter chunk: without content.
-    package static func head(of chunk: WireUploadAssetChunk, contentCount: Int) -> [UInt8] {
+    /// - Parameters:
+    ///   - chunk: without content.
+    ///   - envelope: what else is in it, such as the group of operations; without id and request.
+    package static func head(
+        of chunk: WireUploadAssetChunk, in envelope: WireClientEnvelope = WireClientEnvelope(), contentCount: Int
+    ) -> [UInt8] {
         // Proto3 messages without required fields cannot fail to encode below 2 GiB.
         let fields: [UInt8] = (try? chunk.serializedBytes()) ?? []
-        return head(Field.upload, fields, Field.uploadContent, contentCount)
+        let others: [UInt8] = (try? envelope.serializedBytes()) ?? []
+        return others + head(Field.upload, fields, Field.uploadContent, contentCount)
     }
 
     /// What stands before the content of request `id`'s answer.

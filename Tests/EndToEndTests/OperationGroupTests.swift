@@ -20,9 +20,11 @@ import TidemarkTestSupport
     }
 
     @Test func `R-403: the server's log has the group of each request, whichever way it was given`() async throws {
-        try await OperatorPlace.with(["--log-level", "debug", "--create-containers"]) { place in
+        let flags = ["--log-level", "debug", "--create-containers", "--asset-directory", "assets"]
+        try await OperatorPlace.with(flags) { place in
             let database = place.database()
             let (tap, body, sync) = (group("tap"), group("a \"name\"\nof two lines"), group("sync"))
+            let (upload, download) = (group("upload"), group("download"))
 
             let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
             operation.group = tap
@@ -33,6 +35,14 @@ import TidemarkTestSupport
             try await database.configuredWith(group: body) { database in
                 _ = try await database.save(CKRecordZone(zoneName: "Notes"))
             }
+            let record = CKRecord(
+                recordType: "Note", recordID: CKRecord.ID(zoneID: CKRecordZone.ID(zoneName: "Notes")))
+            let file = URL(fileURLWithPath: "\(place.directory.path)/file")
+            try Data(repeating: 7, count: 300_000).write(to: file)
+            record["file"] = CKAsset(fileURL: file)
+            try await database.configuredWith(group: upload) { _ = try await $0.save(record) }
+            try await database.configuredWith(group: download) { _ = try await $0.record(for: record.recordID) }
+
             let delegate = Delegate()
             var configuration = CKSyncEngine.Configuration(
                 database: database, stateSerialization: nil, delegate: delegate)
@@ -52,6 +62,11 @@ import TidemarkTestSupport
                 requests(of: tap).allSatisfy { $0.contains("request=fetch_zones") && $0.contains("group_name=tap") })
             #expect(requests(of: body).map { $0.contains("request=modify_zones") } == [true])
             #expect(requests(of: body).allSatisfy { $0.contains(#"group_name="a \"name\"\nof two lines""#) })
+            func names(of group: CKOperationGroup) -> Set<Substring> {
+                Set(requests(of: group).compactMap { $0.firstMatch(of: /request=(\w+)/)?.1 })
+            }
+            #expect(names(of: upload) == ["prepare_asset_upload", "upload_asset_chunk", "modify_records"])
+            #expect(names(of: download) == ["fetch_records", "fetch_asset_chunk"])
             #expect(requests(of: sync).contains { $0.contains("request=fetch_database_changes") })
             #expect(lines.last?.contains("request=fetch_zones") == true && lines.last?.contains(#"group="""#) == true)
         }

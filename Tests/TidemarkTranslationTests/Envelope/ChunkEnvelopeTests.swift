@@ -76,6 +76,22 @@ import TidemarkWire
         #expect(try whole(answer: answer) == Self.answer(count))
     }
 
+    @Test(arguments: sizes) func `R-403: a chunk has the operation group of its request`(_ count: Int) throws {
+        var expected = Self.upload(count)
+        expected.operationGroup.id = "group"
+        expected.operationGroup.name = "tap"
+        var others = expected
+        others.id = 0
+        others.request = nil
+        var chunk = expected.uploadAssetChunk
+        chunk.content = Data()
+        var request = ChunkEnvelope.head(of: chunk, in: others, contentCount: count) + Self.content(count)
+        ChunkEnvelope.append(id: 300, to: &request)
+        #expect(try WireClientEnvelope(serializedBytes: request) == expected)
+        #expect(try whole(request) == Self.upload(count))
+        #expect(try ClientMessage(request).operationGroup == expected.operationGroup)
+    }
+
     @Test(arguments: sizes) func `what the generated code writes is read`(_ count: Int) throws {
         #expect(try whole(try Self.upload(count).serializedBytes()) == Self.upload(count))
         #expect(try whole(answer: try Self.answer(count).serializedBytes()) == Self.answer(count))

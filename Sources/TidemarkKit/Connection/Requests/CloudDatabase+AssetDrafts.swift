@@ -56,7 +56,7 @@ extension CloudDatabase {
         of source: AssetSource, for zoneID: CKRecordZone.ID, until isEnough: Locked<Bool>
     ) async {
         let name = AssetUploadName(byteCount: source.byteCount, draft: source.draft)
-        let form = chunk(of: name, zoneID)
+        let form = ChunkForm(chunk: chunk(of: name, zoneID), envelope: template)
         guard let progress = try? await prepareUpload(name, for: zoneID) else { return }
         let end = source.byteCount - 1
         var next = min(Int64(clamping: progress.offset), end)

@@ -17,6 +17,12 @@ extension CloudDatabase {
         let place: TransferLane.Place
     }
 
+    /// What all requests with a chunk of one upload have in common.
+    struct ChunkForm {
+        let chunk: WireUploadAssetChunk
+        let envelope: WireClientEnvelope
+    }
+
     // MARK: Up
 
     /// Whether the server has the content, and if not, how far it is.
@@ -81,7 +87,7 @@ extension CloudDatabase {
             patience.reached(next)
         }
         var parts: Deque<Part> = []
-        let form = chunk(of: AssetUploadName(file), zoneID)
+        let form = ChunkForm(chunk: chunk(of: AssetUploadName(file), zoneID), envelope: template)
         do throws(CKError) {
             var isFirst = true
             while true {
@@ -137,11 +143,11 @@ extension CloudDatabase {
 
     /// A request for a chunk, into which the file is read. Blocks.
     static func encode(
-        _ form: WireUploadAssetChunk, _ file: AssetSource, at offset: Int64, count: Int
+        _ form: ChunkForm, _ file: AssetSource, at offset: Int64, count: Int
     ) throws(CKError) -> EncodedRequest {
-        var form = form
-        form.offset = UInt64(offset)
-        let head = ChunkEnvelope.head(of: form, contentCount: count)
+        var chunk = form.chunk
+        chunk.offset = UInt64(offset)
+        let head = ChunkEnvelope.head(of: chunk, in: form.envelope, contentCount: count)
         return EncodedRequest(
             try file.bytes(at: offset, count: count, after: head, before: ChunkEnvelope.idBytesMax))
     }
