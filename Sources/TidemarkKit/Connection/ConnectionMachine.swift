@@ -25,6 +25,10 @@ struct ConnectionMachine {
         let monotonic: Duration
         /// Milliseconds since 1970.
         let wallClock: Int64
+
+        func later(by duration: Duration) -> Moment {
+            Moment(monotonic: monotonic + duration, wallClock: wallClock + Int64(duration / .milliseconds(1)))
+        }
     }
 
     /// What the driver has to do, in this order.
@@ -98,6 +102,8 @@ struct ConnectionMachine {
     private var keepsConnection = false
     /// When the wait after a failed attempt is over: on one clock or the other.
     private var waitEnd: Moment?
+    /// Until then the server wants no requests: on one clock or the other.
+    private var silenceEnd: Moment?
     /// When the clocks are looked at next; timers of earlier waits come before.
     private var lookDue = Duration.zero
 
@@ -147,6 +153,9 @@ struct ConnectionMachine {
             return (
                 id, finish(id, .failure(RequestFailure(code: .refused(.notAuthenticated), message: Self.otherAccount)))
             )
+        }
+        if !request.isIdentification, let rest = silence(now: now) {
+            return (id, finish(id, .failure(Self.throttled(rest))))
         }
         switch state {
         case .open:
@@ -198,7 +207,7 @@ struct ConnectionMachine {
         var actions = order.flatMap { finish($0, .failure(RequestFailure(code: .cancelled))) }
         if wasConnected { actions.append(.notify(.disconnected)) }
         if [.connecting, .greeting, .open].contains(state) { actions.append(.closeChannel) }
-        (wasConnected, refusal, userRecordName, failures) = (false, nil, nil, 0)
+        (wasConnected, refusal, userRecordName, failures, silenceEnd) = (false, nil, nil, 0, nil)
         // signing out stops the socket.
         keepsConnection = keepsConnection && !credential.isEmpty
         state = .idle
@@ -227,8 +236,31 @@ struct ConnectionMachine {
         case (_, .push(let push)):
             return [.notify(.push(push))]
         default:
+            if case .failure(let failure) = envelope.answer { noteThrottling(failure, now: now) }
             return finish(envelope.id, .success(envelope)) + sendWaiting(now: now)
         }
+    }
+
+    // MARK: Throttling
+
+    private mutating func noteThrottling(_ failure: WireFailure, now: Moment) {
+        guard failure.code == .requestRateLimited, failure.retryAfterSeconds > 0 else { return }
+        let wait = Duration.seconds(min(failure.retryAfterSeconds, Self.silenceSecondsMax))
+        silenceEnd = now.later(by: wait)
+    }
+
+    /// No server silences a device for longer, whatever it says.
+    private static let silenceSecondsMax: Double = 86_400
+
+    /// How long nothing must be sent; nil if anything may.
+    private func silence(now: Moment) -> Duration? {
+        guard let end = silenceEnd, now.monotonic < end.monotonic, now.wallClock < end.wallClock else { return nil }
+        return end.monotonic - now.monotonic
+    }
+
+    private static func throttled(_ rest: Duration) -> RequestFailure {
+        // Rounded up: who waits that long waits long enough.
+        RequestFailure(code: .refused(.requestRateLimited), retryAfter: (rest / .milliseconds(1)).rounded(.up) / 1_000)
     }
 
     private mutating func greeted(_ answer: WireHelloAnswer, now: Moment) -> [Action] {
@@ -290,8 +322,7 @@ struct ConnectionMachine {
             refusal == nil
             ? ReconnectPolicy.wait(failures: failures, dice: dice)
             : ReconnectPolicy.jittered(ReconnectPolicy.refusedWait, dice: dice)
-        waitEnd = Moment(
-            monotonic: now.monotonic + wait, wallClock: now.wallClock + Int64(wait / .milliseconds(1)))
+        waitEnd = now.later(by: wait)
         return actions + [look(after: wait, now: now)]
     }
 
@@ -299,8 +330,9 @@ struct ConnectionMachine {
     /// clock stands still, and with it the timer; its wall clock does not.
     private static let lookInterval: Duration = .seconds(2)
 
-    /// Time to look whether the wait after a failed attempt is over.
+    /// Time to look whether the wait after a failed attempt is over, or the server's silence.
     mutating func wokeUp(now: Moment) -> [Action] {
+        if state == .open { return sendWaiting(now: now) }
         guard state == .waiting, now.monotonic >= lookDue, let end = waitEnd else { return [] }
         let rest = end.monotonic - now.monotonic
         if rest <= .zero || now.wallClock >= end.wallClock { return connect(now: now) }
@@ -334,15 +366,27 @@ struct ConnectionMachine {
         var inFlight = order.count { requests[$0]?.isSentOnThisChannel == true }
         guard inFlight < order.count else { return [] }
         var actions: [Action] = []
+        let silence = silence(now: now)
+        var isHeldBack = false
         for id in order where requests[id]?.isSentOnThisChannel == false {
             if requests[id]?.isIdentification == true {
                 actions += finish(id, .success(greeting))
+                continue
+            }
+            if let silence {
+                // What was sent before a cut may have been carried out: it waits, to learn its outcome.
+                if requests[id]?.wasSent == true {
+                    isHeldBack = true
+                } else {
+                    actions += finish(id, .failure(Self.throttled(silence)))
+                }
                 continue
             }
             guard inFlight < inFlightMax else { break }
             inFlight += 1
             actions.append(.send(encodeForSending(id, now: now)))
         }
+        if isHeldBack, let silence, now.monotonic >= lookDue { actions.append(look(after: silence, now: now)) }
         return actions
     }
 

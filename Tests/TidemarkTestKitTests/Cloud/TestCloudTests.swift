@@ -97,6 +97,10 @@ import TidemarkTestKit
         #expect(error?.code == .requestRateLimited)
         #expect((29...30).contains(error?.retryAfterSeconds ?? 0))
         try await cloud.clock.advance(by: .seconds(29))
+        let late = await #expect(throws: CKError.self) {
+            try await phone.container.privateCloudDatabase.allRecordZones()
+        }
+        #expect(late?.code == .requestRateLimited && (0...1).contains(late?.retryAfterSeconds ?? -1))
         #expect(await others.texts == ["shopping": "milk"])
         // at most a tenth later.
         try await cloud.clock.advance(by: .seconds(4))
