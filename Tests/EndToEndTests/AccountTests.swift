@@ -106,4 +106,18 @@ import TidemarkTestSupport
         try await device.engine?.fetchChanges()
         #expect(accountEvents(device) == ["signIn", "switchAccounts"])
     }
+
+    @Test func `R-354: who signed in is signed in at the next start, until somebody signs out`() async throws {
+        let site = try await DevServer.shared()
+        let container = makeContainer(site)
+        container.signIn(token: try #require(site.tokens["alice"]))
+        let alice = try await container.userRecordID()
+        #expect(try await makeContainer(site).userRecordID() == alice, "nobody was configured")
+        #expect(try await site.makeContainer("bob").userRecordID() != alice, "what is configured comes first")
+
+        container.signIn(token: try #require(site.tokens["bob"]))
+        #expect(try await makeContainer(site).userRecordID() == site.makeContainer("bob").userRecordID())
+        container.signOut()
+        #expect(try await makeContainer(site).accountStatus() == .noAccount)
+    }
 }

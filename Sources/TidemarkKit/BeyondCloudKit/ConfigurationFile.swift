@@ -22,6 +22,7 @@ struct ConfigurationFile: Sendable {
         var ca: String?
         var environment: TidemarkConfiguration.Environment?
         var assets: URL?
+        var credentialFile: URL?
         var keyFile: URL?
         var endToEnd: Bool?
 
@@ -32,7 +33,8 @@ struct ConfigurationFile: Sendable {
                 url: url ?? other.url, token: token ?? (url == nil ? other.token : nil),
                 ca: ca ?? (url == nil ? other.ca : nil),
                 environment: environment ?? other.environment, assets: assets ?? other.assets,
-                keyFile: keyFile ?? other.keyFile, endToEnd: endToEnd ?? other.endToEnd)
+                credentialFile: credentialFile ?? other.credentialFile, keyFile: keyFile ?? other.keyFile,
+                endToEnd: endToEnd ?? other.endToEnd)
         }
     }
 
@@ -102,7 +104,7 @@ struct ConfigurationFile: Sendable {
 
     // MARK: Parts
 
-    private static let keys = ["assets", "ca", "endToEnd", "environment", "keyFile", "token", "url"]
+    private static let keys = ["assets", "ca", "credentialFile", "endToEnd", "environment", "keyFile", "token", "url"]
 
     private static func settings(
         _ object: [String: Any], at place: String, alsoKnown: [String] = [], in directory: URL
@@ -126,6 +128,7 @@ struct ConfigurationFile: Sendable {
             settings.environment = known
         }
         if let assets = object["assets"] { settings.assets = try path(assets, "assets") }
+        if let file = object["credentialFile"] { settings.credentialFile = try path(file, "credentialFile") }
         if let keyFile = object["keyFile"] { settings.keyFile = try path(keyFile, "keyFile") }
         if let endToEnd = object["endToEnd"] {
             guard let flag = endToEnd as? Bool else { throw wrong(place + "endToEnd", "true or false") }

@@ -37,7 +37,7 @@ struct ConfigurationSources: Sendable {
         return TidemarkConfiguration(
             url: settings.url, token: settings.token, certificateAuthorityFile: settings.ca,
             defaultContainerIdentifier: defaultContainer, environment: settings.environment ?? .development,
-            assetDirectory: settings.assets, keyFile: settings.keyFile,
+            assetDirectory: settings.assets, credentialFile: settings.credentialFile, keyFile: settings.keyFile,
             requiresEndToEndEncryption: settings.endToEnd ?? false)
     }
 
@@ -58,6 +58,7 @@ struct ConfigurationSources: Sendable {
             settings.environment = environment
         }
         settings.assets = value("TIDEMARK_ASSETS").map { URL(fileURLWithPath: $0, isDirectory: true) }
+        settings.credentialFile = value("TIDEMARK_CREDENTIAL_FILE").map { URL(fileURLWithPath: $0) }
         settings.keyFile = value("TIDEMARK_KEY_FILE").map { URL(fileURLWithPath: $0) }
         settings.endToEnd = value("TIDEMARK_END_TO_END").map { $0 == "1" }
         return settings

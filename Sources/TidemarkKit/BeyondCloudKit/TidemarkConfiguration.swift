@@ -12,11 +12,12 @@ internal import Synchronization
 /// | variable | key in the file | meaning |
 /// | --- | --- | --- |
 /// | `TIDEMARK_URL` | `url` | `wss://host:port`; `ws://` only to a loopback address |
-/// | `TIDEMARK_TOKEN` | `token` | the credential, as `tidemark admin credentials issue` showed it; without it nobody is signed in |
+/// | `TIDEMARK_TOKEN` | `token` | the credential, as `tidemark admin credentials issue` showed it; without it whoever signed in last, or nobody |
 /// | `TIDEMARK_CA` | `ca` | a PEM file with a further certificate authority to trust |
 /// | `TIDEMARK_CONTAINER` | `container` | what `CKContainer.default()` is |
 /// | `TIDEMARK_ENVIRONMENT` | `environment` | `development` (the default) or `production` |
 /// | `TIDEMARK_ASSETS` | `assets` | a directory for downloaded assets |
+/// | `TIDEMARK_CREDENTIAL_FILE` | `credentialFile` | a file for the credentials of who signs in by `CKContainer.signIn(token:)` |
 /// | `TIDEMARK_KEY_FILE` | `keyFile` | a file for keys of accounts with end-to-end encryption |
 /// | `TIDEMARK_END_TO_END` | `endToEnd` | `1` (in the file `true`): no server may have the account's key |
 /// | | `containers` | by identifier, what is different for that container: an object with the keys above, but not `container` |
@@ -43,7 +44,8 @@ public struct TidemarkConfiguration: Sendable {
             if url != nil { fault = nil }
         }
     }
-    /// The credential; nil: nobody is signed in.
+    /// The credential; nil: that of who signed in last (`CKContainer.signIn(token:)`), if anybody did; empty: nobody is
+    /// signed in.
     public var token: String?
     /// The path of a PEM file with a certificate authority to trust besides those of the system.
     public var certificateAuthorityFile: String?
@@ -54,6 +56,9 @@ public struct TidemarkConfiguration: Sendable {
     /// Where assets are downloaded to; nil: below the directory for temporary files. What is a day old in it is
     /// removed from time to time.
     public var assetDirectory: URL?
+    /// Where this device keeps who signed in (`CKContainer.signIn(token:)`); nil: `tidemark/credentials.json` where
+    /// applications of the user keep their data. Only its owner can read it.
+    public var credentialFile: URL?
     /// Where this device keeps keys of accounts with end-to-end encryption (`CKContainer.exportRecoveryKey()`); nil:
     /// `tidemark/keys.json` where applications of the user keep their data. Only its owner can read it.
     public var keyFile: URL?
@@ -81,7 +86,8 @@ public struct TidemarkConfiguration: Sendable {
         url: URL?, token: String? = nil, certificateAuthorityFile: String? = nil,
         defaultContainerIdentifier: String = TidemarkConfiguration.fallbackContainerIdentifier,
         environment: Environment = .development,
-        assetDirectory: URL? = nil, keyFile: URL? = nil, requiresEndToEndEncryption: Bool = false
+        assetDirectory: URL? = nil, credentialFile: URL? = nil, keyFile: URL? = nil,
+        requiresEndToEndEncryption: Bool = false
     ) {
         self.url = url
         self.token = token
@@ -89,6 +95,7 @@ public struct TidemarkConfiguration: Sendable {
         self.defaultContainerIdentifier = defaultContainerIdentifier
         self.environment = environment
         self.assetDirectory = assetDirectory
+        self.credentialFile = credentialFile
         self.keyFile = keyFile
         self.requiresEndToEndEncryption = requiresEndToEndEncryption
     }

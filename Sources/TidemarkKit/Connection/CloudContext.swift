@@ -5,6 +5,7 @@ internal import Synchronization
 internal import TidemarkCrypto
 package import TidemarkScheduling
 internal import TidemarkSockets
+internal import TidemarkTelemetry
 internal import TidemarkWire
 
 /// What the databases and engines of one container share: how to reach the server, and who is signed in.
@@ -26,7 +27,12 @@ package final class CloudContext: Sendable {
     private let requiresEndToEnd: Bool
     /// What is to be mended before there can be a connection.
     private let fault: String?
+    /// Where who signs in is kept for the next start; nil: nowhere.
+    private let credentials: CredentialFile?
     private let state: Mutex<State>
+    /// Held while a credential takes another's place, in memory and on disk, so that both have the same last one.
+    private let signingIn = Mutex(())
+    private static let log = Log("accounts")
 
     private struct State {
         /// Empty: nobody is signed in.
@@ -54,7 +60,8 @@ package final class CloudContext: Sendable {
         containerIdentifier: String, token: String, transport: any CloudTransport, scheduler: any Scheduler,
         engineScheduler: any Scheduler = GlobalScheduler(), enginesAtWork: (@Sendable (_ begins: Bool) -> Void)? = nil,
         environment: TidemarkConfiguration.Environment = .development, staging: AssetStaging = .standard,
-        keyStore: any KeyStore = KeyFile.standard, requiresEndToEnd: Bool = false, fault: String? = nil
+        keyStore: any KeyStore = KeyFile.standard, requiresEndToEnd: Bool = false, fault: String? = nil,
+        credentials: CredentialFile? = nil
     ) {
         self.containerIdentifier = containerIdentifier
         self.transport = transport
@@ -66,6 +73,7 @@ package final class CloudContext: Sendable {
         self.keyStore = keyStore
         self.requiresEndToEnd = requiresEndToEnd
         self.fault = fault
+        self.credentials = credentials
         let keys = KeyRing(
             container: containerIdentifier, environment: environment, store: keyStore,
             requiresEndToEnd: requiresEndToEnd)
@@ -76,16 +84,26 @@ package final class CloudContext: Sendable {
     /// then fail with what is to be mended, instead of with `notAuthenticated`.
     package var hasCredential: Bool { fault != nil || state.withLock { !$0.token.isEmpty } }
 
-    /// As a configuration says, over a real socket.
+    /// As a configuration says, over a real socket. If it says of no credential, who signed in last is signed in.
     package convenience init(containerIdentifier: String, configuration: TidemarkConfiguration) {
         let loop = NetworkThread.shared
+        let credentials = CredentialFile(configuration, containerIdentifier: containerIdentifier)
+        var configuration = configuration
+        if configuration.token == nil {
+            do throws(CKError) {
+                configuration.token = try credentials?.token()
+            } catch {
+                configuration.fault = error.localizedDescription
+            }
+        }
         self.init(
             containerIdentifier: containerIdentifier, token: configuration.token ?? "",
             transport: SocketTransport(configuration: configuration, loop: loop), scheduler: loop,
             environment: configuration.environment,
             staging: configuration.assetDirectory.map { AssetStaging(directory: $0) } ?? .standard,
             keyStore: configuration.keyFile.map { KeyFile($0) } ?? .standard,
-            requiresEndToEnd: configuration.requiresEndToEndEncryption, fault: configuration.fault)
+            requiresEndToEnd: configuration.requiresEndToEndEncryption, fault: configuration.fault,
+            credentials: credentials)
     }
 
     private static let contexts = Mutex<[String: CloudContext]>([:])
@@ -176,7 +194,27 @@ extension CloudContext {
 
     /// - Parameter token: empty: nobody.
     func changeCredential(_ token: String) {
-        let observers: [any CredentialObserver]? = state.withLock { state in
+        let observers = signingIn.withLock { _ in
+            keep(token)
+            return takeOver(token)
+        }
+        guard let observers else { return }
+        for observer in observers { observer.credentialChanged() }
+        postAccountChanged()
+    }
+
+    /// For the next start.
+    private func keep(_ token: String) {
+        do throws(CKError) {
+            try credentials?.store(token)
+        } catch {
+            Self.log.error("who signed in is not kept", ["why": error.localizedDescription])
+        }
+    }
+
+    /// - Returns: who is to be told; nil if nothing has changed.
+    private func takeOver(_ token: String) -> [any CredentialObserver]? {
+        state.withLock { state in
             guard state.token != token || state.isRefused else { return nil }
             state.token = token
             state.isRefused = false
@@ -188,9 +226,6 @@ extension CloudContext {
             for connection in state.connections { connection.object?.changeCredential(token) }
             return state.observers.compactMap(\.object)
         }
-        guard let observers else { return }
-        for observer in observers { observer.credentialChanged() }
-        postAccountChanged()
     }
 
     /// also an account that stops or begins to be usable by itself is told of, once.

@@ -60,7 +60,7 @@ struct OperatorPlace {
     func database(_ scope: CKDatabase.Scope = .private, token: String? = nil) -> CKDatabase {
         let token = token ?? site.tokens["alice"]
         let configuration = TidemarkConfiguration(
-            url: URL(string: site.url), token: token == "" ? nil : token, defaultContainerIdentifier: site.container)
+            url: URL(string: site.url), token: token, defaultContainerIdentifier: site.container)
         let context = CloudContext(containerIdentifier: site.container, configuration: configuration)
         return CKContainer(context: context).database(with: scope)
     }

@@ -19,7 +19,9 @@ struct Site: Sendable {
         let token = token ?? tokens[account] ?? ""
         return TidemarkConfiguration(
             url: URL(string: url), token: token.isEmpty ? nil : token, certificateAuthorityFile: authorityFile,
-            defaultContainerIdentifier: container)
+            defaultContainerIdentifier: container,
+            credentialFile: URL(fileURLWithPath: authorityFile).deletingLastPathComponent()
+                .appendingPathComponent("\(container).json"))
     }
 
     /// Each has a connection and a device identity of its own.

@@ -30,7 +30,7 @@ import TidemarkTestSupport
         let configuration = sources(
             """
             {"url": "wss://s:1", "token": "t", "ca": "tls/ca.pem", "container": "iCloud.c", "environment": "production",
-             "assets": "/var/assets", "keyFile": "keys.json", "endToEnd": true}
+             "assets": "/var/assets", "credentialFile": "who.json", "keyFile": "keys.json", "endToEnd": true}
             """
         ).configuration()
         #expect(configuration.fault == nil)
@@ -38,6 +38,7 @@ import TidemarkTestSupport
         #expect(configuration.certificateAuthorityFile == "/srv/app/tls/ca.pem")
         #expect(configuration.defaultContainerIdentifier == "iCloud.c" && configuration.environment == .production)
         #expect(configuration.assetDirectory?.path == "/var/assets")
+        #expect(configuration.credentialFile?.path == "/srv/app/who.json")
         #expect(configuration.keyFile?.path == "/srv/app/keys.json" && configuration.requiresEndToEndEncryption)
     }
 
@@ -110,12 +111,12 @@ import TidemarkTestSupport
             (#"["url"]"#, "tidemark.json is not a JSON object."),
             (
                 #"{"ulr": "wss://s:1"}"#,
-                "tidemark.json: the key ulr is not known. Known are assets, ca, container, containers, endToEnd, "
-                    + "environment, keyFile, token, url."
+                "tidemark.json: the key ulr is not known. Known are assets, ca, container, containers, "
+                    + "credentialFile, endToEnd, environment, keyFile, token, url."
             ),
             (
                 #"{"containers": {"iCloud.a": {"container": "x"}}}"#,
-                "the key containers.iCloud.a.container is not known. Known are assets, ca, endToEnd,"
+                "the key containers.iCloud.a.container is not known. Known are assets, ca, credentialFile,"
             ),
             (#"{"containers": ["iCloud.a"]}"#, "containers must be an object."),
             (#"{"containers": {"iCloud.a": "x"}}"#, "containers.iCloud.a must be an object."),
