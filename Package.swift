@@ -3,12 +3,15 @@
 
 import PackageDescription
 
-let settings: [SwiftSetting] = [
+/// Without `NonisolatedNonsendingByDefault`: with it, the requirements of a delegate would say something of isolation, which CloudKit's
+/// do not, and take the methods of an app's class on the main actor off it.
+let kitSettings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
+
+let settings = kitSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -16,7 +19,10 @@ let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metri
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
-func target(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+func target(
+    _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
+    settings: [SwiftSetting] = settings
+) -> Target {
     .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
@@ -126,7 +132,8 @@ let package = Package(
                 "TidemarkBytes", "TidemarkFields", "TidemarkCrypto", "TidemarkScheduling", "TidemarkTelemetry",
                 "TidemarkSockets", "TidemarkTLS", "TidemarkHTTP", "TidemarkWebSocket", "TidemarkTransport",
                 "TidemarkWire", deque, protobuf,
-            ]),
+            ],
+            settings: kitSettings),
         target("CloudKit", ["TidemarkKit"]),
         target(
             "TidemarkTestKit",

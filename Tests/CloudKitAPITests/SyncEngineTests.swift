@@ -67,6 +67,23 @@ private actor ShortDelegate: CKSyncEngineDelegate {
     ) async -> CKSyncEngine.RecordZoneChangeBatch? { nil }
 }
 
+/// The methods of a class on the main actor stay on it, without that each of them says so.
+@MainActor private final class ScreenDelegate: CKSyncEngineDelegate {
+    private var eventCount = 0
+    private var batchCount = 0
+
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+        eventCount += 1
+    }
+
+    func nextRecordZoneChangeBatch(
+        _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        batchCount += 1
+        return nil
+    }
+}
+
 // MARK: CKSyncEngine.State
 
 private func state(_ state: CKSyncEngine.State, _ serialization: CKSyncEngine.State.Serialization) throws {

@@ -14,12 +14,12 @@ import TidemarkTestKit
                 database: device.container.privateCloudDatabase, stateSerialization: nil, delegate: self))
     }
 
-    @MainActor func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
         guard case .fetchedDatabaseChanges(let changes) = event else { return }
         zoneNames += changes.modifications.map(\.zoneID.zoneName)
     }
 
-    @MainActor func nextRecordZoneChangeBatch(
+    func nextRecordZoneChangeBatch(
         _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
     ) async -> CKSyncEngine.RecordZoneChangeBatch? { nil }
 }
