@@ -247,7 +247,11 @@ let package = Package(
                 "TidemarkBytes",
                 "TidemarkCrypto", "TidemarkScheduling", "TidemarkDomain", "TidemarkTranslation", protobuf,
             ]),
-        tests("CloudKitAPITests", ["CloudKit"]),
+        // An app's code of before Swift 6, in the language mode of that time.
+        .target(
+            name: "SwiftFiveClient", dependencies: ["CloudKit"], path: "Tests/ClientPrograms/SwiftFive",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
+        tests("CloudKitAPITests", ["CloudKit", "SwiftFiveClient"]),
         tests(
             "SimulationTests",
             [

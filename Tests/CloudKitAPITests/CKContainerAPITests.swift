@@ -16,7 +16,7 @@ import Testing
         ]
         #expect(databases.map(\.databaseScope) == [.private, .public, .shared])
         #expect(container.database(with: .private) === container.privateCloudDatabase)
-        let object: NSObject & Sendable = container
+        let object: any NSObject & Sendable = container
         #expect(object === container)
     }
 
@@ -119,5 +119,41 @@ import Testing
         #expect(name == NSNotification.Name.CKAccountChanged)
         let owner: String = CKCurrentUserDefaultName
         #expect(owner == "__defaultOwner__")
+    }
+
+    @available(*, deprecated)
+    @Test func `R-356: application permissions and the discovery of users answer nothing`() async throws {
+        let container = CKContainer(identifier: "iCloud.org.example.api")
+        let permissions: CKContainer.ApplicationPermissions = [.userDiscoverability]
+        #expect(permissions.rawValue == 1)
+        let all: [CKContainer.ApplicationPermissionStatus] = [.initialState, .couldNotComplete, .denied, .granted]
+        #expect(all.map(\.rawValue) == [0, 1, 2, 3])
+        #expect(try await container.requestApplicationPermission(.userDiscoverability) == .denied)
+        #expect(try await container.applicationPermissionStatus(for: permissions) == .denied)
+        #expect(try await container.allUserIdentitiesFromContacts().isEmpty)
+        #expect(try await container.userIdentity(forEmailAddress: "a@example.org") == nil)
+        #expect(try await container.userIdentity(forPhoneNumber: "1") == nil)
+        #expect(try await container.userIdentity(forUserRecordID: CKRecord.ID(recordName: "_a")) == nil)
+        let statuses = await withCheckedContinuation { continuation in
+            container.requestApplicationPermission(permissions) { asked, error in
+                container.status(forApplicationPermission: permissions) { known, _ in
+                    continuation.resume(returning: error == nil ? [asked, known] : [])
+                }
+            }
+        }
+        #expect(statuses == [.denied, .denied])
+        let found: [Int] = await withCheckedContinuation { continuation in
+            container.discoverUserIdentity(withUserRecordID: CKRecord.ID(recordName: "_a")) { user, error in
+                container.discoverUserIdentity(withEmailAddress: "a@example.org") { mail, _ in
+                    container.discoverUserIdentity(withPhoneNumber: "1") { phone, _ in
+                        container.discoverAllIdentities { others, _ in
+                            let one = [user, mail, phone].compactMap(\.self).count
+                            continuation.resume(returning: error == nil ? [one, others?.count ?? -1] : [])
+                        }
+                    }
+                }
+            }
+        }
+        #expect(found == [0, 0])
     }
 }

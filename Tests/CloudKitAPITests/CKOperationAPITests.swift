@@ -277,4 +277,53 @@ import Testing
         #expect(metadata.perShareMetadataBlock != nil && accept.perShareCompletionBlock != nil)
         #expect(participants.shareParticipantFetchedBlock != nil)
     }
+
+    @available(*, deprecated)
+    @Test func `R-395: the settings of CKOperation itself are those of its configuration`() {
+        let operation = CKOperation()
+        let container = CKContainer(identifier: "iCloud.org.example.api")
+        operation.container = container
+        operation.isLongLived = true
+        operation.allowsCellularAccess = false
+        operation.timeoutIntervalForRequest = 1
+        operation.timeoutIntervalForResource = 2
+        #expect(operation.container === container && operation.isLongLived && !operation.allowsCellularAccess)
+        #expect(operation.timeoutIntervalForRequest == 1 && operation.timeoutIntervalForResource == 2)
+        #expect(operation.configuration.container === container && operation.configuration.isLongLived)
+        #expect(!operation.configuration.allowsCellularAccess)
+        #expect(operation.configuration.timeoutIntervalForResource == 2)
+    }
+
+    @available(*, deprecated)
+    @Test func `R-218: ZoneOptions are the configurations of zones`() {
+        let options = CKFetchRecordZoneChangesOperation.ZoneOptions()
+        options.desiredKeys = ["text"]
+        let operation = CKFetchRecordZoneChangesOperation(
+            recordZoneIDs: [zoneID], optionsByRecordZoneID: [zoneID: options])
+        #expect(operation.configurationsByRecordZoneID?[zoneID]?.desiredKeys == ["text"])
+        operation.optionsByRecordZoneID = nil
+        #expect(operation.configurationsByRecordZoneID == nil && operation.optionsByRecordZoneID == nil)
+    }
+
+    /// Compiled only: blocks may change what they capture, as no two of them run at a time.
+    func blocksWithState() -> CKQueryOperation {
+        let operation = CKQueryOperation()
+        var names: [String] = []
+        operation.recordMatchedBlock = { id, _ in names.append(id.recordName) }
+        operation.queryResultBlock = { _ in names.removeAll() }
+        return operation
+    }
+
+    private final class Mock: CKModifyRecordsOperation, @unchecked Sendable {
+        var starts = 0
+        override func start() { starts += 1 }
+        override var isFinished: Bool { starts > 0 }
+    }
+
+    @Test func `operations can be subclassed`() {
+        let mock = Mock()
+        mock.recordIDsToDelete = [recordID]
+        (mock as CKDatabaseOperation).start()
+        #expect(mock.starts == 1 && mock.isFinished)
+    }
 }

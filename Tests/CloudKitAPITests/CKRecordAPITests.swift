@@ -180,4 +180,19 @@ import Testing
         #expect(place.distance(from: full) == 0)
         #expect(try archived(moving).speed == 2 && (moving.copy() as? CLLocation) == moving)
     }
+
+    private final class Note: CKRecord, @unchecked Sendable {
+        var title: String {
+            get { self["title"] ?? "" }
+            set { self["title"] = newValue }
+        }
+    }
+
+    @Test func `R-049: records can be subclassed, and are archived as their class`() throws {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "n")).encodeSystemFields(with: archiver)
+        let note = try #require(Note(coder: NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)))
+        note.title = "t"
+        #expect(note.recordID.recordName == "n" && (note as CKRecord)["title"] == "t")
+    }
 }

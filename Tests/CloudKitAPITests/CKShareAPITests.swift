@@ -69,13 +69,19 @@ import Testing
     @available(*, deprecated, message: "uses what is deprecated")
     @Test func `R-310: a participant's older names`() {
         let participant = CKShare(recordZoneID: CKRecordZone.ID(zoneName: "Z")).owner
-        let type: CKShare.ParticipantType = participant.type
+        let type: CKShare.Participant.ParticipantType = participant.type
         let names:
             (
                 CKShare.Participant.Role, CKShare.Participant.Permission, CKShare.Participant.AcceptanceStatus
             ) = (participant.role, participant.permission, participant.acceptanceStatus)
         #expect(type == .owner && names.0 == .owner)
         #expect(participant.userIdentity.contactIdentifiers.isEmpty)
+    }
+
+    @available(*, deprecated, message: "uses what is deprecated")
+    func olderNames(of metadata: CKShare.Metadata) {
+        let _: CKRecord.ID = metadata.rootRecordID
+        let _: CKShare.ParticipantType = metadata.participantType
     }
 
     /// Servers make metadata; what an app does with it is compiled here.

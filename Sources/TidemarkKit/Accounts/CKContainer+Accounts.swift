@@ -31,11 +31,13 @@ extension CKContainer {
     }
 
     /// Whether somebody is signed in: ``accountStatus()`` with a completion handler.
+    @preconcurrency
     public func accountStatus(completionHandler: @escaping @Sendable (CKAccountStatus, (any Error)?) -> Void) {
         deliver(to: { completionHandler($0 ?? .couldNotDetermine, $1) }) { try await self.accountStatus() }
     }
 
     /// The current user's record ID: ``userRecordID()`` with a completion handler.
+    @preconcurrency
     public func fetchUserRecordID(completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void) {
         deliver(to: completionHandler) { try await self.userRecordID() }
     }

@@ -5,6 +5,7 @@ internal import Foundation
 // The forms with completion handlers: as the async ones of the same work, which say what they do and throw.
 extension CKDatabase {
     /// One page of zones that changed since a token.
+    @preconcurrency
     public func fetchDatabaseChanges(
         since changeToken: CKServerChangeToken?, resultsLimit: Int? = nil,
         completionHandler:
@@ -24,6 +25,7 @@ extension CKDatabase {
     }
 
     /// One page of records that changed in a zone since a token.
+    @preconcurrency
     public func fetchRecordZoneChanges(
         inZoneWith zoneID: CKRecordZone.ID, since changeToken: CKServerChangeToken?,
         desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil,

@@ -20,7 +20,7 @@ public class CKContainer: NSObject, @unchecked Sendable {
     }
 
     /// The container of that name, on the server that its configuration names.
-    public convenience init(identifier containerIdentifier: String) {
+    public required convenience init(identifier containerIdentifier: String) {
         self.init(context: CloudContext.shared(for: containerIdentifier))
     }
 

@@ -19,6 +19,8 @@ public struct CKError: _BridgedStoredNSError, LocalizedError, @unchecked Sendabl
     public init(_ code: CKError.Code, userInfo: [String: Any] = [:]) {
         var userInfo = userInfo
         if userInfo[NSLocalizedDescriptionKey] == nil { userInfo[NSLocalizedDescriptionKey] = code.text }
+        // An object, so that it is read as a number of whichever type; Swift's own types are of one type here.
+        if let seconds = userInfo[CKErrorRetryAfterKey] as? NSNumber { userInfo[CKErrorRetryAfterKey] = seconds }
         _nsError = NSError(domain: CKErrorDomain, code: code.rawValue, userInfo: userInfo)
     }
 

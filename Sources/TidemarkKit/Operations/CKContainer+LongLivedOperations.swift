@@ -10,6 +10,7 @@ extension CKContainer {
     public func longLivedOperation(for operationID: CKOperation.ID) async throws -> CKOperation? { nil }
 
     /// None: ``allLongLivedOperationIDs()`` with a completion handler.
+    @preconcurrency
     public func fetchAllLongLivedOperationIDs(
         completionHandler: @escaping @Sendable ([CKOperation.ID]?, (any Error)?) -> Void
     ) {
@@ -17,6 +18,7 @@ extension CKContainer {
     }
 
     /// Nil: ``longLivedOperation(for:)`` with a completion handler.
+    @preconcurrency
     public func fetchLongLivedOperation(
         withID operationID: CKOperation.ID,
         completionHandler: @escaping @Sendable (CKOperation?, (any Error)?) -> Void

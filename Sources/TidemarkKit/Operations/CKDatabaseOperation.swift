@@ -3,7 +3,7 @@
 internal import Foundation
 
 /// Work for one database.
-public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
+open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     private let target = Locked<CKDatabase?>(nil)
 
     /// The database to work on; nil: the private one of the configuration's container, or of the default one.

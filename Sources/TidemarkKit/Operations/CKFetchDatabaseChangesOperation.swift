@@ -3,7 +3,7 @@
 internal import Foundation
 
 /// Fetches which zones of a database changed (R-203 … R-207).
-public class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {
+open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {
     /// Where the last fetch ended; nil from the beginning.
     public final var previousServerChangeToken: CKServerChangeToken?
     /// Zones a page at most; 0 leaves it to the server.
@@ -12,26 +12,24 @@ public class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Se
     public final var fetchAllChanges = true
 
     /// A zone that is new, or in which something changed.
-    @preconcurrency public final var recordZoneWithIDChangedBlock: (@Sendable (CKRecordZone.ID) -> Void)?
+    public final var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
     /// A zone that was deleted; each deleted zone is reported by one of the three blocks.
-    @preconcurrency public final var recordZoneWithIDWasDeletedBlock: (@Sendable (CKRecordZone.ID) -> Void)?
+    public final var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
     /// A zone that the user erased in settings.
-    @preconcurrency public final var recordZoneWithIDWasPurgedBlock: (@Sendable (CKRecordZone.ID) -> Void)?
+    public final var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
     /// A zone whose encrypted data cannot be read any more: send local data again.
-    @preconcurrency public final var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock:
-        (@Sendable (CKRecordZone.ID) -> Void)?
+    public final var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock: ((CKRecordZone.ID) -> Void)?
     /// After each page: what came before is complete up to this token.
-    @preconcurrency public final var changeTokenUpdatedBlock: (@Sendable (CKServerChangeToken) -> Void)?
+    public final var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
     /// Where the fetch ended, or why it failed.
-    @preconcurrency public final var fetchDatabaseChangesResultBlock:
-        (@Sendable (Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error>) -> Void)?
+    public final var fetchDatabaseChangesResultBlock:
+        ((Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error>) -> Void)?
 
-    private var completion: (@Sendable (CKServerChangeToken?, Bool, (any Error)?) -> Void)?
+    private var completion: ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
 
     /// Where the fetch ended, whether more is coming, and the error.
     @available(*, deprecated, message: "Use fetchDatabaseChangesResultBlock")
-    @preconcurrency public final var fetchDatabaseChangesCompletionBlock:
-        (@Sendable (CKServerChangeToken?, Bool, (any Error)?) -> Void)?
+    public final var fetchDatabaseChangesCompletionBlock: ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
     {
         get { completion }
         set { completion = newValue }

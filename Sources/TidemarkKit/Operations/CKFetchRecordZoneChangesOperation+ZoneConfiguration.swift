@@ -5,6 +5,25 @@ public import Foundation
 extension CKFetchRecordZoneChangesOperation {
     /// Where a fetch of a zone begins, and what of it is wanted.
     public typealias ZoneConfiguration = _CKZoneChangesConfiguration
+
+    /// The older name of `ZoneConfiguration`.
+    @available(*, deprecated, renamed: "ZoneConfiguration")
+    public typealias ZoneOptions = _CKZoneChangesConfiguration
+
+    /// The older name of `configurationsByRecordZoneID`.
+    @available(*, deprecated, renamed: "configurationsByRecordZoneID")
+    public final var optionsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]? {
+        get { configurationsByRecordZoneID }
+        set { configurationsByRecordZoneID = newValue }
+    }
+
+    /// With zones to fetch: the older form of `init(recordZoneIDs:configurationsByRecordZoneID:)`.
+    @available(*, deprecated, renamed: "init(recordZoneIDs:configurationsByRecordZoneID:)")
+    public convenience init(
+        recordZoneIDs: [CKRecordZone.ID], optionsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
+    ) {
+        self.init(recordZoneIDs: recordZoneIDs, configurationsByRecordZoneID: optionsByRecordZoneID)
+    }
 }
 
 // NB: Not nested, because the archivers of swift-corelibs-foundation cannot name nested classes.

@@ -3,7 +3,7 @@
 public import Foundation
 
 /// Fetches which records of some zones changed, one zone after another (R-208 … R-217).
-public class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {
+open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The zones to fetch, in this order; nil: those that have a configuration.
     public final var recordZoneIDs: [CKRecordZone.ID]?
     /// Where to begin in each zone, and what of it; nil from the beginning, everything.
@@ -12,18 +12,15 @@ public class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked 
     public final var fetchAllChanges = true
 
     /// A record that is new or changed, or why it could not be delivered.
-    @preconcurrency public final var recordWasChangedBlock:
-        (@Sendable (CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    public final var recordWasChangedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
     /// A record that was deleted, and its type.
-    @preconcurrency public final var recordWithIDWasDeletedBlock:
-        (@Sendable (CKRecord.ID, CKRecord.RecordType) -> Void)?
+    public final var recordWithIDWasDeletedBlock: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
     /// After each page of a zone: what came before is complete up to this token.
-    @preconcurrency public final var recordZoneChangeTokensUpdatedBlock:
-        (@Sendable (CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
+    public final var recordZoneChangeTokensUpdatedBlock: ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
     /// Where the fetch of a zone ended, or why it failed.
-    @preconcurrency public final var recordZoneFetchResultBlock:
+    public final var recordZoneFetchResultBlock:
         (
-            @Sendable (
+            (
                 CKRecordZone.ID,
                 Result<
                     (serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool), any Error
@@ -31,23 +28,23 @@ public class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked 
             ) -> Void
         )?
     /// What became of the whole; `partialFailure` holds the errors of the zones that failed.
-    @preconcurrency public final var fetchRecordZoneChangesResultBlock: (@Sendable (Result<Void, any Error>) -> Void)?
+    public final var fetchRecordZoneChangesResultBlock: ((Result<Void, any Error>) -> Void)?
 
-    private var recordChanged: (@Sendable (CKRecord) -> Void)?
-    private var zoneCompletion: (@Sendable (CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
-    private var completion: (@Sendable ((any Error)?) -> Void)?
+    private var recordChanged: ((CKRecord) -> Void)?
+    private var zoneCompletion: ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
+    private var completion: (((any Error)?) -> Void)?
 
     /// A record that is new or changed.
     @available(*, deprecated, message: "Use recordWasChangedBlock")
-    @preconcurrency public final var recordChangedBlock: (@Sendable (CKRecord) -> Void)? {
+    public final var recordChangedBlock: ((CKRecord) -> Void)? {
         get { recordChanged }
         set { recordChanged = newValue }
     }
 
     /// Where the fetch of a zone ended, whether more is coming, and the error.
     @available(*, deprecated, message: "Use recordZoneFetchResultBlock")
-    @preconcurrency public final var recordZoneFetchCompletionBlock:
-        (@Sendable (CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
+    public final var recordZoneFetchCompletionBlock:
+        ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
     {
         get { zoneCompletion }
         set { zoneCompletion = newValue }
@@ -55,7 +52,7 @@ public class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked 
 
     /// The error of the whole.
     @available(*, deprecated, message: "Use fetchRecordZoneChangesResultBlock")
-    @preconcurrency public final var fetchRecordZoneChangesCompletionBlock: (@Sendable ((any Error)?) -> Void)? {
+    public final var fetchRecordZoneChangesCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }

@@ -3,22 +3,20 @@
 internal import Foundation
 
 /// Fetches zones.
-public class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
+open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The zones to fetch; nil for all (see ``fetchAllRecordZonesOperation()``).
     public final var recordZoneIDs: [CKRecordZone.ID]?
 
     /// Each zone, or why it could not be fetched.
-    @preconcurrency public final var perRecordZoneResultBlock:
-        (@Sendable (CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
+    public final var perRecordZoneResultBlock: ((CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
     /// What became of the whole; `partialFailure` holds the errors of the zones that failed.
-    @preconcurrency public final var fetchRecordZonesResultBlock: (@Sendable (Result<Void, any Error>) -> Void)?
+    public final var fetchRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
 
-    private var completion: (@Sendable ([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
+    private var completion: (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
 
     /// What was fetched, and the error of the whole.
     @available(*, deprecated, message: "Use fetchRecordZonesResultBlock")
-    @preconcurrency public final var fetchRecordZonesCompletionBlock:
-        (@Sendable ([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
+    public final var fetchRecordZonesCompletionBlock: (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
     {
         get { completion }
         set { completion = newValue }

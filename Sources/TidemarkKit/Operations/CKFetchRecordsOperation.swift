@@ -3,28 +3,26 @@
 internal import Foundation
 
 /// Fetches records by ID.
-public class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
+open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The records to fetch, each once.
     public final var recordIDs: [CKRecord.ID]?
     /// Nil for all keys, none for system fields alone.
     public final var desiredKeys: [CKRecord.FieldKey]?
 
     /// How much of a record has come, 0 to 1.
-    @preconcurrency public final var perRecordProgressBlock: (@Sendable (CKRecord.ID, Double) -> Void)?
+    public final var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
     /// Each record, or why it could not be fetched.
-    @preconcurrency public final var perRecordResultBlock:
-        (@Sendable (CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    public final var perRecordResultBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
     /// What became of the whole; `partialFailure` holds the errors of the records that failed.
-    @preconcurrency public final var fetchRecordsResultBlock: (@Sendable (Result<Void, any Error>) -> Void)?
+    public final var fetchRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
 
-    private var recordCompletion: (@Sendable (CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
-    private var completion: (@Sendable ([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
+    private var recordCompletion: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
+    private var completion: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
     private var fetchesCurrentUser = false
 
     /// Each record, or why it could not be fetched.
     @available(*, deprecated, message: "Use perRecordResultBlock")
-    @preconcurrency public final var perRecordCompletionBlock:
-        (@Sendable (CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
+    public final var perRecordCompletionBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
     {
         get { recordCompletion }
         set { recordCompletion = newValue }
@@ -32,8 +30,7 @@ public class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
     /// What was fetched, and the error of the whole.
     @available(*, deprecated, message: "Use fetchRecordsResultBlock")
-    @preconcurrency public final var fetchRecordsCompletionBlock:
-        (@Sendable ([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
+    public final var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
     {
         get { completion }
         set { completion = newValue }
@@ -57,11 +54,17 @@ public class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         return operation
     }
 
+    /// Nil if nobody wants to be told.
+    private var progress: CloudDatabase.Progress? {
+        guard perRecordProgressBlock != nil else { return nil }
+        return { [self] id, fraction in perRecordProgressBlock?(id, fraction) }
+    }
+
     override func perform() async {
         let answer = await withCloud { cloud throws(CKError) in
             var ids = recordIDs ?? []
             if fetchesCurrentUser { ids = [CKRecord.ID(recordName: try await cloud.identify())] }
-            return (ids, try await cloud.records(for: ids, desiredKeys: desiredKeys, progress: perRecordProgressBlock))
+            return (ids, try await cloud.records(for: ids, desiredKeys: desiredKeys, progress: progress))
         }
         switch answer {
         case .failure(let error): end([:], .failure(error))

@@ -3,22 +3,20 @@
 internal import Foundation
 
 /// Fetches subscriptions.
-public class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
+open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The subscriptions to fetch; nil for all (see ``fetchAllSubscriptionsOperation()``).
     public final var subscriptionIDs: [CKSubscription.ID]?
 
     /// Each subscription, or why it could not be fetched.
-    @preconcurrency public final var perSubscriptionResultBlock:
-        (@Sendable (CKSubscription.ID, Result<CKSubscription, any Error>) -> Void)?
+    public final var perSubscriptionResultBlock: ((CKSubscription.ID, Result<CKSubscription, any Error>) -> Void)?
     /// What became of the whole; `partialFailure` holds the errors of those that failed.
-    @preconcurrency public final var fetchSubscriptionsResultBlock: (@Sendable (Result<Void, any Error>) -> Void)?
+    public final var fetchSubscriptionsResultBlock: ((Result<Void, any Error>) -> Void)?
 
-    private var completion: (@Sendable ([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
+    private var completion: (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
 
     /// What was fetched, and the error of the whole.
     @available(*, deprecated, message: "Use fetchSubscriptionsResultBlock")
-    @preconcurrency public final var fetchSubscriptionCompletionBlock:
-        (@Sendable ([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
+    public final var fetchSubscriptionCompletionBlock: (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
     {
         get { completion }
         set { completion = newValue }

@@ -3,27 +3,24 @@
 internal import Foundation
 
 /// Creates and deletes zones, each with a result of its own.
-public class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
+open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The zones to create.
     public final var recordZonesToSave: [CKRecordZone]?
     /// The zones to delete.
     public final var recordZoneIDsToDelete: [CKRecordZone.ID]?
 
     /// What became of each zone that was to be saved.
-    @preconcurrency public final var perRecordZoneSaveBlock:
-        (@Sendable (CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
+    public final var perRecordZoneSaveBlock: ((CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
     /// What became of each zone that was to be deleted.
-    @preconcurrency public final var perRecordZoneDeleteBlock:
-        (@Sendable (CKRecordZone.ID, Result<Void, any Error>) -> Void)?
+    public final var perRecordZoneDeleteBlock: ((CKRecordZone.ID, Result<Void, any Error>) -> Void)?
     /// What became of the whole; `partialFailure` holds the errors of the zones that failed.
-    @preconcurrency public final var modifyRecordZonesResultBlock: (@Sendable (Result<Void, any Error>) -> Void)?
+    public final var modifyRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
 
-    private var completion: (@Sendable ([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
+    private var completion: (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
 
     /// What was saved, what was deleted, and the error of the whole.
     @available(*, deprecated, message: "Use modifyRecordZonesResultBlock")
-    @preconcurrency public final var modifyRecordZonesCompletionBlock:
-        (@Sendable ([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
+    public final var modifyRecordZonesCompletionBlock: (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
     {
         get { completion }
         set { completion = newValue }

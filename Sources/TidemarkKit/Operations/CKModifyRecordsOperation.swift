@@ -3,7 +3,7 @@
 public import Foundation
 
 /// Saves and deletes records (sections 5 to 7 of the rules).
-public class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
+open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// What a save may overwrite (section 5 of the rules).
     public enum RecordSavePolicy: Int, Sendable {
         /// Only the version that the record was fetched as; else `serverRecordChanged`.
@@ -26,28 +26,27 @@ public class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable 
     public final var clientChangeTokenData: Data?
 
     /// How much of a record is sent, 0 to 1.
-    @preconcurrency public final var perRecordProgressBlock: (@Sendable (CKRecord, Double) -> Void)?
+    public final var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
     /// What became of each record that was to be saved.
-    @preconcurrency public final var perRecordSaveBlock: (@Sendable (CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    public final var perRecordSaveBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
     /// What became of each record that was to be deleted.
-    @preconcurrency public final var perRecordDeleteBlock: (@Sendable (CKRecord.ID, Result<Void, any Error>) -> Void)?
+    public final var perRecordDeleteBlock: ((CKRecord.ID, Result<Void, any Error>) -> Void)?
     /// What became of the whole; `partialFailure` holds the errors of the items that failed.
-    @preconcurrency public final var modifyRecordsResultBlock: (@Sendable (Result<Void, any Error>) -> Void)?
+    public final var modifyRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
 
-    private var recordCompletion: (@Sendable (CKRecord, (any Error)?) -> Void)?
-    private var completion: (@Sendable ([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
+    private var recordCompletion: ((CKRecord, (any Error)?) -> Void)?
+    private var completion: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
 
     /// What became of each record that was to be saved.
     @available(*, deprecated, message: "Use perRecordSaveBlock")
-    @preconcurrency public final var perRecordCompletionBlock: (@Sendable (CKRecord, (any Error)?) -> Void)? {
+    public final var perRecordCompletionBlock: ((CKRecord, (any Error)?) -> Void)? {
         get { recordCompletion }
         set { recordCompletion = newValue }
     }
 
     /// What was saved, what was deleted, and the error of the whole.
     @available(*, deprecated, message: "Use modifyRecordsResultBlock")
-    @preconcurrency public final var modifyRecordsCompletionBlock:
-        (@Sendable ([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
+    public final var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
     {
         get { completion }
         set { completion = newValue }
@@ -65,12 +64,18 @@ public class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable 
         self.recordIDsToDelete = recordIDsToDelete
     }
 
+    /// Nil if nobody wants to be told.
+    private func progress(of records: [CKRecord]) -> CloudDatabase.Progress? {
+        guard perRecordProgressBlock != nil else { return nil }
+        let byID = Dictionary(records.map { ($0.recordID, $0) }, uniquingKeysWith: { first, _ in first })
+        return { [self] id, fraction in
+            if let record = byID[id] { perRecordProgressBlock?(record, fraction) }
+        }
+    }
+
     override func perform() async {
         let (records, ids) = (recordsToSave ?? [], recordIDsToDelete ?? [])
-        let byID = Dictionary(records.map { ($0.recordID, $0) }, uniquingKeysWith: { first, _ in first })
-        let progress = perRecordProgressBlock.map { block -> CloudDatabase.Progress in
-            { id, fraction in if let record = byID[id] { block(record, fraction) } }
-        }
+        let progress = progress(of: records)
         let answer = await withCloud { cloud throws(CKError) in
             try await cloud.modifyRecords(
                 saving: records, deleting: ids, policy: savePolicy, atomically: isAtomic,

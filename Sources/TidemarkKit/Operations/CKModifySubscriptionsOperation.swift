@@ -3,27 +3,25 @@
 internal import Foundation
 
 /// Saves and deletes subscriptions, each with a result of its own.
-public class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
+open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The subscriptions to save.
     public final var subscriptionsToSave: [CKSubscription]?
     /// The subscriptions to delete.
     public final var subscriptionIDsToDelete: [CKSubscription.ID]?
 
     /// What became of each subscription that was to be saved.
-    @preconcurrency public final var perSubscriptionSaveBlock:
-        (@Sendable (CKSubscription.ID, Result<CKSubscription, any Error>) -> Void)?
+    public final var perSubscriptionSaveBlock: ((CKSubscription.ID, Result<CKSubscription, any Error>) -> Void)?
     /// What became of each subscription that was to be deleted.
-    @preconcurrency public final var perSubscriptionDeleteBlock:
-        (@Sendable (CKSubscription.ID, Result<Void, any Error>) -> Void)?
+    public final var perSubscriptionDeleteBlock: ((CKSubscription.ID, Result<Void, any Error>) -> Void)?
     /// What became of the whole; `partialFailure` holds the errors of those that failed.
-    @preconcurrency public final var modifySubscriptionsResultBlock: (@Sendable (Result<Void, any Error>) -> Void)?
+    public final var modifySubscriptionsResultBlock: ((Result<Void, any Error>) -> Void)?
 
-    private var completion: (@Sendable ([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
+    private var completion: (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
 
     /// What was saved, what was deleted, and the error of the whole.
     @available(*, deprecated, message: "Use modifySubscriptionsResultBlock")
-    @preconcurrency public final var modifySubscriptionsCompletionBlock:
-        (@Sendable ([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
+    public final var modifySubscriptionsCompletionBlock:
+        (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
     {
         get { completion }
         set { completion = newValue }

@@ -6,7 +6,7 @@ public import Foundation
 ///
 /// Its blocks are called one after another, never on the main queue: progress, items, zones, the result of the whole, and
 /// then `completionBlock`. Set everything before it starts; an operation runs once.
-public class CKOperation: Operation, @unchecked Sendable {
+open class CKOperation: Operation, @unchecked Sendable {
     /// Names an operation in logs.
     public typealias ID = String
 
@@ -44,7 +44,7 @@ public class CKOperation: Operation, @unchecked Sendable {
     }
 
     /// Called if a long-lived operation was persisted: never, there are none.
-    @preconcurrency public final var longLivedOperationWasPersistedBlock: (@Sendable () -> Void)?
+    public final var longLivedOperationWasPersistedBlock: (() -> Void)?
 
     /// The configuration that holds: the operation's own, its group's, the default.
     final var effectiveConfiguration: Configuration {
@@ -58,16 +58,16 @@ public class CKOperation: Operation, @unchecked Sendable {
     // MARK: Operation
 
     /// True.
-    public override var isAsynchronous: Bool { true }
+    open override var isAsynchronous: Bool { true }
 
     /// Whether the work is under way.
-    public override var isExecuting: Bool { state.withLock { $0.phase == .executing } }
+    open override var isExecuting: Bool { state.withLock { $0.phase == .executing } }
 
     /// Whether all blocks but `completionBlock` have been called.
-    public override var isFinished: Bool { state.withLock { $0.phase == .finished } }
+    open override var isFinished: Bool { state.withLock { $0.phase == .finished } }
 
     /// Begins the work. Queues call it; so may an app, once.
-    public override func start() {
+    open override func start() {
         guard state.withLock({ $0.phase == .waiting }) else { return }
         let priority = priority
         willChangeValue(for: \.isExecuting)
@@ -109,7 +109,7 @@ public class CKOperation: Operation, @unchecked Sendable {
 
     /// Gives the work up: items that have not been told of are not told of any more, and the result is
     /// `operationCancelled`. What was sent may still be carried out.
-    public override func cancel() {
+    open override func cancel() {
         super.cancel()
         state.withLock { $0.task }?.cancel()
     }

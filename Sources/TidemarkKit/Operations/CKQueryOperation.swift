@@ -3,7 +3,7 @@
 internal import Foundation
 
 /// Runs a query, or goes on with one: one page of its results (R-173 … R-189).
-public class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
+open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     /// As a limit: the server chooses.
     public static let maximumResults = 0
 
@@ -19,24 +19,23 @@ public class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     public final var desiredKeys: [CKRecord.FieldKey]?
 
     /// Each record in the query's order, or why it could not be delivered.
-    @preconcurrency public final var recordMatchedBlock: (@Sendable (CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    public final var recordMatchedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
     /// Where to go on, nil if there is no more; or why the query failed.
-    @preconcurrency public final var queryResultBlock:
-        (@Sendable (Result<CKQueryOperation.Cursor?, any Error>) -> Void)?
+    public final var queryResultBlock: ((Result<CKQueryOperation.Cursor?, any Error>) -> Void)?
 
-    private var recordFetched: (@Sendable (CKRecord) -> Void)?
-    private var completion: (@Sendable (CKQueryOperation.Cursor?, (any Error)?) -> Void)?
+    private var recordFetched: ((CKRecord) -> Void)?
+    private var completion: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)?
 
     /// Each record in the query's order.
     @available(*, deprecated, message: "Use recordMatchedBlock")
-    @preconcurrency public final var recordFetchedBlock: (@Sendable (CKRecord) -> Void)? {
+    public final var recordFetchedBlock: ((CKRecord) -> Void)? {
         get { recordFetched }
         set { recordFetched = newValue }
     }
 
     /// Where to go on, and the error of the whole.
     @available(*, deprecated, message: "Use queryResultBlock")
-    @preconcurrency public final var queryCompletionBlock: (@Sendable (CKQueryOperation.Cursor?, (any Error)?) -> Void)?
+    public final var queryCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)?
     {
         get { completion }
         set { completion = newValue }

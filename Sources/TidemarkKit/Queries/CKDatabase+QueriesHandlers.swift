@@ -5,6 +5,7 @@ internal import Foundation
 // The forms with completion handlers: as the async ones of the same work, which say what they do and throw.
 extension CKDatabase {
     /// The first records that a query finds.
+    @preconcurrency
     public func fetch(
         withQuery query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil, desiredKeys: [CKRecord.FieldKey]? = nil,
         resultsLimit: Int = CKQueryOperation.maximumResults,
@@ -25,6 +26,7 @@ extension CKDatabase {
     }
 
     /// The records after those that a query has given so far.
+    @preconcurrency
     public func fetch(
         withCursor queryCursor: CKQueryOperation.Cursor, desiredKeys: [CKRecord.FieldKey]? = nil,
         resultsLimit: Int = CKQueryOperation.maximumResults,
@@ -46,6 +48,7 @@ extension CKDatabase {
 
     /// All records that a query finds.
     @available(*, deprecated, renamed: "fetch(withQuery:inZoneWith:desiredKeys:resultsLimit:completionHandler:)")
+    @preconcurrency
     public func perform(
         _ query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?,
         completionHandler: @escaping @Sendable ([CKRecord]?, (any Error)?) -> Void

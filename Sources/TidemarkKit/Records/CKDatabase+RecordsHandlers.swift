@@ -5,6 +5,7 @@ internal import Foundation
 // The forms with completion handlers: as the async ones of the same work, which say what they do and throw.
 extension CKDatabase {
     /// Fetches one record.
+    @preconcurrency
     public func fetch(
         withRecordID recordID: CKRecord.ID, completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
     ) {
@@ -12,6 +13,7 @@ extension CKDatabase {
     }
 
     /// Fetches records, each of the IDs once.
+    @preconcurrency
     public func fetch(
         withRecordIDs recordIDs: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil,
         completionHandler: @escaping @Sendable (Result<[CKRecord.ID: Result<CKRecord, any Error>], any Error>) -> Void
@@ -20,6 +22,7 @@ extension CKDatabase {
     }
 
     /// Saves one record if the server's copy has not changed.
+    @preconcurrency
     public func save(
         _ record: CKRecord, completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
     ) {
@@ -27,6 +30,7 @@ extension CKDatabase {
     }
 
     /// Deletes one record.
+    @preconcurrency
     public func delete(
         withRecordID recordID: CKRecord.ID, completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
     ) {
@@ -34,6 +38,7 @@ extension CKDatabase {
     }
 
     /// Saves and deletes records; by zone all or nothing, if `atomically`.
+    @preconcurrency
     public func modifyRecords(
         saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],
         savePolicy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged, atomically: Bool = true,

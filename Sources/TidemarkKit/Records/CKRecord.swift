@@ -8,7 +8,7 @@ internal import TidemarkFields
 ///
 /// Records are reference objects; `copy()` gives an independent one. They may be used from several threads:
 /// each call is one step.
-public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyValueSetting, @unchecked Sendable {
+open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyValueSetting, @unchecked Sendable {
     /// The name of a kind of records: a letter, then letters, digits and underscores.
     public typealias RecordType = String
 

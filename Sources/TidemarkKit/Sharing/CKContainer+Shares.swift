@@ -38,6 +38,7 @@ extension CKContainer {
     }
 
     /// What is behind a share's URL: ``shareMetadata(for:)`` with a completion handler.
+    @preconcurrency
     public func fetchShareMetadata(
         with url: URL, completionHandler: @escaping @Sendable (CKShare.Metadata?, (any Error)?) -> Void
     ) {
@@ -45,6 +46,7 @@ extension CKContainer {
     }
 
     /// What is behind each of several URLs: ``shareMetadatas(for:)`` with a completion handler.
+    @preconcurrency
     public func fetchShareMetadatas(
         for urls: [URL],
         completionHandler:
@@ -54,6 +56,7 @@ extension CKContainer {
     }
 
     /// Joins a share: with a completion handler.
+    @preconcurrency
     public func accept(
         _ metadata: CKShare.Metadata, completionHandler: @escaping @Sendable (CKShare?, (any Error)?) -> Void
     ) {
@@ -61,6 +64,7 @@ extension CKContainer {
     }
 
     /// Joins several shares: with a completion handler.
+    @preconcurrency
     public func accept(
         _ metadatas: [CKShare.Metadata],
         completionHandler:

@@ -5,7 +5,7 @@ public import Foundation
 /// Asks what is behind URLs of shares.
 ///
 /// Servers of this version do not share: the whole fails with `serverRejectedRequest`, without a word on each item.
-public class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
+open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     /// The URLs to ask for.
     public final var shareURLs: [URL]?
     /// Whether the shared roots are to be fetched too; default false.
@@ -14,17 +14,16 @@ public class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     public final var rootRecordDesiredKeys: [CKRecord.FieldKey]?
 
     /// What is behind each URL, or why that is not known.
-    @preconcurrency public final var perShareMetadataResultBlock:
-        (@Sendable (URL, Result<CKShare.Metadata, any Error>) -> Void)?
+    public final var perShareMetadataResultBlock: ((URL, Result<CKShare.Metadata, any Error>) -> Void)?
     /// What became of the whole.
-    @preconcurrency public final var fetchShareMetadataResultBlock: (@Sendable (Result<Void, any Error>) -> Void)?
+    public final var fetchShareMetadataResultBlock: ((Result<Void, any Error>) -> Void)?
 
-    private var perItem: (@Sendable (URL, CKShare.Metadata?, (any Error)?) -> Void)?
-    private var completion: (@Sendable ((any Error)?) -> Void)?
+    private var perItem: ((URL, CKShare.Metadata?, (any Error)?) -> Void)?
+    private var completion: (((any Error)?) -> Void)?
 
     /// What is behind each URL.
     @available(*, deprecated, message: "Use perShareMetadataResultBlock")
-    @preconcurrency public final var perShareMetadataBlock: (@Sendable (URL, CKShare.Metadata?, (any Error)?) -> Void)?
+    public final var perShareMetadataBlock: ((URL, CKShare.Metadata?, (any Error)?) -> Void)?
     {
         get { perItem }
         set { perItem = newValue }
@@ -32,7 +31,7 @@ public class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
 
     /// The error of the whole.
     @available(*, deprecated, message: "Use fetchShareMetadataResultBlock")
-    @preconcurrency public final var fetchShareMetadataCompletionBlock: (@Sendable ((any Error)?) -> Void)? {
+    public final var fetchShareMetadataCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }

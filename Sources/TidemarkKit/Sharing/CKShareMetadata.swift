@@ -56,6 +56,16 @@ public class _CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// Whose share it is.
     public var ownerIdentity: CKUserIdentity { content.ownerIdentity }
 
+    /// The root of what is shared; for a whole zone the ID that the share's record has.
+    @available(*, deprecated, renamed: "hierarchicalRootRecordID")
+    public var rootRecordID: CKRecord.ID { content.hierarchicalRootRecordID ?? content.share.recordID }
+
+    /// As what the current user takes part.
+    @available(*, deprecated, renamed: "participantRole")
+    public var participantType: CKShare.ParticipantType {
+        CKShare.ParticipantType(rawValue: participantRole.rawValue) ?? .unknown
+    }
+
     // MARK: NSSecureCoding, NSCopying
 
     /// True.

@@ -21,6 +21,9 @@ public class _CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecke
     public typealias Permission = CKShare.ParticipantPermission
     /// As what somebody takes part.
     public typealias Role = CKShare.ParticipantRole
+    /// As what somebody takes part: the older form of `Role`.
+    @available(*, deprecated, message: "Use CKShare.ParticipantRole")
+    public typealias ParticipantType = CKShare.ParticipantType
 
     /// This participant's name.
     public let participantID: CKShare.Participant.ID

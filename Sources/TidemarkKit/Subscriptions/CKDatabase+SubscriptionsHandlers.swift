@@ -5,6 +5,7 @@ internal import Foundation
 // The forms with completion handlers: as the async ones of the same work, which say what they do and throw.
 extension CKDatabase {
     /// Fetches one subscription.
+    @preconcurrency
     public func fetch(
         withSubscriptionID subscriptionID: CKSubscription.ID,
         completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
@@ -13,6 +14,7 @@ extension CKDatabase {
     }
 
     /// Fetches subscriptions.
+    @preconcurrency
     public func fetch(
         withSubscriptionIDs subscriptionIDs: [CKSubscription.ID],
         completionHandler:
@@ -22,6 +24,7 @@ extension CKDatabase {
     }
 
     /// All of the user's subscriptions to this database.
+    @preconcurrency
     public func fetchAllSubscriptions(
         completionHandler: @escaping @Sendable ([CKSubscription]?, (any Error)?) -> Void
     ) {
@@ -29,6 +32,7 @@ extension CKDatabase {
     }
 
     /// Saves a subscription, in place of one with the same ID.
+    @preconcurrency
     public func save(
         _ subscription: CKSubscription,
         completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
@@ -37,6 +41,7 @@ extension CKDatabase {
     }
 
     /// Deletes a subscription.
+    @preconcurrency
     public func delete(
         withSubscriptionID subscriptionID: CKSubscription.ID,
         completionHandler: @escaping @Sendable (String?, (any Error)?) -> Void
@@ -45,6 +50,7 @@ extension CKDatabase {
     }
 
     /// Saves and deletes subscriptions, each with a result of its own.
+    @preconcurrency
     public func modifySubscriptions(
         saving subscriptionsToSave: [CKSubscription], deleting subscriptionIDsToDelete: [CKSubscription.ID],
         completionHandler:

@@ -5,6 +5,7 @@ internal import Foundation
 // The forms with completion handlers: as the async ones of the same work, which say what they do and throw.
 extension CKDatabase {
     /// Fetches one zone.
+    @preconcurrency
     public func fetch(
         withRecordZoneID zoneID: CKRecordZone.ID,
         completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
@@ -13,6 +14,7 @@ extension CKDatabase {
     }
 
     /// Fetches zones.
+    @preconcurrency
     public func fetch(
         withRecordZoneIDs zoneIDs: [CKRecordZone.ID],
         completionHandler:
@@ -22,11 +24,13 @@ extension CKDatabase {
     }
 
     /// All zones of the database.
+    @preconcurrency
     public func fetchAllRecordZones(completionHandler: @escaping @Sendable ([CKRecordZone]?, (any Error)?) -> Void) {
         deliver(to: completionHandler) { try await self.allRecordZones() }
     }
 
     /// Creates a zone.
+    @preconcurrency
     public func save(
         _ zone: CKRecordZone, completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
     ) {
@@ -34,6 +38,7 @@ extension CKDatabase {
     }
 
     /// Deletes a zone with all its records.
+    @preconcurrency
     public func delete(
         withRecordZoneID zoneID: CKRecordZone.ID,
         completionHandler: @escaping @Sendable (CKRecordZone.ID?, (any Error)?) -> Void
@@ -42,6 +47,7 @@ extension CKDatabase {
     }
 
     /// Creates and deletes zones, each with a result of its own.
+    @preconcurrency
     public func modifyRecordZones(
         saving recordZonesToSave: [CKRecordZone], deleting recordZoneIDsToDelete: [CKRecordZone.ID],
         completionHandler:

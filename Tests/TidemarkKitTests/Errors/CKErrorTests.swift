@@ -37,6 +37,30 @@ import Testing
         #expect(unknown.code == .internalError && unknown.errorCode == 99)
     }
 
+    @Test(arguments: [3, 3.0, Float(3), NSNumber(value: 3)] as [any Sendable])
+    func `R-372: the seconds of an error that an app makes are a number of any type`(_ seconds: any Sendable) {
+        let error = CKError(.requestRateLimited, userInfo: [CKErrorRetryAfterKey: seconds])
+        #expect(error.retryAfterSeconds == 3)
+        for userInfo in [error.userInfo, (error as NSError).userInfo] {
+            #expect(userInfo[CKErrorRetryAfterKey] as? Double == 3 && userInfo[CKErrorRetryAfterKey] as? Int == 3)
+        }
+    }
+
+    @Test func `R-371: the errors of items can be taken in all the ways that apps use`() {
+        let id = CKRecord.ID(recordName: "a")
+        let error = CKError(.partialFailure, userInfo: [CKPartialErrorsByItemIDKey: [id: CKError(.zoneBusy)]])
+        for userInfo in [error.userInfo, (error as NSError).userInfo] {
+            let errors = userInfo[CKPartialErrorsByItemIDKey]
+            #expect((errors as? [CKRecord.ID: any Error])?.keys.first == id)
+            #expect((errors as? [CKRecord.ID: CKError])?[id]?.code == .zoneBusy)
+            #expect((errors as? [CKRecord.ID: NSError])?[id]?.code == CKError.zoneBusy.rawValue)
+            #expect((errors as? [NSObject: CKError])?.count == 1)
+            #expect((errors as? [AnyHashable: Any])?.count == 1)
+            #expect((errors as? NSDictionary)?.count == 1)
+        }
+        #expect((error.partialErrorsByItemID as? [CKRecord.ID: CKError])?[id] == CKError(.zoneBusy))
+    }
+
     @Test func `R-370: errors say something, are equal when their content is, and can be keys`() {
         #expect(CKError(.zoneNotFound).localizedDescription == "The zone does not exist.")
         #expect(CKError(.zoneNotFound, message: "no zone X").localizedDescription == "no zone X")
