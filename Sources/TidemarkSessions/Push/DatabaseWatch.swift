@@ -16,7 +16,7 @@ struct DatabaseWatch {
     /// Zones that moved since the last push, each with the devices that moved it. The empty name: the set of zones.
     private var moved: [String: Set<DeviceID>] = [:]
 
-    /// The store's mark of the database, as the last sweep saw it.
+    /// The store's mark of the database, as the first session found it or the last sweep saw it.
     private var mark: Int64?
     /// Whether a notice came since then.
     private var wasNoticed = false
@@ -28,7 +28,9 @@ struct DatabaseWatch {
     }
 
     var isEmpty: Bool { sessions.isEmpty }
-    var wantsPushes: Bool { !(subscriptions ?? []).isEmpty }
+    /// What is not known yet may be wanted.
+    var wantsPushes: Bool { subscriptions.map { !$0.isEmpty } ?? true }
+    var hasMark: Bool { mark != nil }
 
     mutating func join(_ session: UInt64, _ device: DeviceID, tellsDefaultZone: Bool = false) {
         sessions[session] = device
@@ -42,8 +44,11 @@ struct DatabaseWatch {
     // MARK: Subscriptions
 
     /// Whether the subscriptions must be read before a push can be judged.
-    func needsSubscriptions(now: Duration, ageMax: Duration) -> Bool {
-        subscriptions == nil || now - subscriptionsReadAt > ageMax
+    ///
+    /// - Parameter ageMax: nil: any age will do.
+    func needsSubscriptions(now: Duration, ageMax: Duration?) -> Bool {
+        guard subscriptions != nil else { return true }
+        return ageMax.map { now - subscriptionsReadAt > $0 } ?? false
     }
 
     /// - Parameter all: the user's subscriptions of every kind and scope.
@@ -90,11 +95,16 @@ struct DatabaseWatch {
 
     // MARK: The sweep
 
+    /// The mark from which on the first session is told what it misses: what moved before, joining tells it.
+    mutating func starts(at newMark: Int64) {
+        mark = mark ?? newMark
+    }
+
     /// Compares the store's mark with the last one, so that lost hints are repaired (I-4).
     ///
-    /// A mark that changed without a notice: a hint was lost, everyone is told. A mark that changed with notices may hide a
-    /// lost one among them; so once it is quiet again everyone is told once more, but for a device that was the only one to
-    /// be named.
+    /// A mark that changed without a notice: a hint was lost, everyone is told. So they are where no mark could be read
+    /// before. A mark that changed with notices may hide a lost one among them; so once it is quiet again everyone is told
+    /// once more, but for a device that was the only one to be named.
     ///
     /// - Returns: the sessions to be told.
     mutating func swept(_ newMark: Int64) -> [UInt64] {
@@ -102,7 +112,7 @@ struct DatabaseWatch {
             mark = newMark
             wasNoticed = false
         }
-        guard let mark, !wasNoticed else { return [] }
+        guard !wasNoticed else { return [] }
         let named = causes
         causes = []
         if mark != newMark { return sessions.keys.sorted() }

@@ -45,9 +45,19 @@ final class PushCenter: Sendable {
                 session.number, member.device, tellsDefaultZone: identity.feedsEverywhere)
         }
         scheduler.run { [self] in
+            await readMark(of: database)
             await readSubscriptions(of: database, ageMax: settings.subscriptionAgeMax)
             push(to: [session.number], of: database, zoneNames: [])
         }
+    }
+
+    /// Before the push that follows joining: what moves after it differs from this mark.
+    private func readMark(of database: DatabaseID) async {
+        guard state.withLock({ $0.watches[database]?.hasMark == false }) else { return }
+        guard case .success(let marks) = await service.changeMarks(of: [database]), let mark = marks[database] else {
+            return
+        }
+        state.withLock { $0.watches[database]?.starts(at: mark) }
     }
 
     func leave(_ session: Session, _ member: SessionMember?) {
@@ -133,6 +143,8 @@ final class PushCenter: Sendable {
             guard case .success(let marks) = await service.changeMarks(of: some) else { break }
             for database in some {
                 guard let mark = marks[database] else { continue }
+                // NB: where they could not be read when a session joined, nobody else would read them.
+                await readSubscriptions(of: database, ageMax: nil)
                 push(to: state.withLock { $0.watches[database]?.swept(mark) ?? [] }, of: database, zoneNames: [])
             }
         }
@@ -141,7 +153,7 @@ final class PushCenter: Sendable {
 
     // MARK: Sending
 
-    private func readSubscriptions(of database: DatabaseID, ageMax: Duration) async {
+    private func readSubscriptions(of database: DatabaseID, ageMax: Duration?) async {
         let now = scheduler.now
         let user = state.withLock { state -> UserID? in
             guard let watch = state.watches[database] else { return nil }

@@ -257,6 +257,49 @@ import TidemarkWire
         #expect(other.pushes.count == 1)
     }
 
+    @Test func `I-4: a notice that is lost before the first sweep is repaired by it`() throws {
+        let world = SessionWorld()
+        let second = world.anotherServer()
+        let first = try world.enter(device: 1)
+        try first.subscribe()
+        try first.makeZone("notes")
+        let other = try world.enter(device: 2, server: second)
+        other.forgetInbox()
+        world.database.stopListening(second.listener)
+        try first.save("a", in: "notes")
+        #expect(other.pushes.isEmpty)
+        world.scheduler.advance(by: .seconds(10))
+        #expect(other.pushes.count == 1)
+        world.scheduler.advance(by: .seconds(60))
+        #expect(other.pushes.count == 1)
+    }
+
+    @Test func `I-4: who came when the store could not be read is told by the first sweep that can`() throws {
+        let world = SessionWorld()
+        let second = world.anotherServer()
+        let (first, _) = try pair(world)
+        let other = world.connect(to: second)
+        second.faults.always(.callSent, .delay(.seconds(1)))
+        let hello = other.post(.hello(SessionWorld.hello("alice", device: 3)))
+        for _ in 0..<20 where other.answer(to: hello) == nil { world.scheduler.advance(by: .milliseconds(500)) }
+        guard case .hello? = other.answer(to: hello) else {
+            Issue.record("no answer to Hello")
+            return
+        }
+        second.faults.always(.callSent, .disconnect)
+        second.faults.always(.callAnswered, .disconnect)
+        world.database.stopListening(second.listener)
+        try first.save("a", in: "notes")
+        world.scheduler.advance(by: .seconds(30))
+        #expect(other.pushes.isEmpty)
+        second.faults.always(.callSent, .none)
+        second.faults.always(.callAnswered, .none)
+        world.scheduler.advance(by: .seconds(10))
+        #expect(other.pushes.count == 1)
+        world.scheduler.advance(by: .seconds(60))
+        #expect(other.pushes.count == 1)
+    }
+
     @Test func `a device that subscribes on one server is pushed to by the other within its age limit`() throws {
         let world = SessionWorld()
         let second = world.anotherServer()
