@@ -66,8 +66,12 @@ final class RawClient: MessageHandler, @unchecked Sendable {
     func answer(to id: UInt64) async throws -> WireServerEnvelope {
         var answer: WireServerEnvelope?
         try await eventually("the answer to \(id) comes") {
+            // NB: looked at first: what came before the end is here by then.
+            let end = self.state.withLock { $0.reason }
             answer = self.answers.first { $0.id == id }
-            if answer == nil, self.isClosed { throw NeverHappened(description: "closed before the answer to \(id)") }
+            if answer == nil, let end {
+                throw NeverHappened(description: "closed before the answer to \(id): \(end)")
+            }
             return answer != nil
         }
         return answer ?? WireServerEnvelope()
