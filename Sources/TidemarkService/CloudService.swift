@@ -43,7 +43,7 @@ package final class CloudService: Sendable {
         zonesWriter = ZonesWriter(
             storage: storage, scheduler: scheduler, limits: limits, settings: writeSettings, onMoved: onMoved)
         retry = StorageRetry(scheduler: scheduler, policy: writeSettings.retry)
-        let feedReader = FeedReader(storage: storage, limits: limits, retry: retry)
+        let feedReader = FeedReader(storage: storage, limits: limits, retry: retry, movedFeeds: MovedFeeds())
         self.feedReader = feedReader
         pagesAhead = PagesAhead(scheduler: scheduler) { await feedReader.zonePage($0) }
     }

@@ -11,6 +11,7 @@ struct FeedReader: Sendable {
     let storage: any Storage
     let limits: Limits
     let retry: StorageRetry
+    let movedFeeds: MovedFeeds
 
     func zonePage(_ question: PagesAhead.Question) async -> Result<ZonePage, FailureReason> {
         await page(after: question.token) { store throws(StorageError) in
@@ -69,13 +70,17 @@ struct FeedReader: Sendable {
         }
     }
 
+    /// A feed that is known to be behind is not looked at first.
+    ///
     /// NB: one advance is enough. It sees every change that was committed before it began, so before this fetch's answer;
     /// zones that move meanwhile are for the next fetch.
     private func upToDateFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
     ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
-        let read = try await storage.databaseFeed(of: viewer, after: after, entriesMax: entriesMax)
-        guard read.isBehind else { return read }
+        if !movedFeeds.take(viewer) {
+            let read = try await storage.databaseFeed(of: viewer, after: after, entriesMax: entriesMax)
+            guard read.isBehind else { return read }
+        }
         return try await storage.advanceDatabaseFeed(of: viewer, after: after, entriesMax: entriesMax)
     }
 }

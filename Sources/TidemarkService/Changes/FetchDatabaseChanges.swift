@@ -15,4 +15,9 @@ extension CloudService {
     ) async -> Result<DatabasePage, FailureReason> {
         await feedReader.databasePage(of: viewer, token: token, zonesMax: zonesMax, tellsEnds: tellsEnds)
     }
+
+    /// A device is about to be told that the database has moved, and will ask for what changed.
+    package func feedMoved(of viewer: DatabaseID) {
+        feedReader.movedFeeds.note(viewer)
+    }
 }

@@ -121,7 +121,10 @@ final class PushCenter: Sendable {
     }
 
     private func pushMoved(in database: DatabaseID) {
-        let groups = state.withLock { $0.watches[database]?.takeMoved() ?? [] }
+        let (groups, isPushed) = state.withLock { state in
+            (state.watches[database]?.takeMoved() ?? [], state.watches[database]?.wantsPushes ?? false)
+        }
+        if isPushed, !groups.isEmpty { service.feedMoved(of: database) }
         for group in groups { push(to: group.sessions, of: database, zoneNames: group.zoneNames) }
     }
 

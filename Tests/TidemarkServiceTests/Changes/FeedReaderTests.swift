@@ -24,6 +24,27 @@ import TidemarkTestKit
         }
     }
 
+    @Test func `a feed that devices were told has moved is numbered without a look, once, and also if nothing is new`()
+        throws
+    {
+        let fixture = try ServiceFixture()
+        let script = FaultScript()
+        let service = fixture.server(faults: script.plan)
+        try fixture.scheduler.simulate {
+            let viewer = fixture.key().database
+            service.feedMoved(of: viewer)
+            let first = try await service.databaseChanges(of: viewer, token: [], zonesMax: 0).get()
+            #expect(first.changed.map(\.key.name) == ["notes"])
+            #expect(script.count(.advanceSent) == 1 && script.count(.callSent) == 0)
+            service.feedMoved(of: viewer)
+            let second = try await service.databaseChanges(of: viewer, token: first.token.bytes, zonesMax: 0).get()
+            #expect(second.changed.isEmpty && second.token == first.token)
+            #expect(script.count(.advanceSent) == 2 && script.count(.callSent) == 0)
+            _ = try await service.databaseChanges(of: viewer, token: first.token.bytes, zonesMax: 0).get()
+            #expect(script.count(.advanceSent) == 2 && script.count(.callSent) == 1)
+        }
+    }
+
     @Test func `I-2: the feed is told only after its numbers are durable`() throws {
         let fixture = try ServiceFixture()
         let script = FaultScript(always: [.advanceSent: .disconnect])
