@@ -167,8 +167,7 @@ package final class TLSSession {
     package func send(_ plaintext: UnsafeRawBufferPointer) throws(TLSError) {
         precondition(isEstablished, "sent before the handshake was done")
         guard !hasFailed, !hasSentCloseNotify else { throw TLSError(.sessionEnded) }
-        let recordCount = plaintext.count / Self.recordPlaintextBytesMax + 1
-        pipe.pointee.output.reserve(plaintext.count + recordCount * Self.recordOverheadBytesMax)
+        reserveOutput(forPlaintext: plaintext.count)
         var rest = plaintext
         while !rest.isEmpty {
             ERR_clear_error()
@@ -177,6 +176,12 @@ package final class TLSSession {
             guard count > 0 else { throw fail(SSL_get_error(ssl, count)) }
             rest = UnsafeRawBufferPointer(rebasing: rest[Int(count)...])
         }
+    }
+
+    /// Makes room for what so much plaintext becomes, for one who will send it in several pieces.
+    package func reserveOutput(forPlaintext count: Int) {
+        let recordCount = count / Self.recordPlaintextBytesMax + 1
+        pipe.pointee.output.reserve(count + recordCount * Self.recordOverheadBytesMax)
     }
 
     /// Tells the peer that nothing more comes (`close_notify`). Twice, or after an error, it does nothing.

@@ -24,12 +24,14 @@ extension MessageConnection {
         }
     }
 
-    /// A server's frame around a message that is not copied.
-    func appendFrame(_ opcode: Opcode, unmasked payload: [UInt8]) {
+    /// A frame around a message that is not copied. It is of more than ``OutgoingQueue/togetherBytesMax``.
+    func appendFrame(_ opcode: Opcode, kept payload: [UInt8]) {
+        let key = role == .client ? group.takeMaskKey() : nil
         outgoing.append(about: FrameHeader.byteCountMax) {
-            FrameEncoder.appendHeader(FrameHeader(opcode: opcode, payloadCount: payload.count), to: &$0)
+            FrameEncoder.appendHeader(
+                FrameHeader(opcode: opcode, maskKey: key, payloadCount: payload.count), to: &$0)
         }
-        outgoing.append(shared: payload)
+        if let key { outgoing.append(masked: payload, key: key) } else { outgoing.append(shared: payload) }
     }
 
     func queueControl(_ opcode: Opcode, _ payload: MessagePayload) {
@@ -126,6 +128,8 @@ extension MessageConnection {
     /// or lingers.
     private func encrypt(_ tls: TLSSession) -> Bool {
         var rest = Self.encryptedBytesPerWrite
+        // What is masked comes in several pieces.
+        tls.reserveOutput(forPlaintext: min(rest, outgoing.count))
         while rest > 0, !outgoing.isEmpty {
             let count = outgoing.withBytes(atMost: rest) { bytes in
                 do throws(TLSError) {

@@ -119,11 +119,11 @@ package final class MessageConnection: @unchecked Sendable {
 
     /// As ``send(_:_:)-(_,UnsafeRawBufferPointer)``.
     package func send(_ kind: MessageKind, _ payload: [UInt8]) {
-        guard role == .server, deflater == nil, payload.count >= Self.keptBytesMin, phase == .open else {
+        guard deflater == nil, payload.count >= Self.keptBytesMin, phase == .open else {
             return payload.withUnsafeBytes { send(kind, $0) }
         }
         assert(loop.isCurrent)
-        appendFrame(kind.opcode, unmasked: payload)
+        appendFrame(kind.opcode, kept: payload)
         didQueue()
     }
 

@@ -38,4 +38,27 @@ package enum Masking {
             position += 1
         }
     }
+
+    /// As ``apply(key:offset:to:)``, but writes what is masked to another place, which has room for it.
+    package static func copy(
+        key: UInt32, offset: Int, from bytes: UnsafeRawBufferPointer, to place: UnsafeMutableRawBufferPointer
+    ) {
+        precondition(place.count >= bytes.count)
+        guard let source = bytes.baseAddress, let target = place.baseAddress else { return }
+        let rotation = UInt32(truncatingIfNeeded: offset & 3) * 8
+        let rotated = rotation == 0 ? key : key >> rotation | key << (32 - rotation)
+        let block = SIMD8(repeating: (UInt64(rotated) << 32 | UInt64(rotated)).littleEndian)
+        // Whole blocks, and 64 is a multiple of the key's four bytes: what is left begins with the same byte of it.
+        let whole = bytes.count & ~63
+        var (from, to) = (source, target)
+        let end = source + whole
+        while from < end {
+            to.storeBytes(of: from.loadUnaligned(as: SIMD8<UInt64>.self) ^ block, as: SIMD8<UInt64>.self)
+            from += 64
+            to += 64
+        }
+        let rest = UnsafeMutableRawBufferPointer(start: to, count: bytes.count - whole)
+        rest.copyMemory(from: UnsafeRawBufferPointer(start: from, count: rest.count))
+        apply(key: rotated, to: rest)
+    }
 }

@@ -71,8 +71,9 @@ struct MessageAssembler {
         try checkText(payload)
         let count = start + payload.count
         if count > buffer.capacity {
-            // Memory follows what has come, not what a header promises: several times as much, so that few copies are made.
-            buffer.reserveCapacity(max(count, min(frameStart + promised, max(65_536, count * 8))))
+            // Memory follows what has come, not what a header promises: many times as much, so that a part of an asset is
+            // not moved while it grows. What is not written to costs addresses only.
+            buffer.reserveCapacity(max(count, min(frameStart + promised, max(65_536, count * 32))))
         }
         buffer.append(contentsOf: payload)
     }

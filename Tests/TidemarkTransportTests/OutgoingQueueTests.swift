@@ -59,4 +59,26 @@ import Testing
         queue.append(shared: small)
         #expect(take(&queue, 100) == small)
     }
+
+    @Test(arguments: [1, 7, 4_096, 65_536])
+    func `what is masked leaves masked, and is not changed where it lies`(_ step: Int) {
+        var queue = OutgoingQueue()
+        let large = bytes(100_003, 1)
+        let key: UInt32 = 0x8124_57A3
+        queue.append(masked: large, key: key)
+        queue.append(about: 3) { $0 += [1, 2, 3] }
+        queue.append(masked: large, key: ~key)
+        #expect(queue.count == 2 * large.count + 3)
+        func masked(_ key: UInt32) -> [UInt8] {
+            large.enumerated().map { $1 ^ UInt8(truncatingIfNeeded: key >> (UInt32($0 & 3) * 8)) }
+        }
+        var taken: [UInt8] = []
+        while !queue.isEmpty {
+            let next = take(&queue, step)
+            guard !next.isEmpty else { break }
+            taken += next
+        }
+        #expect(taken == masked(key) + [1, 2, 3] + masked(~key))
+        #expect(large == bytes(100_003, 1))
+    }
 }

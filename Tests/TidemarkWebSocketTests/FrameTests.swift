@@ -92,7 +92,7 @@ internal import TidemarkWebSocket
 
     @Test func `RFC 6455 5_3: masking is the same eight bytes at a time as one by one, from any offset`() {
         var random = SeededRandom()
-        for count in 0..<70 {
+        for count in Array(0..<70) + [127, 128, 129, 1_000] {
             for offset in 0..<9 {
                 let key = UInt32(truncatingIfNeeded: random.next())
                 let bytes = random.bytes(count: count)
@@ -102,6 +102,11 @@ internal import TidemarkWebSocket
                 var masked = bytes
                 masked.withUnsafeMutableBytes { Masking.apply(key: key, offset: offset, to: $0) }
                 #expect(masked == expected, "seed \(random.seed)")
+                var copied = [UInt8](repeating: 0, count: count)
+                copied.withUnsafeMutableBytes { place in
+                    bytes.withUnsafeBytes { Masking.copy(key: key, offset: offset, from: $0, to: place) }
+                }
+                #expect(copied == expected, "seed \(random.seed)")
             }
         }
     }
