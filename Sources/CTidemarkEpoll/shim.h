@@ -5,6 +5,7 @@
 // NB: _GNU_SOURCE stays undefined: Swift's Glibc module is built without it, and declarations that differ between two
 // modules are errors.
 #include <errno.h>
+#include <malloc.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -36,6 +37,11 @@ static inline int tidemark_accept(int fd, struct sockaddr_storage *address, sock
 static inline int tidemark_get_family(const struct sockaddr_storage *address) { return address->ss_family; }
 
 static inline void tidemark_set_thread_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+static inline void tidemark_set_heap(int mapped_bytes_min, int kept_bytes_max) {
+    mallopt(M_MMAP_THRESHOLD, mapped_bytes_min);
+    mallopt(M_TRIM_THRESHOLD, kept_bytes_max);
+}
 
 static inline int tidemark_lookup_numeric_service(
     const char *host, const char *service, struct addrinfo **found) {

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import TidemarkServer
+internal import TidemarkSockets
 
 @main
 struct Tidemark: ParsableCommand {
@@ -14,6 +15,7 @@ struct Tidemark: ParsableCommand {
     static func main() {
         // Before anything starts a thread: threads inherit what is blocked.
         ProcessSignals.block()
+        Heap.keepFreedMemory()
         main(nil)
     }
 }
