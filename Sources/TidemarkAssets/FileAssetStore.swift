@@ -9,7 +9,8 @@ internal import TidemarkSockets
 /// ``AssetStore`` in a directory of files.
 ///
 ///     DIRECTORY/DATABASE/ab/abcdef….SIZE            an asset, by its hash
-///     DIRECTORY/DATABASE/uploads/NAME.SIZE-DEVICE   one that is on its way, by its hash or as a draft
+///     DIRECTORY/DATABASE/uploads/NAME.SIZE-DEVICE   one that is on its way, by its hash or as a draft; in a public
+///                                                   database with -USER behind it
 ///
 /// Several servers may share the directory, over a file system that has locks. All that blocks happens on a few threads of
 /// the store's own; an asset always on the same one, and an upload.
@@ -21,9 +22,11 @@ package final class FileAssetStore: AssetStore {
     ///   - directory: made if it is missing.
     ///   - threads: at least 1.
     ///   - idleMax: after this an upload that stands still can go on with another server of the same directory.
+    ///   - uploadBytesMax: `Limits.uploadBytesMax`.
     /// - Throws: what the system has against the directory.
     package init(
-        directory: String, threads: Int = 2, idleMax: Duration = .seconds(3)
+        directory: String, threads: Int = 2, idleMax: Duration = .seconds(3),
+        uploadBytesMax: Int64 = Limits().uploadBytesMax
     ) throws(AssetStoreError) {
         layout = FileLayout(directory: directory)
         try FileCalls.makeDirectory(directory)
@@ -31,7 +34,8 @@ package final class FileAssetStore: AssetStore {
         for number in 0..<max(1, threads) {
             do {
                 let loop = try EventLoop(name: "tidemark-disk-\(number)")
-                workers.append(FileWorker(layout: layout, loop: loop, idleMax: idleMax))
+                workers.append(
+                    FileWorker(layout: layout, loop: loop, idleMax: idleMax, uploadBytesMax: uploadBytesMax))
             } catch {
                 for worker in workers { worker.loop.stop() }
                 throw AssetStoreError(.unavailable, detail: "\(error)")

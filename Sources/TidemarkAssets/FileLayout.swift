@@ -21,7 +21,13 @@ struct FileLayout: Sendable {
     }
 
     func file(of upload: AssetUpload.Key) -> String {
-        "\(uploads(of: upload.database))/\(name(upload.name, upload.byteCount))-\(Hex.encode(upload.device.bytes))"
+        let name = "\(name(upload.name, upload.byteCount))-\(Hex.encode(upload.device.bytes))"
+        return "\(uploads(of: upload.database))/\(name)\(ending(upload.owner))"
+    }
+
+    /// Of a file's name, in a database to which several users upload.
+    private func ending(_ owner: UserID?) -> String {
+        owner.map { "-\($0.rawValue)" } ?? ""
     }
 
     func uploads(of database: DatabaseID) -> String {
@@ -52,19 +58,54 @@ struct FileLayout: Sendable {
         }
     }
 
+    /// The files of one user's uploads, with the bytes that were announced.
+    func uploads(to database: DatabaseID, by owner: UserID?) -> [(path: String, byteCount: Int64)] {
+        let folder = uploads(of: database)
+        return FileCalls.names(in: folder).compactMap { name in
+            let parts = name.split(separator: "-")
+            let size = parts.first?.split(separator: ".").last.flatMap { Int64($0) }
+            guard let size, (2...3).contains(parts.count),
+                parts.dropFirst(2).first.map(String.init) == owner.map({ "\($0.rawValue)" })
+            else { return nil }
+            return ("\(folder)/\(name)", size)
+        }
+    }
+
+    /// Removes uploads that no server has open, the one that rests longest first, until those that are left have no more
+    /// bytes than that.
+    ///
+    /// - Returns: whether it has come to that.
+    func makeRoom(
+        for byteCountMax: Int64, among uploads: [(path: String, byteCount: Int64)]
+    ) throws(AssetStoreError) -> Bool {
+        var sum = uploads.reduce(0) { $0 + $1.byteCount }
+        guard sum > byteCountMax else { return true }
+        let resting = uploads.compactMap { upload in
+            FileCalls.status(of: upload.path).map { (upload: upload, since: $0.modifiedSeconds) }
+        }
+        for (upload, _) in resting.sorted(by: { $0.since < $1.since }) where sum > byteCountMax {
+            if try removeUnlessOpen(upload.path) { sum -= upload.byteCount }
+        }
+        return sum <= byteCountMax
+    }
+
+    /// - Returns: whether it is gone: one that a server has open goes on.
+    private func removeUnlessOpen(_ path: String) throws(AssetStoreError) -> Bool {
+        guard let descriptor = try? FileCalls.openReading(path) else { return true }
+        defer { FileCalls.close(descriptor) }
+        guard FileCalls.lock(descriptor) else { return false }
+        try FileCalls.remove(path)
+        return true
+    }
+
     func removeUploads(idleFor idle: Duration) throws(AssetStoreError) {
         let deadline = FileCalls.nowSeconds - idle.components.seconds
         for database in databases() {
             let folder = uploads(of: database)
             for name in FileCalls.names(in: folder) {
                 let path = "\(folder)/\(name)"
-                guard let status = FileCalls.status(of: path), status.modifiedSeconds < deadline,
-                    let descriptor = try? FileCalls.openReading(path)
-                else { continue }
-                defer { FileCalls.close(descriptor) }
-                // One that a server has open goes on.
-                guard FileCalls.lock(descriptor) else { continue }
-                try FileCalls.remove(path)
+                guard let status = FileCalls.status(of: path), status.modifiedSeconds < deadline else { continue }
+                _ = try removeUnlessOpen(path)
             }
         }
     }

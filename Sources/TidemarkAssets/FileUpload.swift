@@ -10,6 +10,8 @@ final class FileUpload {
     private let descriptor: Int32
     private var hash: SHA256? = SHA256()
     private(set) var byteCount: Int64 = 0
+    /// Nothing of it was read again from a disk, which may have lost some of it in a crash.
+    private(set) var cameWithoutBreak = true
     /// When something was last added or asked, by the thread's clock.
     var lastUsed: Duration
 
@@ -52,9 +54,11 @@ final class FileUpload {
 
     /// Proves that the file is what was announced, and waits until it is on the disk.
     ///
-    /// - Throws: `modified` if it is not; then it begins anew.
-    func finish(_ sha256: [UInt8]) throws(AssetStoreError) {
-        guard hash.take()?.finish() == sha256 else {
+    /// - Parameter announced: its hash; nil: nobody said.
+    /// - Returns: its hash.
+    /// - Throws: `modified` if it is not what was announced; then it begins anew.
+    func finish(_ announced: [UInt8]?) throws(AssetStoreError) -> [UInt8] {
+        guard let sha256 = hash.take()?.finish(), announced == nil || announced == sha256 else {
             try restart()
             throw AssetStoreError(.modified)
         }
@@ -65,15 +69,18 @@ final class FileUpload {
             try? restart()
             throw error
         }
+        return sha256
     }
 
     private func restart() throws(AssetStoreError) {
         hash = SHA256()
         byteCount = 0
+        cameWithoutBreak = true
         try FileCalls.truncate(descriptor, to: 0)
     }
 
     private func readAgain(_ size: Int64) throws(AssetStoreError) {
+        cameWithoutBreak = size == 0
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockBytes, alignment: 64)
         defer { block.deallocate() }
         while byteCount < size {

@@ -16,11 +16,13 @@ final class FileWorker: @unchecked Sendable {
     private static let uploadsMax = 256
     private static let uploadsOfDatabaseMax = 32
     private let idleMax: Duration
+    private let uploadBytesMax: Int64
     private var isWatchingIdle = false
 
     /// - Parameter idleMax: after this the file of an upload is closed, so that the device can go on with another server;
     ///   here it is opened and read again if it goes on.
-    init(layout: FileLayout, loop: EventLoop, idleMax: Duration) {
+    init(layout: FileLayout, loop: EventLoop, idleMax: Duration, uploadBytesMax: Int64) {
+        self.uploadBytesMax = uploadBytesMax
         self.layout = layout
         self.loop = loop
         self.idleMax = idleMax
@@ -53,9 +55,11 @@ final class FileWorker: @unchecked Sendable {
         return try goOn(upload, file)
     }
 
-    /// Whole is an upload only when it is known what it is to be.
+    /// Whole is an upload only when it is known what it is to be, or when it may be whatever it is.
     private func goOn(_ upload: AssetUpload, _ file: FileUpload) throws(AssetStoreError) -> AssetProgress {
-        if file.isWhole, let asset = upload.asset { return try complete(upload, file, asset) }
+        if file.isWhole, upload.asset != nil || (upload.isNamedByContent && file.cameWithoutBreak) {
+            return try complete(upload, file)
+        }
         return AssetProgress(byteCount: file.byteCount, isComplete: false)
     }
 
@@ -80,7 +84,11 @@ final class FileWorker: @unchecked Sendable {
             if isFull(key.database) { throw AssetStoreError(.busy) }
         }
         try FileCalls.makeDirectory(layout.uploads(of: key.database))
-        let upload = try FileUpload(path: layout.file(of: key), byteCount: key.byteCount, now: loop.now)
+        let path = layout.file(of: key)
+        let others = layout.uploads(to: key.database, by: key.owner).filter { $0.path != path }
+        let room = max(0, uploadBytesMax - key.byteCount)
+        guard try layout.makeRoom(for: room, among: others) else { throw AssetStoreError(.crowded) }
+        let upload = try FileUpload(path: path, byteCount: key.byteCount, now: loop.now)
         uploads[key] = upload
         watchIdle()
         return upload
@@ -92,10 +100,9 @@ final class FileWorker: @unchecked Sendable {
     }
 
     /// Puts a whole file into its place. On the disk is first the file, then its name.
-    private func complete(
-        _ upload: AssetUpload, _ file: FileUpload, _ asset: AssetKey
-    ) throws(AssetStoreError) -> AssetProgress {
-        try file.finish(asset.content.sha256)
+    private func complete(_ upload: AssetUpload, _ file: FileUpload) throws(AssetStoreError) -> AssetProgress {
+        let sha256 = try file.finish(upload.asset?.content.sha256)
+        guard let asset = upload.asset ?? upload.named(sha256).asset else { throw AssetStoreError(.modified) }
         uploads[upload.key] = nil
         let shelf = layout.shelf(of: asset)
         try FileCalls.makeDirectory(shelf)
@@ -103,7 +110,7 @@ final class FileWorker: @unchecked Sendable {
         let directory = try FileCalls.openDirectory(shelf)
         defer { FileCalls.close(directory) }
         try FileCalls.synchronize(directory)
-        return .complete(upload)
+        return .complete(upload, sha256: upload.asset == nil ? sha256 : nil)
     }
 
     /// Closes the files of uploads that are not going on.

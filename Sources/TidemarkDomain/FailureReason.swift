@@ -108,6 +108,8 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case assetsFull = 53
     /// No asset directory was given to the server.
     case assetsUnavailable = 54
+    /// ``Limits/uploadBytesMax``.
+    case uploadsFull = 56
     /// ``Limits/subscriptionsMax``.
     case tooManySubscriptions = 55
 

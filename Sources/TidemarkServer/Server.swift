@@ -2,6 +2,7 @@
 
 internal import Synchronization
 internal import TidemarkAssets
+internal import TidemarkDomain
 internal import TidemarkScheduling
 internal import TidemarkService
 package import TidemarkSockets
@@ -124,7 +125,8 @@ package final class Server: Sendable {
     private static func makeAssets(_ configuration: ServerConfiguration) throws(ServerError) -> FileAssetStore? {
         guard let directory = configuration.assetDirectory else { return nil }
         do {
-            return try FileAssetStore(directory: directory)
+            return try FileAssetStore(
+                directory: directory, uploadBytesMax: configuration.limits.uploadBytesMax)
         } catch {
             throw ServerError(.assetDirectoryUnusable, detail: error.description, underlying: error)
         }

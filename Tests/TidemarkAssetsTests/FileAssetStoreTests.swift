@@ -105,6 +105,75 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `a draft is named by its content if it came without a break, else by who knows its hash`() async throws {
+        try await withStore { store, path async throws in
+            let content = bytes(3_000)
+            let asset = asset(content)
+            func part(_ number: UInt8, isEnd: Bool) -> AssetUpload {
+                AssetUpload(
+                    draft: [UInt8](repeating: number, count: 32), byteCount: 3_000, in: asset.database, by: Self.phone,
+                    isNamedByContent: isEnd)
+            }
+            #expect(try await store.append(content[..<1_000], at: 0, to: part(5, isEnd: false)).byteCount == 1_000)
+            let end = try await store.append(content[1_000...], at: 1_000, to: part(5, isEnd: true))
+            #expect(end == .init(byteCount: 3_000, isComplete: true, sha256: asset.content.sha256))
+            #expect(try await store.read(asset, at: 0, count: 3_000) == content)
+
+            // Between two processes a crash may have taken what the first one wrote.
+            do {
+                let other = try FileAssetStore(directory: path)
+                _ = try await other.append(content[..<1_000], at: 0, to: part(6, isEnd: false))
+                other.stop()
+            }
+            let whole = AssetProgress(byteCount: 3_000, isComplete: false)
+            #expect(try await store.append(content[1_000...], at: 1_000, to: part(6, isEnd: true)) == whole)
+            try await store.remove(asset)
+            let named = part(6, isEnd: false).named(asset.content.sha256)
+            #expect(try await store.append([], at: 3_000, to: named) == .init(byteCount: 3_000, isComplete: true))
+            #expect(try await store.read(asset, at: 0, count: 3_000) == content)
+        }
+    }
+
+    @Test func `I-7: unfinished uploads of a user are bounded, and what rests longest makes room`() async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let path = directory.path
+        func upload(_ number: UInt8, by user: Int64?) -> AssetUpload {
+            AssetUpload(
+                draft: [UInt8](repeating: number, count: 32), byteCount: 100, in: DatabaseID(1), by: Self.phone,
+                owner: user.map { UserID($0) })
+        }
+        func begin(_ number: UInt8, by user: Int64?, _ store: FileAssetStore) async -> AssetStoreError.Code? {
+            await code { () throws(AssetStoreError) in
+                _ = try await store.append([1], at: 0, to: upload(number, by: user))
+            }
+        }
+        for user in [nil, 7, 8] as [Int64?] {
+            let store = try FileAssetStore(directory: path, idleMax: .seconds(60), uploadBytesMax: 300)
+            defer { store.stop() }
+            // Announced are 100 bytes each, whatever has come of them.
+            for number in 1...3 as ClosedRange<UInt8> { #expect(await begin(number, by: user, store) == nil) }
+            #expect(await begin(4, by: user, store) == .crowded)
+            #expect(await begin(2, by: user, store) == nil)
+        }
+        // Nobody has them open any more: the oldest goes, of that user alone.
+        let folder = "\(path)/1/uploads"
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        #expect(names.count == 9)
+        for name in names {
+            let isOldest = name.hasPrefix("03")
+            let date = Date(timeIntervalSinceNow: isOldest ? -5_000 : -4_000)
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: "\(folder)/\(name)")
+        }
+        let store = try FileAssetStore(directory: path, idleMax: .seconds(60), uploadBytesMax: 300)
+        defer { store.stop() }
+        #expect(await begin(4, by: 7, store) == nil)
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder)
+        #expect(left.count == 9 && left.filter { $0.hasPrefix("03") }.count == 2)
+        #expect(try await store.progress(of: upload(3, by: 7)).byteCount == 0)
+        #expect(try await store.progress(of: upload(2, by: 7)).byteCount == 1)
+    }
+
     @Test func `an upload goes on where it was, also in another process`() async throws {
         try await withStore { store, path async throws in
             let content = bytes(3_000)

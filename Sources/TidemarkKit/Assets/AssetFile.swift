@@ -62,7 +62,10 @@ final class AssetReading: @unchecked Sendable {
         block.deallocate()
     }
 
-    /// Reads on.
+    /// Nothing is left to be read.
+    var isAtEnd: Bool { offset == source.byteCount }
+
+    /// Reads on; at the end it does nothing.
     ///
     /// - Returns: whether that was all.
     /// - Throws: `assetFileModified` if the file is shorter than it was.
@@ -72,7 +75,7 @@ final class AssetReading: @unchecked Sendable {
         guard AssetSource.read(descriptor, piece, at: offset) == wanted else { throw source.modified }
         hash?.update(UnsafeRawBufferPointer(piece))
         offset += Int64(wanted)
-        return offset == source.byteCount
+        return isAtEnd
     }
 
     /// Once all is read.

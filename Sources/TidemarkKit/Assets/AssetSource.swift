@@ -13,20 +13,43 @@ struct AssetSource: Sendable {
         let byteCount: Int64
         let seconds: Int
         let nanoseconds: Int
+        /// Of the last change of any kind, which nobody can set back.
+        let changeSeconds: Int
+        let changeNanoseconds: Int
 
         init(_ status: stat) {
             file = UInt64(status.st_ino)
             byteCount = Int64(status.st_size)
             #if canImport(Darwin)
                 (seconds, nanoseconds) = (status.st_mtimespec.tv_sec, status.st_mtimespec.tv_nsec)
+                (changeSeconds, changeNanoseconds) = (status.st_ctimespec.tv_sec, status.st_ctimespec.tv_nsec)
             #else
                 (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+                (changeSeconds, changeNanoseconds) = (status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
             #endif
+        }
+
+        /// Whether what is written now gets another time. A file system that tells less than milliseconds takes the time of
+        /// the last tick, some milliseconds ago; others may count in seconds, even in twos.
+        func isSettled(at now: TimeInterval) -> Bool {
+            let isFine = !nanoseconds.isMultiple(of: 1_000_000) && !changeNanoseconds.isMultiple(of: 1_000_000)
+            let content = Double(seconds) + Double(nanoseconds) / 1e9
+            let change = Double(changeSeconds) + Double(changeNanoseconds) / 1e9
+            return max(content, change) + (isFine ? 0.1 : 2.1) < now
+        }
+
+        /// As far as the content goes: a link to the file, or other permissions, do not change that.
+        func hasSameContent(as other: Stamp) -> Bool {
+            file == other.file && byteCount == other.byteCount && seconds == other.seconds
+                && nanoseconds == other.nanoseconds
         }
     }
 
     private let path: String
     private let stamp: Stamp
+    /// Whether the file had rested for a while when it was first looked at, so that each change since then shows in its
+    /// stamp.
+    let isSettled: Bool
 
     /// - Throws: `assetFileNotFound`, `assetNotAvailable` if it cannot be read or is no file.
     init(_ url: URL) throws(CKError) {
@@ -34,13 +57,16 @@ struct AssetSource: Sendable {
         let (descriptor, stamp) = try Self.open(path)
         close(descriptor)
         self.stamp = stamp
+        isSettled = stamp.isSettled(at: Date().timeIntervalSince1970)
     }
 
     var byteCount: Int64 { stamp.byteCount }
 
     /// 32 bytes that stand for the file as it is, while nobody knows what is in it.
     var draft: [UInt8] {
-        SHA256.hash(Array("\(path)\u{0}\(stamp.file) \(stamp.byteCount) \(stamp.seconds) \(stamp.nanoseconds)".utf8))
+        let content = "\(stamp.file) \(stamp.byteCount) \(stamp.seconds) \(stamp.nanoseconds)"
+        let change = "\(stamp.changeSeconds) \(stamp.changeNanoseconds) \(isSettled)"
+        return SHA256.hash(Array("\(path)\u{0}\(content) \(change)".utf8))
     }
 
     /// Some bytes of it. Opened each time, so that any number of files can be under way.
@@ -69,9 +95,19 @@ struct AssetSource: Sendable {
         close(try openUnchanged())
     }
 
+    /// As ``checkUnchanged()``, but also of what the file system calls a change that is none of the content.
+    ///
+    /// - Returns: whether nothing at all has happened to a file that was settled.
+    func isUntouched() throws(CKError) -> Bool {
+        guard let (descriptor, stamp) = try? Self.open(path) else { throw modified }
+        close(descriptor)
+        guard stamp.hasSameContent(as: self.stamp) else { throw modified }
+        return isSettled && stamp == self.stamp
+    }
+
     func openUnchanged() throws(CKError) -> Int32 {
         guard let (descriptor, stamp) = try? Self.open(path) else { throw modified }
-        guard stamp == self.stamp else {
+        guard stamp.hasSameContent(as: self.stamp) else {
             close(descriptor)
             throw modified
         }

@@ -19,9 +19,24 @@ package enum FileThread {
         await loop.run {}.value
     }
 
+    /// Does what waits for a disk.
     static func run<Value: Sendable>(
         _ work: @escaping @Sendable () throws(CKError) -> Value
     ) async throws(CKError) -> Value {
-        try await loop.run { Result { () throws(CKError) in try work() } }.value.get()
+        if loop.isCurrent { return try work() }
+        return try await loop.run { Result { () throws(CKError) in try work() } }.value.get()
+    }
+
+    /// Runs a whole transfer here, so that what the server answers and what is read or written next wake one thread, not
+    /// three.
+    static func stay<Value>(
+        _ transfer: () async throws(CKError) -> Value
+    ) async throws(CKError) -> Value {
+        try await withTaskExecutorPreference(loop, operation: transfer)
+    }
+
+    /// For what an app is told meanwhile: nobody knows how long that takes.
+    static func leave(_ work: @Sendable () -> Void) async {
+        await withTaskExecutorPreference(globalConcurrentExecutor) { work() }
     }
 }

@@ -21,6 +21,9 @@ final class PendingAnswer: Sendable {
         set { state.withLock { $0.id = newValue } }
     }
 
+    /// Whether ``outcome()`` would not wait.
+    var isGiven: Bool { state.withLock { $0.outcome != nil } }
+
     func give(_ outcome: Outcome) {
         let waiter = state.withLock { state in
             state.outcome = outcome

@@ -16,6 +16,9 @@ package protocol AssetStore: AnyObject, Sendable {
     /// Adds bytes to an upload if they begin where it ends; else changes nothing. The chunk that makes it whole, which must
     /// say what it becomes, completes it; for an asset without bytes that is an empty one.
     ///
+    /// One that its content is to name is completed only if all of it came without a break: what lay on a disk meanwhile may
+    /// have been damaged, and nobody could tell. Else it stays as it is.
+    ///
     /// - Returns: how far the upload is now.
     /// - Throws: `modified` if it is whole and its hash is another: then it begins anew.
     func append(
@@ -69,6 +72,8 @@ package struct AssetStoreError: Error, CustomStringConvertible {
         case modified
         /// No room is left.
         case full
+        /// The user has too much under way in this database.
+        case crowded
         /// Too many uploads at once, or the same one from elsewhere.
         case busy
         /// Anything else that the system refuses.
@@ -94,6 +99,7 @@ extension AssetStoreError.Code {
         case .missing: .assetMissing
         case .modified: .assetModified
         case .full: .assetsFull
+        case .crowded: .uploadsFull
         case .busy: .tooManyRequests
         case .unavailable: .storeUnavailable
         }

@@ -42,7 +42,10 @@ extension CloudService {
             let progress = try await Self.asking { () async throws(AssetStoreError) in
                 try await store.append(chunk, at: offset, to: upload)
             }
-            return progress.isComplete ? try await keep(upload, in: store, now) : progress
+            guard progress.isComplete else { return progress }
+            guard let sha256 = progress.sha256 else { return try await keep(upload, in: store, now) }
+            let kept = try await keep(upload.named(sha256), in: store, now)
+            return kept.isComplete ? progress : kept
         }
     }
 
@@ -118,7 +121,7 @@ extension CloudService {
     private func note(_ error: AssetStoreError) -> FailureReason {
         switch error.code {
         case .full, .unavailable: Self.assetLog.error("assets cannot be kept", ["error": error.description])
-        case .missing, .modified, .busy: break
+        case .missing, .modified, .crowded, .busy: break
         }
         return error.code.reason
     }

@@ -28,8 +28,8 @@ extension RequestRouter {
     ) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
         let upload = try AssetUpload(
-            sha256: request.sha256, byteCount: request.byteCount, draft: request.draft, for: request.zone,
-            by: viewpoint)
+            sha256: request.sha256, byteCount: request.byteCount, draft: request.draft,
+            isNamedByContent: request.isNamedByContent, for: request.zone, by: viewpoint)
         let progress = try await service.append(
             context.content ?? ArraySlice(request.content), at: Int64(clamping: request.offset), to: upload
         ).orRefusal()

@@ -55,14 +55,17 @@ package final class MemoryAssetStore: AssetStore {
                 guard chunk.count <= state.capacity - held else { throw AssetStoreError(.full) }
                 content += chunk
             }
-            guard let asset = upload.asset, content.count == Int(asset.content.byteCount) else {
+            guard content.count == Int(upload.key.byteCount), upload.asset != nil || upload.isNamedByContent else {
                 state.uploads[upload.key] = content
                 return AssetProgress(byteCount: Int64(content.count), isComplete: false)
             }
             state.uploads[upload.key] = nil
-            guard SHA256.hash(content) == asset.content.sha256 else { throw AssetStoreError(.modified) }
+            let sha256 = SHA256.hash(content)
+            guard let asset = upload.asset ?? upload.named(sha256).asset, asset.content.sha256 == sha256 else {
+                throw AssetStoreError(.modified)
+            }
             state.assets[asset] = content
-            return .complete(upload)
+            return .complete(upload, sha256: upload.asset == nil ? sha256 : nil)
         }
     }
 

@@ -4,6 +4,12 @@ package import TidemarkDomain
 package import TidemarkFields
 package import TidemarkWire
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 extension FieldAsset {
     /// - Throws: ``Refusal`` with `requestInvalid` for what no asset has.
     package init(sha256: some Sequence<UInt8>, byteCount: UInt64) throws(Refusal) {
@@ -32,18 +38,18 @@ extension AssetUpload {
     /// - Parameter draft: empty if the hash names the upload. With one the hash may be empty.
     /// - Throws: as `AssetKey.init(sha256:byteCount:for:by:)`.
     package init(
-        sha256: some Collection<UInt8>, byteCount: UInt64, draft: some Collection<UInt8>, for zone: WireZoneID,
-        by viewpoint: Viewpoint
+        sha256: some Collection<UInt8>, byteCount: UInt64, draft: some Collection<UInt8>,
+        isNamedByContent: Bool = false, for zone: WireZoneID, by viewpoint: Viewpoint
     ) throws(Refusal) {
         if draft.isEmpty || !sha256.isEmpty {
             let asset = try AssetKey(sha256: sha256, byteCount: byteCount, for: zone, by: viewpoint)
             let draft = draft.isEmpty ? nil : try FieldAsset(sha256: draft, byteCount: byteCount).sha256
-            self.init(of: asset, draft: draft, by: viewpoint.uploader)
+            self.init(of: asset, draft: draft, by: viewpoint.uploader, owner: viewpoint.owner)
         } else {
             let draft = try AssetKey(sha256: draft, byteCount: byteCount, for: zone, by: viewpoint)
             self.init(
                 draft: draft.content.sha256, byteCount: draft.content.byteCount, in: draft.database,
-                by: viewpoint.uploader)
+                by: viewpoint.uploader, owner: viewpoint.owner, isNamedByContent: isNamedByContent)
         }
     }
 }
@@ -54,6 +60,8 @@ extension Viewpoint {
         guard access.scope != .private, let user = access.user else { return device }
         return device.marked(with: user)
     }
+
+    fileprivate var owner: UserID? { access.scope == .private ? nil : access.user }
 }
 
 extension WireAssetProgress {
@@ -61,5 +69,6 @@ extension WireAssetProgress {
         self.init()
         offset = UInt64(clamping: progress.byteCount)
         isComplete = progress.isComplete
+        if let sha256 = progress.sha256 { self.sha256 = Data(sha256) }
     }
 }

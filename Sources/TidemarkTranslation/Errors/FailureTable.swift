@@ -51,7 +51,7 @@ extension FailureReason {
         case .zonePurged: FailureLine(.userDeletedZone)
         case .assetMissing: FailureLine(.assetNotAvailable)
         case .assetModified: FailureLine(.assetFileModified)
-        case .assetsFull: FailureLine(.quotaExceeded)
+        case .assetsFull, .uploadsFull: FailureLine(.quotaExceeded)
         case .assetsUnavailable, .keysUnavailable, .masterKeyWrong, .encryptionModeDiffers:
             FailureLine(.serverRejectedRequest)
         case .zoneKeyUnknown: FailureLine(.serverRejectedRequest, isKeyUnknown: true)

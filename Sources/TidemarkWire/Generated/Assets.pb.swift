@@ -89,8 +89,13 @@ package nonisolated struct WireUploadAssetChunk: Sendable {
   package var content: Data = Data()
 
   /// Names an upload, for the device, while it is under way: 32 bytes of the device's choice, so that it can begin before
-  /// it knows the hash. What makes it whole has the hash too. Empty: the hash names the upload.
+  /// it knows the hash. What makes it whole has the hash too, or asks for it. Empty: the hash names the upload.
   package var draft: Data = Data()
+
+  /// Of the part that makes a draft whole, without a hash: the draft becomes an asset whatever is in it, and the answer says
+  /// its hash. Only for a draft that the server took without a break: else the answer says that it has all of it and that
+  /// it is not complete; then the device says the hash, with an empty part.
+  package var isNamedByContent: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -110,6 +115,9 @@ package nonisolated struct WireAssetProgress: Sendable {
 
   /// It has all of them, they have the announced hash, and they are durable.
   package var isComplete: Bool = false
+
+  /// The asset's hash, when a part asked for it and made it whole.
+  package var sha256: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -225,7 +233,7 @@ nonisolated extension WirePrepareAssetUpload: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension WireUploadAssetChunk: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".UploadAssetChunk"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}sha256\0\u{3}byte_count\0\u{1}offset\0\u{1}content\0\u{1}draft\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}sha256\0\u{3}byte_count\0\u{1}offset\0\u{1}content\0\u{1}draft\0\u{3}is_named_by_content\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -240,6 +248,7 @@ nonisolated extension WireUploadAssetChunk: SwiftProtobuf.Message, SwiftProtobuf
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
       case 6: try { try decoder.decodeSingularBytesField(value: &self.content) }()
       case 7: try { try decoder.decodeSingularBytesField(value: &self.draft) }()
+      case 8: try { try decoder.decodeSingularBoolField(value: &self.isNamedByContent) }()
       default: break
       }
     }
@@ -271,6 +280,9 @@ nonisolated extension WireUploadAssetChunk: SwiftProtobuf.Message, SwiftProtobuf
     if !self.draft.isEmpty {
       try visitor.visitSingularBytesField(value: self.draft, fieldNumber: 7)
     }
+    if self.isNamedByContent != false {
+      try visitor.visitSingularBoolField(value: self.isNamedByContent, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -282,6 +294,7 @@ nonisolated extension WireUploadAssetChunk: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.offset != rhs.offset {return false}
     if lhs.content != rhs.content {return false}
     if lhs.draft != rhs.draft {return false}
+    if lhs.isNamedByContent != rhs.isNamedByContent {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -289,7 +302,7 @@ nonisolated extension WireUploadAssetChunk: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension WireAssetProgress: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AssetProgress"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}offset\0\u{3}is_complete\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}offset\0\u{3}is_complete\0\u{1}sha256\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -299,6 +312,7 @@ nonisolated extension WireAssetProgress: SwiftProtobuf.Message, SwiftProtobuf._M
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self.isComplete) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.sha256) }()
       default: break
       }
     }
@@ -311,12 +325,16 @@ nonisolated extension WireAssetProgress: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.isComplete != false {
       try visitor.visitSingularBoolField(value: self.isComplete, fieldNumber: 2)
     }
+    if !self.sha256.isEmpty {
+      try visitor.visitSingularBytesField(value: self.sha256, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireAssetProgress, rhs: WireAssetProgress) -> Bool {
     if lhs.offset != rhs.offset {return false}
     if lhs.isComplete != rhs.isComplete {return false}
+    if lhs.sha256 != rhs.sha256 {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

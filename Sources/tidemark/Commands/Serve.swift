@@ -65,6 +65,12 @@ struct Serve: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "What one user's uploads to a database that have not ended may have together.",
+            discussion: "In megabytes. Default: 8192, at least four of the largest assets.", valueName: "megabytes"))
+    var uploadMegabytes: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "What is written to standard error, from this level up: \(Log.Level.names).",
             discussion:
                 "Default: info. debug has a line for each request, with the operation group that the app gave it.",
@@ -101,6 +107,10 @@ struct Serve: ParsableCommand {
         let megabytes = try Setting.number(
             assetMegabytes, "--asset-megabytes", "TIDEMARK_ASSET_MEGABYTES", default: 1_024, in: 1...1_048_576)
         configuration.limits.assetBytesMax = Int64(megabytes) * 1_048_576
+        let uploads = try Setting.number(
+            uploadMegabytes, "--upload-megabytes", "TIDEMARK_UPLOAD_MEGABYTES", default: max(8_192, 4 * megabytes),
+            in: megabytes...4_194_304)
+        configuration.limits.uploadBytesMax = Int64(uploads) * 1_048_576
         try limits.apply(to: &configuration.limits)
         return configuration
     }

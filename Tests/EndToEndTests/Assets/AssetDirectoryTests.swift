@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import TidemarkTestSupport
+import TidemarkWire
 
 @testable import TidemarkKit
 
@@ -58,6 +59,39 @@ import TidemarkTestSupport
             let device = FileDevice(pair.sites[0].makeContainer()) { _ in nil }
             try await device.engine?.fetchChanges()
             #expect(device.recordsWithoutFile == ["small"])
+        }
+    }
+
+    @Test func `I-7, R-011: what is begun to be uploaded and never ended cannot fill the disk`() async throws {
+        let limits = ["--asset-megabytes", "1", "--upload-megabytes", "3"]
+        try await ServerPair.with(limits) { pair in
+            let container = pair.sites[0].makeContainer()
+            try await container.privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
+            let cloud = try container.privateCloudDatabase.cloud
+            func begin(_ number: UInt8) async throws {
+                let name = AssetUploadName(byteCount: 1_048_576, draft: [UInt8](repeating: number, count: 32))
+                var form = cloud.chunk(of: name, zoneID)
+                form.content = Data(repeating: number, count: 50_000)
+                _ = try await cloud.request { [form] _ in .uploadAssetChunk(form) }
+            }
+            for number in 1...3 as ClosedRange<UInt8> { try await begin(number) }
+            let error = try await failure { try await begin(4) }
+            #expect(error.code == .quotaExceeded)
+            #expect(error.localizedDescription.contains("try again"), "\(error.localizedDescription)")
+            // Nobody else is in the way, and what is saved counts for nothing.
+            let files = SampleFiles(path: pair.directory.path)
+            let other = pair.sites[1].makeContainer("bob").privateCloudDatabase
+            try await other.save(CKRecordZone(zoneID: zoneID))
+            try await other.save(record("f", try files.make(900_000)))
+            // The three rest: after some seconds the server lets go of them, and there is room.
+            try await eventually("the oldest makes room") {
+                do {
+                    try await begin(5)
+                    return true
+                } catch let error as CKError where error.code == .quotaExceeded {
+                    return false
+                }
+            }
         }
     }
 

@@ -101,6 +101,54 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-070: a large file is sent once, whether it is young, settled or known already`() async throws {
+        let site = try await DevServer.shared()
+        let database = try await prepare(site.makeContainer())
+        try await withFiles { files in
+            let young = try files.make(5 * Self.mebibyte, seed: 71)
+            let settled = try files.make(6 * Self.mebibyte, seed: 72)
+            try await database.save(record("young", young))
+            try await eventually("the file has rested") { try AssetSource(settled).isSettled }
+            var transport: CuttingTransport?
+            let sender = site.makeContainer { base in
+                let counting = CuttingTransport(base, when: { _, _ in false })
+                transport = counting
+                return counting
+            }.privateCloudDatabase
+            try await sender.save(record("settled", settled))
+            let sent = try #require(transport).sent
+            #expect((6 * Self.mebibyte..<7 * Self.mebibyte).contains(sent), "\(sent) bytes")
+            try await sender.save(record("again", settled))
+            for (name, file) in [("young", young), ("settled", settled), ("again", settled)] {
+                let fetched = try await database.record(for: id(name))
+                #expect(try content(fetched) == Data(contentsOf: file), "\(name)")
+            }
+        }
+    }
+
+    @Test func `R-070: a settled file that changes while it is sent, and keeps its size, is found`() async throws {
+        let site = try await DevServer.shared()
+        _ = try await prepare(site.makeContainer())
+        try await withFiles { files in
+            let file = try files.make(5 * Self.mebibyte, seed: 73)
+            try await eventually("the file has rested") { try AssetSource(file).isSettled }
+            let container = site.makeContainer { base in
+                CuttingTransport(
+                    base, when: { sent, _ in sent > 2 * Self.mebibyte },
+                    incident: {
+                        guard let handle = try? FileHandle(forWritingTo: file) else { return false }
+                        try? handle.write(contentsOf: Data([1, 2, 3]))
+                        try? handle.close()
+                        return false
+                    })
+            }
+            let error = try await failure {
+                try await container.privateCloudDatabase.save(record("changes", file))
+            }
+            #expect(error.code == .assetFileModified)
+        }
+    }
+
     @Test func `R-070: an upload that is cut goes on where it was`() async throws {
         let site = try await DevServer.shared()
         _ = try await prepare(site.makeContainer())

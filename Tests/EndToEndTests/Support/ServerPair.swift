@@ -22,7 +22,9 @@ struct ServerPair: Sendable {
     var assetDirectory: String { "\(directory.path)/assets" }
 
     /// Runs `body` with servers and a database of its own.
-    static func with(_ body: (ServerPair) async throws -> Void) async throws {
+    static func with(
+        _ arguments: [String] = [], _ body: (ServerPair) async throws -> Void
+    ) async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }
         let database = try await TestPostgres.database()
@@ -47,7 +49,7 @@ struct ServerPair: Sendable {
                 [
                     "serve", "--listen", "127.0.0.1:0", "--certificate", certificates.certificateFile, "--private-key",
                     certificates.privateKeyFile, "--asset-directory", "\(directory.path)/assets",
-                ], environment: ["TIDEMARK_DATABASE_URL": named], directory: directory.path)
+                ] + arguments, environment: ["TIDEMARK_DATABASE_URL": named], directory: directory.path)
             programs.append(program)
             var port: Int?
             try await eventually("tidemark serve serves") {

@@ -96,6 +96,8 @@ import TidemarkFields
         let device = DeviceID(high: 0, low: 1)
         let asset = AssetKey(database: DatabaseID(1), content: Self.asset(1, byteCount: 5))
         let draft = AssetUpload(draft: asset.content.sha256, byteCount: 5, in: asset.database, by: device)
+        let asking = AssetUpload(
+            draft: asset.content.sha256, byteCount: 5, in: asset.database, by: device, isNamedByContent: true)
         let named = AssetUpload(of: asset, draft: Array(repeating: 9, count: 32), by: device)
         let cases: [(count: Int, offset: Int64, isPart: Bool, isEnd: Bool)] = [
             (0, 0, true, true), (4, 0, true, true), (5, 0, false, true), (6, 0, false, false), (1, 4, false, true),
@@ -104,6 +106,7 @@ import TidemarkFields
         for (count, offset, isPart, isEnd) in cases {
             #expect(draft.takes(count, at: offset) == isPart, "\(count) at \(offset)")
             #expect(named.takes(count, at: offset) == isEnd, "\(count) at \(offset)")
+            #expect(asking.takes(count, at: offset) == isEnd, "\(count) at \(offset)")
         }
     }
 

@@ -39,6 +39,28 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-070: a file is settled when each further change shows`() async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let url = URL(fileURLWithPath: directory.path).appendingPathComponent("f")
+        try Data([1, 2, 3]).write(to: url)
+        let young = try AssetSource(url)
+        #expect(try !young.isUntouched())
+        try await eventually { try AssetSource(url).isSettled }
+        let source = try AssetSource(url)
+        #expect(try source.isUntouched())
+        #expect(source.draft != young.draft)
+        // A link to it is no change of its content, but it is not as it was either.
+        try FileManager.default.linkItem(at: url, to: url.appendingPathExtension("link"))
+        #expect(try !source.isUntouched())
+        try source.checkUnchanged()
+        // Nor does it help to set the time back.
+        let date = try FileManager.default.attributesOfItem(atPath: url.path)[.modificationDate]
+        try Data([4, 5, 6]).write(to: url)
+        try FileManager.default.setAttributes([.modificationDate: #require(date)], ofItemAtPath: url.path)
+        #expect(try AssetSource(url).draft != source.draft)
+    }
+
     @Test func `R-071: a download goes on from what is there, and damage is found`() throws {
         try withDirectory { directory in
             let staging = AssetStaging(directory: directory.appendingPathComponent("staging"))

@@ -191,6 +191,26 @@ import struct Foundation.Data
         #expect(Array(world.server.assets.assets.values) == [content])
     }
 
+    @Test func `R-070: a device that does not know the hash is told`() throws {
+        let world = SessionWorld()
+        let client = try world.enter()
+        func ask(_ range: Range<Int>, isEnd: Bool) throws -> WireServerEnvelope.OneOf_Answer? {
+            guard case .uploadAssetChunk(var request) = chunk(range, of: content) else {
+                throw SessionWorld.Unexpected(nil)
+            }
+            request.sha256 = Data()
+            request.draft = Data(repeating: 1, count: 32)
+            request.isNamedByContent = isEnd
+            return try client.ask(.uploadAssetChunk(request))
+        }
+        guard case .uploadAssetChunk(let middle)? = try ask(0..<600, isEnd: false),
+            case .uploadAssetChunk(let end)? = try ask(600..<1_000, isEnd: true)
+        else { throw SessionWorld.Unexpected(nil) }
+        #expect(middle.offset == 600 && !middle.isComplete && middle.sha256.isEmpty)
+        #expect(end.offset == 1_000 && end.isComplete && Array(end.sha256) == SHA256.hash(content))
+        #expect(Array(world.server.assets.assets.values) == [content])
+    }
+
     @Test func `R-070: other bytes than were announced are assetFileModified`() throws {
         let world = SessionWorld()
         let client = try world.enter()

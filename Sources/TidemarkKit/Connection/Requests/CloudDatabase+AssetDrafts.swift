@@ -24,62 +24,94 @@ extension AssetUploadName {
 }
 
 extension CloudDatabase {
-    /// Reads a file for its hash. What is large meanwhile goes to the server already, as a draft: whatever goes wrong with
-    /// that, ``upload(_:for:report:)`` will find out, or go on with.
+    /// Reads a file for its hash. What is large goes to the server meanwhile, as a draft, and is hashed as long as the
+    /// network leaves time for it. If that is through first, the server is asked whether it has the content; if the end of
+    /// the file is reached first, the server, which hashes what comes in any case, says what the hash is. Whatever goes
+    /// wrong with a draft, ``upload(_:for:report:)`` will find out, or go on with.
     ///
     /// - Throws: as `AssetFile.init(_:)`.
     func read(_ url: URL, for zoneID: CKRecordZone.ID) async throws(CKError) -> AssetFile {
-        let source = try await FileThread.run { () throws(CKError) in try AssetSource(url) }
-        guard source.byteCount >= Self.draftBytesMin else {
-            return try await FileThread.run { () throws(CKError) in try AssetFile(url) }
+        try await FileThread.stay { () async throws(CKError) in
+            let source = try AssetSource(url)
+            guard source.byteCount >= Self.draftBytesMin else { return try AssetFile(url) }
+            let reading = try AssetReading(source)
+            if let sha256 = try await sendDraft(of: source, for: zoneID, besides: reading),
+                try source.isUntouched()
+            {
+                return AssetFile(source, sha256: sha256)
+            }
+            while try !reading.advance() { await Task.yield() }
+            return try reading.finish()
         }
-        let isRead = Locked(false)
-        async let sending: Void = sendDraft(of: source, for: zoneID, until: isRead)
-        let result: Result<AssetFile, CKError>
-        do throws(CKError) {
-            let reading = try await FileThread.run { () throws(CKError) in try AssetReading(source) }
-            while try await FileThread.run({ () throws(CKError) in try !reading.advance() }) {}
-            result = .success(try await FileThread.run { () throws(CKError) in try reading.finish() })
-        } catch {
-            result = .failure(error)
-        }
-        isRead.withLock { $0 = true }
-        await sending
-        return try result.get()
     }
 
     /// Files from here on are sent while they are read.
     static let draftBytesMin: Int64 = 4 * 1_048_576
 
-    /// Sends what comes next of a file, but not the end of it, until that is enough.
+    /// A network on which a part is under way for longer leaves time to hash; on a faster one to hash would be what the
+    /// network waits for.
+    private static let busyTime: Duration = .milliseconds(4)
+    /// While a part is under way for so long, a piece of the file can be hashed as well: several times what that takes.
+    private static let timeForPiece: Duration = .milliseconds(2)
+    /// Pieces that are hashed before it is looked again whether there is something to send.
+    private static let piecesMax = 16
+    /// Pieces in any case, of a file whose hash the server cannot say: so that it is known when the file is sent.
+    private static let piecesOfUnsettledMin = 2
+
+    /// Sends what comes next of a file, until its hash is known.
+    ///
+    /// - Returns: the hash, if the server has all of the file and says it.
+    /// - Throws: as `AssetReading.advance()`.
     private func sendDraft(
-        of source: AssetSource, for zoneID: CKRecordZone.ID, until isEnough: Locked<Bool>
-    ) async {
+        of source: AssetSource, for zoneID: CKRecordZone.ID, besides reading: AssetReading
+    ) async throws(CKError) -> [UInt8]? {
         let name = AssetUploadName(byteCount: source.byteCount, draft: source.draft)
         let form = ChunkForm(chunk: chunk(of: name, zoneID), envelope: template)
-        guard let progress = try? await prepareUpload(name, for: zoneID) else { return }
-        let end = source.byteCount - 1
+        guard let progress = try? await prepareUpload(name, for: zoneID) else { return nil }
+        // Of a file that may change without anybody seeing it, only its hash can tell what the server has.
+        let end = source.isSettled ? source.byteCount : source.byteCount - 1
+        let piecesMin = source.isSettled ? 0 : Self.piecesOfUnsettledMin
         var next = min(Int64(clamping: progress.offset), end)
         var parts: Deque<Part> = []
+        var pieces = piecesMin
         while true {
-            while !isEnough.withLock({ $0 }), next < end, let place = await place(hasNone: parts.isEmpty) {
-                let offset = next
-                let count = Int(min(Int64(place.chunkBytes), end - offset))
-                let request = try? await FileThread.run { () throws(CKError) in
-                    try Self.encode(form, source, at: offset, count: count)
-                }
-                guard let request else {
+            while !reading.isAtEnd, next < end, let place = await place(hasNone: parts.isEmpty) {
+                let count = Int(min(Int64(place.chunkBytes), end - next))
+                var form = form
+                form.chunk.isNamedByContent = next + Int64(count) == source.byteCount
+                guard let request = try? Self.encode(form, source, at: next, count: count) else {
                     connection.lane.leave(place, isAnswered: false)
-                    return abandon(parts)
+                    abandon(parts)
+                    return nil
                 }
                 let answer = connection.begin(timeout: timeout, generation: credentialGeneration, request)
                 next += Int64(count)
                 parts.append(Part(end: next, answer: answer, place: place))
             }
-            guard let part = parts.popFirst() else { return }
+            guard let part = parts.popFirst() else { return nil }
+            do throws(CKError) {
+                while pieces > 0, !reading.isAtEnd, !part.answer.isGiven {
+                    pieces -= 1
+                    _ = try reading.advance()
+                    await Task.yield()
+                }
+            } catch {
+                parts.prepend(part)
+                abandon(parts)
+                throw error
+            }
             guard case .uploadAssetChunk(let progress)? = try? await answer(to: part),
                 Int64(clamping: progress.offset) == part.end
-            else { return abandon(parts) }
+            else {
+                abandon(parts)
+                return nil
+            }
+            if progress.isComplete, progress.sha256.count == FieldAsset.sha256ByteCount {
+                return Array(progress.sha256)
+            }
+            let time = connection.now - part.place.since
+            pieces = time < Self.busyTime ? 0 : Int(min(time / Self.timeForPiece, Double(Self.piecesMax)))
+            pieces = max(piecesMin, pieces)
         }
     }
 }

@@ -19,7 +19,7 @@ extension CloudDatabase {
 
     /// What all requests with a chunk of one upload have in common.
     struct ChunkForm {
-        let chunk: WireUploadAssetChunk
+        var chunk: WireUploadAssetChunk
         let envelope: WireClientEnvelope
     }
 
@@ -52,7 +52,15 @@ extension CloudDatabase {
     ///
     /// - Throws: `assetFileModified` if the file changes meanwhile, `limitExceeded` and `quotaExceeded` if the
     ///   server will not have it, and why there is no answer.
-    func upload(_ file: AssetFile, for zoneID: CKRecordZone.ID, report: Report) async throws(CKError) {
+    func upload(_ file: AssetFile, for zoneID: CKRecordZone.ID, report: Report?) async throws(CKError) {
+        try await FileThread.stay { () async throws(CKError) in
+            try await uploadPatiently(file, zoneID, report)
+        }
+    }
+
+    private func uploadPatiently(
+        _ file: AssetFile, _ zoneID: CKRecordZone.ID, _ report: Report?
+    ) async throws(CKError) {
         var patience = TransferPatience()
         var isSecondReading = false
         while true {
@@ -76,7 +84,7 @@ extension CloudDatabase {
 
     /// - Returns: whether the server has all of it; if not, it was elsewhere than it was thought to be.
     private func uploadOnce(
-        _ file: AssetFile, _ zoneID: CKRecordZone.ID, _ patience: inout TransferPatience, _ report: Report
+        _ file: AssetFile, _ zoneID: CKRecordZone.ID, _ patience: inout TransferPatience, _ report: Report?
     ) async throws(CKError) -> Bool {
         let total = file.content.byteCount
         var next: Int64 = 0
@@ -112,7 +120,7 @@ extension CloudDatabase {
                 guard case .uploadAssetChunk(let progress) = try await answer(to: part) else { throw Self.wrongAnswer }
                 let reached = Int64(clamping: progress.offset)
                 patience.reached(reached)
-                report(reached)
+                await tell(report, reached)
                 if progress.isComplete {
                     try await FileThread.run { () throws(CKError) in try file.checkUnchanged() }
                     abandon(parts)
@@ -159,7 +167,15 @@ extension CloudDatabase {
     /// - Returns: the file, which is the caller's.
     /// - Throws: `assetNotAvailable` if the server does not have it (any more), and why there is no answer.
     func download(
-        _ content: FieldAsset, of recordID: CKRecord.ID, report: Report
+        _ content: FieldAsset, of recordID: CKRecord.ID, report: Report?
+    ) async throws(CKError) -> URL {
+        try await FileThread.stay { () async throws(CKError) in
+            try await downloadPatiently(content, recordID, report)
+        }
+    }
+
+    private func downloadPatiently(
+        _ content: FieldAsset, _ recordID: CKRecord.ID, _ report: Report?
     ) async throws(CKError) -> URL {
         let staging = connection.staging
         let file = try await FileThread.run { () throws(CKError) in try staging.open(content) }
@@ -180,7 +196,7 @@ extension CloudDatabase {
 
     private func fill(
         _ file: StagedAsset, _ content: FieldAsset, _ recordID: CKRecord.ID, _ patience: inout TransferPatience,
-        _ report: Report
+        _ report: Report?
     ) async throws(CKError) {
         var next = file.byteCount
         var parts: Deque<Part> = []
@@ -198,7 +214,7 @@ extension CloudDatabase {
                     received = nil
                     try await FileThread.run { () throws(CKError) in try file.append(bytes) }
                     patience.reached(file.byteCount)
-                    report(file.byteCount)
+                    await tell(report, file.byteCount)
                 }
                 guard let part = parts.popFirst() else {
                     if next < content.byteCount { continue }
@@ -230,6 +246,10 @@ extension CloudDatabase {
     }
 
     // MARK: Parts
+
+    private func tell(_ report: Report?, _ byteCount: Int64) async {
+        if let report { await FileThread.leave { report(byteCount) } }
+    }
 
     /// A place on the connection: waits only if the transfer has none.
     func place(hasNone: Bool) async -> TransferLane.Place? {

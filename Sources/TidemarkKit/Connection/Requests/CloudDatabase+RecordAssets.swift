@@ -116,7 +116,7 @@ extension CloudDatabase {
 
     private func run<Item: Sendable, Value: Sendable>(
         _ jobs: [TransferJob<Item>], _ meter: TransferMeter,
-        _ transfer: @escaping @Sendable (TransferJob<Item>, @escaping Report) async throws(CKError) -> Value
+        _ transfer: @escaping @Sendable (TransferJob<Item>, Report?) async throws(CKError) -> Value
     ) async throws(CKError) -> [Result<Value, CKError>] {
         guard !jobs.isEmpty else { return [] }
         let outcomes = await withTaskGroup(of: (Int, Result<Value, CKError>).self) { group in
@@ -128,7 +128,7 @@ extension CloudDatabase {
                     let (index, job) = (next, jobs[next])
                     group.addTask {
                         do throws(CKError) {
-                            return (index, .success(try await transfer(job) { meter.reached($0, job: index) }))
+                            return (index, .success(try await transfer(job, meter.report(of: index))))
                         } catch {
                             return (index, .failure(error))
                         }
@@ -183,7 +183,13 @@ final class TransferMeter: Sendable {
         self.state = Locked(state)
     }
 
-    func reached(_ byteCount: Int64, job: Int) {
+    /// Nil if nobody wants to know.
+    func report(of job: Int) -> CloudDatabase.Report? {
+        guard progress != nil else { return nil }
+        return { self.reached($0, job: job) }
+    }
+
+    private func reached(_ byteCount: Int64, job: Int) {
         guard let progress else { return }
         let recordID = recordIDs[job]
         // Under the lock, so that calls do not overtake each other. 1 is told when the record itself is through.
