@@ -20,8 +20,8 @@ import TidemarkTestSupport
     }
 
     @Test func `R-403: the server's log has the group of each request, whichever way it was given`() async throws {
-        let flags = ["--log-level", "debug", "--create-containers", "--asset-directory", "assets"]
-        try await OperatorPlace.with(flags) { place in
+        let flags = ["--log-level", "debug", "--create-containers"]
+        try await OperatorPlace.with(flags, keepsAssets: true) { place in
             let database = place.database()
             let (tap, body, sync) = (group("tap"), group("a \"name\"\nof two lines"), group("sync"))
             let (upload, download) = (group("upload"), group("download"))

@@ -12,9 +12,13 @@ struct OperatorPlace {
     let server: Program
     let site: Site
 
-    static func with(_ flags: [String] = [], _ body: (OperatorPlace) async throws -> Void) async throws {
+    /// - Parameter keepsAssets: in a directory of the place.
+    static func with(
+        _ flags: [String] = [], keepsAssets: Bool = false, _ body: (OperatorPlace) async throws -> Void
+    ) async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }
+        let flags = flags + (keepsAssets ? ["--asset-directory", "\(directory.path)/assets"] : [])
         let database = try await TestPostgres.database()
         #expect(try await tidemark(["migrate"], database, directory).status == 0)
         #expect(try await tidemark(["admin", "accounts", "create", "alice"], database, directory).status == 0)
