@@ -11,6 +11,10 @@ enum FileCalls {
         try open(path, O_RDONLY)
     }
 
+    static func openWriting(_ path: String) throws(AssetStoreError) -> Int32 {
+        try open(path, O_RDWR)
+    }
+
     static func openDirectory(_ path: String) throws(AssetStoreError) -> Int32 {
         try open(path, O_RDONLY | O_DIRECTORY)
     }

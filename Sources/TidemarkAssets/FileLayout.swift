@@ -71,13 +71,18 @@ struct FileLayout: Sendable {
         }
     }
 
+    /// Of one user in one database, about.
+    private static let uploadsMax: Int64 = 8_192
+
     /// Removes uploads that no server has open, the one that rests longest first, until those that are left have no more
     /// bytes than that.
     ///
     /// - Returns: whether it has come to that.
     func makeRoom(
-        for byteCountMax: Int64, among uploads: [(path: String, byteCount: Int64)]
+        for byteCountMax: Int64, among files: [(path: String, byteCount: Int64)]
     ) throws(AssetStoreError) -> Bool {
+        // Small ones count for more than they are, so that there are not too many of them either.
+        let uploads = files.map { (path: $0.path, byteCount: max($0.byteCount, byteCountMax / Self.uploadsMax)) }
         var sum = uploads.reduce(0) { $0 + $1.byteCount }
         guard sum > byteCountMax else { return true }
         let resting = uploads.compactMap { upload in
@@ -91,9 +96,10 @@ struct FileLayout: Sendable {
 
     /// - Returns: whether it is gone: one that a server has open goes on.
     private func removeUnlessOpen(_ path: String) throws(AssetStoreError) -> Bool {
-        guard let descriptor = try? FileCalls.openReading(path) else { return true }
+        // For writing: locks of network file systems want that.
+        guard let descriptor = try? FileCalls.openWriting(path) else { return FileCalls.status(of: path) == nil }
         defer { FileCalls.close(descriptor) }
-        guard FileCalls.lock(descriptor) else { return false }
+        guard FileCalls.lock(descriptor), FileCalls.isNamed(path, descriptor) else { return false }
         try FileCalls.remove(path)
         return true
     }

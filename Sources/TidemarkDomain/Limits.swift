@@ -55,7 +55,7 @@ package struct Limits: Sendable, Equatable {
     package var assetBytesMax: Int64 = 1_073_741_824
     /// Bytes of one user's uploads to one database that have not ended, as they were announced, so that nobody fills the
     /// disk with what no record will ever name. For one more, those that nobody has open go, the one that rests longest
-    /// first; if that is not enough: `quotaExceeded`. An upload alone is always let in.
+    /// first; if that is not enough: `zoneBusy`. An upload alone is always let in.
     package var uploadBytesMax: Int64 = 8_589_934_592
     /// Bytes of an asset in one message, up or down: a request that is sent after it waits for no more. More:
     /// `invalidArguments`.

@@ -16,6 +16,8 @@ enum Program {
         let app = try App(directory: arguments[1], prefix: arguments[3])
         let dice = Dice(seed: UInt64(arguments[2]) ?? 0)
         let engine = app.makeEngine(dice)
+        // It would promise what it cannot keep.
+        guard engine.journalError == nil else { exit(3) }
         // Gone with the test that started it.
         DispatchQueue.global().async {
             while readLine() != nil {}

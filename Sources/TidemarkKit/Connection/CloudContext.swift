@@ -93,7 +93,8 @@ package final class CloudContext: Sendable {
             do throws(CKError) {
                 configuration.token = try credentials?.token()
             } catch {
-                configuration.fault = error.localizedDescription
+                // Whoever signs in is so until the process ends.
+                Self.log.error("who signed in is not known", ["why": error.localizedDescription])
             }
         }
         self.init(

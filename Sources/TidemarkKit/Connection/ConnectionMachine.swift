@@ -246,6 +246,8 @@ struct ConnectionMachine {
     private mutating func noteThrottling(_ failure: WireFailure, now: Moment) {
         guard failure.code == .requestRateLimited, failure.retryAfterSeconds > 0 else { return }
         let wait = Duration.seconds(min(failure.retryAfterSeconds, Self.silenceSecondsMax))
+        // Of several refusals the one that ends last counts.
+        if let rest = silence(now: now), rest > wait { return }
         silenceEnd = now.later(by: wait)
     }
 

@@ -27,8 +27,8 @@ struct TransferPatience {
         switch error?.code {
         case nil: return 0
         case .networkUnavailable where hasBegun: return growing
-        // Also said while another server has the upload open, for some seconds.
-        case .requestRateLimited: return max(error?.retryAfterSeconds ?? 0, growing)
+        // Busy: another server has the upload open, or too many are open, for some seconds.
+        case .requestRateLimited, .zoneBusy: return max(error?.retryAfterSeconds ?? 0, growing)
         default: return nil
         }
     }

@@ -179,6 +179,9 @@ final class SyncEngineJournal: Sendable {
 
     private static func newID() -> String { Hex.encode(SecureRandom.bytes(8)) }
 
+    private static let lockAttempts = 50
+    private static let lockPauseMicroseconds: UInt32 = 10_000
+
     /// Two engines with one journal would each lose the other's changes.
     private static func lock(_ url: URL) throws(CKError) -> Int32 {
         try? FileManager.default.createDirectory(
@@ -186,11 +189,13 @@ final class SyncEngineJournal: Sendable {
             attributes: [.posixPermissions: 0o700])
         let lock = open(url.path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { throw failure("cannot be opened", url) }
-        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-            close(lock)
-            throw failure("is in use by another engine", url)
+        // A process that is just being started by another one holds, for a moment, all that the other had open.
+        for _ in 0..<lockAttempts {
+            if flock(lock, LOCK_EX | LOCK_NB) == 0 { return lock }
+            usleep(lockPauseMicroseconds)
         }
-        return lock
+        close(lock)
+        throw failure("is in use by another engine", url)
     }
 
     private static func read(_ url: URL) throws(CKError) -> SyncEngineJournalContents {

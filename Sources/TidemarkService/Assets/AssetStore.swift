@@ -100,7 +100,7 @@ extension AssetStoreError.Code {
         case .modified: .assetModified
         case .full: .assetsFull
         case .crowded: .uploadsFull
-        case .busy: .tooManyRequests
+        case .busy: .zoneBusy
         case .unavailable: .storeUnavailable
         }
     }

@@ -146,12 +146,22 @@ final class PushCenter: Sendable {
             guard case .success(let marks) = await service.changeMarks(of: some) else { break }
             for database in some {
                 guard let mark = marks[database] else { continue }
-                // NB: where they could not be read when a session joined, nobody else would read them.
-                await readSubscriptions(of: database, ageMax: nil)
-                push(to: state.withLock { $0.watches[database]?.swept(mark) ?? [] }, of: database, zoneNames: [])
+                push(to: await sessionsToTell(of: database, at: mark), of: database, zoneNames: [])
             }
         }
         state.withLock { $0.isSweeping = false }
+    }
+
+    /// NB: where subscriptions could not be read when a session joined, nobody else would read them; and what was to be
+    /// pushed until then was pushed to nobody.
+    private func sessionsToTell(of database: DatabaseID, at mark: Int64) async -> [UInt64] {
+        let isKnown = state.withLock { $0.watches[database]?.subscriptions != nil }
+        if !isKnown { await readSubscriptions(of: database, ageMax: nil) }
+        return state.withLock { state in
+            guard let watch = state.watches[database], watch.subscriptions != nil else { return [] }
+            let sessions = state.watches[database]?.swept(mark) ?? []
+            return isKnown ? sessions : watch.sessions.keys.sorted()
+        }
     }
 
     // MARK: Sending

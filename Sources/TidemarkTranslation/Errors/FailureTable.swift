@@ -51,7 +51,8 @@ extension FailureReason {
         case .zonePurged: FailureLine(.userDeletedZone)
         case .assetMissing: FailureLine(.assetNotAvailable)
         case .assetModified: FailureLine(.assetFileModified)
-        case .assetsFull, .uploadsFull: FailureLine(.quotaExceeded)
+        case .assetsFull: FailureLine(.quotaExceeded)
+        case .uploadsFull: FailureLine(.zoneBusy, retryAfter: 3)
         case .assetsUnavailable, .keysUnavailable, .masterKeyWrong, .encryptionModeDiffers:
             FailureLine(.serverRejectedRequest)
         case .zoneKeyUnknown: FailureLine(.serverRejectedRequest, isKeyUnknown: true)

@@ -25,7 +25,7 @@ import TidemarkWire
         (.storeUnavailable, .serviceUnavailable), (.tooManyRequests, .requestRateLimited),
         (.requestInvalid, .invalidArguments), (.containerUnknown, .badContainer), (.serverFault, .internalError),
         (.assetMissing, .assetNotAvailable), (.assetTooLarge, .limitExceeded), (.assetModified, .assetFileModified),
-        (.assetsFull, .quotaExceeded), (.uploadsFull, .quotaExceeded), (.assetsUnavailable, .serverRejectedRequest),
+        (.assetsFull, .quotaExceeded), (.uploadsFull, .zoneBusy), (.assetsUnavailable, .serverRejectedRequest),
         (.keysUnavailable, .serverRejectedRequest), (.masterKeyWrong, .serverRejectedRequest),
         (.zoneKeyUnknown, .serverRejectedRequest), (.encryptionModeDiffers, .serverRejectedRequest),
         (.valueNotEncrypted, .invalidArguments), (.tooManyZoneKeys, .limitExceeded),
