@@ -70,7 +70,7 @@ import TidemarkWire
             }
             try await freezeBetweenRoundTrips(pair)
             let start = ContinuousClock.now
-            try await eventually("the zone is free", within: .seconds(25)) {
+            try await eventually("the zone is free", within: .seconds(15)) {
                 do {
                     let id = CKRecord.ID(recordName: "of the other", zoneID: notes)
                     try await database.save(CKRecord(recordType: "Note", recordID: id))
@@ -79,8 +79,7 @@ import TidemarkWire
                     return false
                 }
             }
-            // Five seconds until PostgreSQL ends the frozen transaction, two at most at its lock; the rest is for slow machines.
-            #expect(ContinuousClock.now - start < .seconds(20))
+            #expect(ContinuousClock.now - start < .seconds(12))
             for writer in writers { writer.cancel() }
             pair.first.signal(SIGCONT)
         }
