@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import TidemarkFields
 
 /// One merge of three records, as they are at one moment.
 struct RecordMerge {
     typealias Space = WritableKeyPath<RecordState, RecordState.KeySpace>
 
     let rules: TidemarkMerge
+    /// What `client` was taken from, for the app to look at.
+    let clientRecord: CKRecord
     let zoneID: CKRecordZone.ID
     let ancestor: RecordState
     let server: RecordState
@@ -29,13 +32,15 @@ struct RecordMerge {
         let before = ancestor[keyPath: space].values[key]
         let (theirs, ours) = (server[keyPath: space].values[key], client[keyPath: space].values[key])
         // What was not set is not changed, even where the server's way to store it differs from the client's (assets).
-        if client[keyPath: space].changes[key] == nil || same(ours, before) || same(ours, theirs) { return theirs }
+        if client[keyPath: space].changes[key] == nil || same(ours, theirs) { return theirs }
+        // What is set to nil is removed, unless it is known that there was nothing to remove.
+        if same(ours, before), ours != nil || knowsAncestor { return theirs }
         if same(theirs, before) { return ours }
         switch rules.fields[key] ?? rules.policy {
         case .serverWins: return theirs
         case .clientWins: return ours
         case .newest(let dateKey): return isClientNewer(by: dateKey) ? ours : theirs
-        case .newestEdit(let date): return isClientNewer(than: date) ? ours : theirs
+        case .newestEdit(let date): return isClientNewer(than: date(clientRecord)) ? ours : theirs
         case .listElements: return list(before, theirs, ours) ?? theirs
         case .custom(let decide):
             let conflict = TidemarkMerge.Conflict(
@@ -50,17 +55,20 @@ struct RecordMerge {
 
     /// The parent is not a field, and is merged like one.
     var parent: CKRecord.Reference? {
-        if client.parentChange == nil || server.parent == client.parent || client.parent == ancestor.parent {
-            return server.parent
-        }
+        if client.parentChange == nil || server.parent == client.parent { return server.parent }
+        // System fields have the parent, so that without fields it is known nevertheless.
+        if client.parent == ancestor.parent, client.parent != nil || ancestor.metadata != nil { return server.parent }
         if server.parent == ancestor.parent { return client.parent }
         switch rules.policy {
         case .serverWins, .listElements, .custom: return server.parent
         case .clientWins: return client.parent
         case .newest(let dateKey): return isClientNewer(by: dateKey) ? client.parent : server.parent
-        case .newestEdit(let date): return isClientNewer(than: date) ? client.parent : server.parent
+        case .newestEdit(let date): return isClientNewer(than: date(clientRecord)) ? client.parent : server.parent
         }
     }
+
+    /// Whether the ancestor's fields are known: of an archive of system fields alone they are not.
+    private var knowsAncestor: Bool { !ancestor.plain.values.isEmpty || !ancestor.encrypted.values.isEmpty }
 
     /// Whether the server would store the same for both: dates have millisecond precision.
     private func same(_ left: NSObject?, _ right: NSObject?) -> Bool {
@@ -92,24 +100,48 @@ struct RecordMerge {
 
     /// Nil unless all that there is are lists.
     private func list(_ before: NSObject?, _ theirs: NSObject?, _ ours: NSObject?) -> NSObject? {
-        guard let theirs = Self.elements(theirs), let ours = Self.elements(ours), let before = Self.elements(before)
-        else { return nil }
-        return NSArray(array: ListMerge(ancestor: before, server: theirs, client: ours).elements)
+        guard let theirs = elements(theirs), let ours = elements(ours), let before = elements(before) else {
+            return nil
+        }
+        let merged = ListMerge(ancestor: before, server: theirs, client: ours).elements
+        return NSArray(array: merged.map(\.object))
     }
 
     /// A list that is not there is empty.
-    private static func elements(_ object: NSObject?) -> [NSObject]? {
+    private func elements(_ object: NSObject?) -> [ListElement]? {
         guard let object else { return [] }
         guard let array = object as? NSArray else { return nil }
-        let objects = array.compactMap(RecordObject.make).map(asStored)
-        return objects.count == array.count ? objects : nil
+        let elements = array.compactMap(RecordObject.make).map { ListElement($0, zoneID: zoneID) }
+        return elements.count == array.count ? elements : nil
+    }
+}
+
+/// An element of a record's list, equal to those that the server would store alike.
+private struct ListElement: Hashable {
+    private enum Identity: Hashable {
+        case value(FieldValue)
+        /// Of a file that was never saved, and of what cannot be.
+        case object(NSObject)
     }
 
-    /// A date with the server's precision, so that it meets itself.
-    private static func asStored(_ object: NSObject) -> NSObject {
-        guard let date = object as? NSDate else { return object }
-        return NSDate(timeIntervalSince1970: (date.timeIntervalSince1970 * 1_000).rounded() / 1_000)
+    private let identity: Identity
+    let object: NSObject
+
+    init(_ object: NSObject, zoneID: CKRecordZone.ID) {
+        // A number that is none is not equal to itself, and would be lost.
+        guard let value = try? FieldObjects.value(of: object, zoneID: zoneID), value == value else {
+            (identity, self.object) = (.object(object), object)
+            return
+        }
+        identity = .value(value)
+        // An asset is more than its value: it may have a file. All else is as the server gives it.
+        let stored = object is CKAsset ? nil : FieldObjects.object(of: value, zoneID: zoneID)
+        self.object = stored ?? object
     }
+
+    static func == (left: Self, right: Self) -> Bool { left.identity == right.identity }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 }
 
 /// The three-way merge of lists, element by element: as often as each is in the result, wherever it stood.

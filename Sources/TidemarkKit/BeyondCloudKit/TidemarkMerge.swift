@@ -23,9 +23,18 @@ public struct TidemarkMerge: Sendable {
         /// without a date there is older than one with; at equal dates the server wins.
         case newest(by: CKRecord.FieldKey)
         /// The client wins if it was edited after the server's record was last saved (`modificationDate`).
-        case newestEdit(clientDate: Date)
-        /// Lists: elements that either side added are in the result, elements that either side removed are not. In the
-        /// server's order, the client's additions after it. Where one of the three is no list, the server wins.
+        ///
+        /// `clientDate` is asked when that client's record was edited; it must leave the record alone. The date comes from
+        /// the client's clock and is compared with one of the server's: a client whose clock is fast wins where it should not.
+        case newestEdit(clientDate: @Sendable (CKRecord) -> Date)
+        /// Lists: elements that either side added are in the result, elements that either side removed are not. Elements
+        /// are equal if the server stores them alike: assets with the same content, dates and locations to the millisecond,
+        /// references with the same target and action. A file that was never saved is equal to itself alone.
+        ///
+        /// The result is in the server's order, the client's additions after it: if both changed the list, an order that the
+        /// client gave it is lost. An element that is there several times is counted: if both added to its number, the
+        /// larger one counts, so that the same addition on both sides is one; if both took away, the smaller; else both
+        /// changes count. Where one of the three is no list, the server wins.
         case listElements
         /// The app decides; nil removes the field. It is called once for each such field, and must not call the records'
         /// engine. The parent stays the server's.
@@ -69,15 +78,16 @@ public struct TidemarkMerge: Sendable {
     ///
     /// - Parameters:
     ///   - ancestor: the record before both changes. Nil, or without fields because only system fields were kept: then
-    ///     every field in which the two differ counts as changed by whoever has it.
+    ///     a field that the client set counts as changed by both if the server has another value there, also if the client
+    ///     set it to nil; one that the server does not have counts as added by the client.
     ///   - server: the record as it is on the server. It is left alone.
     ///   - client: the record that was to be saved, with what was set in it (`changedKeys()`). It is left alone.
     /// - Returns: a new record with the server's tag, in which the fields are set that differ from the server's:
     ///   `changedKeys()` is empty if nothing is left to save.
     public func merge(ancestor: CKRecord?, server: CKRecord, client: CKRecord) -> CKRecord {
         let merge = RecordMerge(
-            rules: self, zoneID: server.recordID.zoneID, ancestor: ancestor?.unpacked { $0 } ?? RecordState(),
-            server: server.unpacked { $0 },
+            rules: self, clientRecord: client, zoneID: server.recordID.zoneID,
+            ancestor: ancestor?.unpacked { $0 } ?? RecordState(), server: server.unpacked { $0 },
             client: client.unpacked { $0 })
         let merged = server.copy() as? CKRecord ?? server
         merged.unpacked { state in
@@ -104,13 +114,18 @@ extension CKSyncEngine.Event.SentRecordZoneChanges {
     /// Merges every conflict of this event, and has what came of it saved.
     ///
     /// To be called in `handleEvent`. The app stores the records that this returns: they are what its next batch must hold.
-    /// Records in which nothing differs from the server's any more are not saved again.
+    /// Records in which nothing differs from the server's any more are not saved again. A record whose deletion was added
+    /// while its save was under way is left out: to save it would replace the deletion.
+    ///
+    /// Other failures are not touched: what failed with `batchRequestFailed` beside a conflict is for the app to add.
     ///
     /// - Returns: the merged records, in the order in which their saves failed.
     public func mergeConflicts(
         _ merge: TidemarkMerge = TidemarkMerge(), _ syncEngine: CKSyncEngine
     ) -> [CKRecord] {
-        let merged = failedRecordSaves.compactMap { $0.error.merged(by: merge) }
+        let pending = Set(syncEngine.state.pendingRecordZoneChanges)
+        let merged = failedRecordSaves.filter { !pending.contains(.deleteRecord($0.record.recordID)) }
+            .compactMap { $0.error.merged(by: merge) }
         let unsaved = merged.filter(\.hasChanges).map { CKSyncEngine.PendingRecordZoneChange.saveRecord($0.recordID) }
         syncEngine.state.add(pendingRecordZoneChanges: unsaved)
         return merged

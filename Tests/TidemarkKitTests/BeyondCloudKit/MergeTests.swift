@@ -61,9 +61,9 @@ private typealias Case = (before: Int?, theirs: Int?, ours: Int?)
     func `R-113: a field has the value of who changed it, and the policy's if both did`(isEncrypted: Bool) {
         let policies: [(TidemarkMerge.Policy, (Case) -> Int?)] = [
             (.serverWins, { $0.theirs }), (.clientWins, { $0.ours }),
-            (.newestEdit(clientDate: Date(timeIntervalSince1970: 3)), { $0.ours }),
-            (.newestEdit(clientDate: Date(timeIntervalSince1970: 1)), { $0.theirs }),
-            (.newestEdit(clientDate: Date(timeIntervalSince1970: 2)), { $0.theirs }),
+            (.newestEdit { _ in Date(timeIntervalSince1970: 3) }, { $0.ours }),
+            (.newestEdit { _ in Date(timeIntervalSince1970: 1) }, { $0.theirs }),
+            (.newestEdit { _ in Date(timeIntervalSince1970: 2) }, { $0.theirs }),
             // No lists: as if the server won.
             (.listElements, { $0.theirs }),
             (
@@ -171,6 +171,77 @@ private typealias Case = (before: Int?, theirs: Int?, ours: Int?)
         }
     }
 
+    @Test(arguments: [false, true])
+    func `R-063, R-092: what a client removes of a record of which it kept system fields is disputed`(isEncrypted: Bool)
+    {
+        func record(_ value: Int?, _ seconds: Double, _ tag: Int64) -> CKRecord {
+            let date = Date(timeIntervalSince1970: seconds)
+            var values: [String: any CKRecordValue] = isEncrypted ? [:] : ["editedAt": date]
+            if !isEncrypted { values["x"] = value }
+            var secrets: [String: any CKRecordValue] = isEncrypted ? ["editedAt": date] : [:]
+            if isEncrypted { secrets["x"] = value }
+            return stored(values, secrets: secrets, at: tag)
+        }
+        let cases: [(TidemarkMerge.Policy, editedAt: Double, expected: Int?)] = [
+            (.serverWins, 3, 9), (.clientWins, 1, nil), (.newest(by: "editedAt"), 3, nil),
+            (.newest(by: "editedAt"), 1, 9), (.newestEdit { _ in Date(timeIntervalSince1970: 3) }, 3, nil),
+            (.newestEdit { _ in Date(timeIntervalSince1970: 1) }, 3, 9), (.custom { _ in nil }, 3, nil),
+        ]
+        for (index, (policy, editedAt, expected)) in cases.enumerated() {
+            let server = record(9, 2, 2_000)
+            let client = CKRecord(
+                recordID: id, recordType: "Note", fields: FieldMap(),
+                metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: 1))
+            let date = Date(timeIntervalSince1970: editedAt)
+            if isEncrypted {
+                client.encryptedValues["x"] = nil as Int?
+                client.encryptedValues["editedAt"] = date
+            } else {
+                client["x"] = nil as Int?
+                client["editedAt"] = date
+            }
+            for ancestor in [nil, client.ancestor()] {
+                let merged = TidemarkMerge(policy).merge(ancestor: ancestor, server: server, client: client)
+                #expect(value(merged, "x", isEncrypted: isEncrypted) == expected, "case \(index)")
+                #expect(merged.changedKeys().contains("x") == (expected == nil), "case \(index)")
+            }
+            // The same removal is none, if it is known that there was nothing.
+            let known = stored(["other": 1], at: 1)
+            let merged = TidemarkMerge(policy).merge(ancestor: known, server: server, client: client)
+            #expect(value(merged, "x", isEncrypted: isEncrypted) == 9, "case \(index)")
+        }
+    }
+
+    @Test func `R-080: a parent that the client removed is disputed only if nobody knows what it was`() {
+        func record(_ parent: String?, tag: [UInt8]?) -> CKRecord {
+            guard let tag else { return CKRecord(recordType: "Note", recordID: id) }
+            return CKRecord(
+                recordID: id, recordType: "Note", fields: FieldMap(),
+                metadata: RecordMetadata(tag: tag, createdAt: 0, modifiedAt: 1), parentName: parent)
+        }
+        let server = record("theirs", tag: [2])
+        for (policy, disputed) in [(TidemarkMerge.Policy.clientWins, String?.none), (.serverWins, "theirs")] {
+            let client = record(nil, tag: [1])
+            client.parent = nil
+            let merge = TidemarkMerge(policy)
+            let unknown = merge.merge(ancestor: nil, server: server, client: client)
+            #expect(unknown.parent?.recordID.recordName == disputed)
+            let known = merge.merge(ancestor: record(nil, tag: [1]), server: server, client: client)
+            #expect(known.parent?.recordID.recordName == "theirs")
+        }
+    }
+
+    @Test func `the newest edit: each record of an event has a date of its own`() {
+        let policy = TidemarkMerge.Policy.newestEdit { $0["editedAt"] as? Date ?? .distantPast }
+        for (editedAt, winner) in [(3.0, 1), (1.0, 2)] {
+            let client = stored(["x": 0], at: 1)
+            client["x"] = 1
+            client["editedAt"] = Date(timeIntervalSince1970: editedAt)
+            let error = CKError(serverRecordChanged: stored(["x": 2], at: 2_000), client: client)
+            #expect(value(error.merged(by: TidemarkMerge(policy)), "x") == winner)
+        }
+    }
+
     @Test func `R-067: a key that is encrypted on the server is not made plain`() {
         let client = stored([:], at: 1)
         client["x"] = 1
@@ -246,6 +317,34 @@ private typealias Case = (before: Int?, theirs: Int?, ours: Int?)
         try scheduler.complete { try await engine.sendChanges() }
         #expect(server.contents == ["A/1": "ours", "A/2": "ours"])
     }
+
+    @Test func `R-511, R-516: a record that is deleted while its save is under way is not merged, and is deleted`()
+        throws
+    {
+        let scheduler = ManualScheduler()
+        let server = FakeServer()
+        server.save(zone: zone("A"))
+        let delegate = RecordingDelegate()
+        let engine = CKSyncEngine(.on(FakeCloud(server, scheduler), delegate))
+        var merged: [CKRecord.ID] = []
+        delegate.onEvent = { event, engine in
+            guard case .sentRecordZoneChanges(let sent) = event, !sent.failedRecordSaves.isEmpty else { return }
+            engine.state.add(pendingRecordZoneChanges: [.deleteRecord(recordID("A/1"))])
+            for record in sent.mergeConflicts(TidemarkMerge(.clientWins), engine) {
+                delegate.records[record.recordID] = record
+                merged.append(record.recordID)
+            }
+        }
+        for name in ["1", "2"] {
+            server.save(name, in: zone("A"), value: "theirs")
+            delegate.save("A/\(name)", "ours", in: engine)
+        }
+        #expect(throws: CKError.self) { try scheduler.complete { try await engine.sendChanges() } }
+        #expect(merged == [recordID("A/2")])
+        #expect(engine.state.pendingRecordZoneChanges == [.deleteRecord(recordID("A/1")), change("A/2")])
+        try scheduler.complete { try await engine.sendChanges() }
+        #expect(server.contents == ["A/2": "ours"])
+    }
 }
 
 @Suite struct ListMergeTests {
@@ -318,5 +417,95 @@ private typealias Case = (before: Int?, theirs: Int?, ours: Int?)
         let error = CKError(serverRecordChanged: record([]), client: client)
         let merged = error.merged(by: TidemarkMerge(.serverWins, fields: ["dates": .listElements]))
         #expect((merged?["dates"] as? [Date])?.map(\.timeIntervalSince1970) == [2.0])
+    }
+
+    /// A record as the server gives it, with the list as the values that the server has, and files where they are said to be.
+    private func stored(_ list: FieldValue, files: [FieldAsset: URL] = [:], tag: UInt8) throws -> CKRecord {
+        let record = CKRecord(
+            recordID: recordID("A/1"), recordType: "Note", fields: try FieldMap([Field("list", list)]),
+            metadata: RecordMetadata(tag: [tag], createdAt: 0, modifiedAt: Int64(tag)))
+        record.place(files)
+        return record
+    }
+
+    /// What came of a conflict, as it would be sent.
+    private func merged(_ client: CKRecord, _ server: CKRecord) throws -> (list: [NSObject], sent: FieldValue?) {
+        let error = CKError(serverRecordChanged: server, client: client)
+        let merged = try #require(error.merged(by: TidemarkMerge(.serverWins, fields: ["list": .listElements])))
+        let list = try #require(merged["list"] as? [NSObject])
+        let entry = try merged.changes(all: true).fields.first { $0.key == "list" }
+        return (list, try entry?.value())
+    }
+
+    @Test func `R-073, R-074: assets of a list are the same if their content is, wherever their files are`() throws {
+        let assets = (0..<4).map { FieldAsset(sha256: [UInt8](repeating: $0, count: 32), byteCount: 1) }
+        let files = Dictionary(
+            uniqueKeysWithValues: assets.map { ($0, URL(fileURLWithPath: "/tmp/downloaded-\($0.sha256[0])")) })
+        // The client, which has the files, removed the first; the server, whose record names none, lost the second and has
+        // a new one.
+        let client = try stored(.assets(Array(assets[0...2])), files: files, tag: 1)
+        client["list"] = Array(try #require(client["list"] as? [CKAsset])[1...])
+        let server = try stored(.assets([assets[0], assets[2], assets[3]]), tag: 2)
+        let result = try merged(client, server)
+        #expect(result.sent == .assets([assets[2], assets[3]]))
+        // As the server's record has them.
+        let theirs = try #require(server["list"] as? [CKAsset])
+        #expect(result.list.count == 2 && result.list[0] === theirs[1] && result.list[1] === theirs[2])
+    }
+
+    @Test func `R-070: a file that was never saved is an element of its own`() throws {
+        let asset = FieldAsset(sha256: [UInt8](repeating: 7, count: 32), byteCount: 1)
+        let client = try stored(.assets([asset]), tag: 1)
+        let file = CKAsset(fileURL: URL(fileURLWithPath: "/tmp/new"))
+        client["list"] = [file]
+        let error = CKError(serverRecordChanged: try stored(.emptyList, tag: 2), client: client)
+        let merge = TidemarkMerge(.serverWins, fields: ["list": .listElements])
+        #expect(error.merged(by: merge)?["list"] as? [CKAsset] == [file])
+    }
+
+    @Test func `R-075: locations of a list are the same if the server stores them alike`() throws {
+        func place(_ latitude: Double, _ milliseconds: Int64) -> FieldLocation {
+            FieldLocation(
+                latitude: latitude, longitude: 2, altitude: 3, horizontalAccuracy: 4, verticalAccuracy: 5, course: 6,
+                speed: 7, timestampMilliseconds: milliseconds)
+        }
+        let client = try stored(.emptyList, tag: 1)
+        // Finer than a millisecond: as a device measures it, and keeps it in the record that it saved.
+        func fine(_ latitude: Double) -> CLLocation {
+            CLLocation(
+                coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: 2), altitude: 3,
+                horizontalAccuracy: 4,
+                verticalAccuracy: 5, course: 6, speed: 7, timestamp: Date(timeIntervalSince1970: 1.000_4))
+        }
+        client["list"] = [fine(1), fine(2)]
+        let saved = try client.changes(all: false)
+        client.apply(RecordMetadata(tag: [2], createdAt: 0, modifiedAt: 2), savedBy: saved)
+        client["list"] = [fine(2), fine(3)]
+        let server = try stored(.locations([place(1, 1_000), place(2, 1_000), place(4, 1_000)]), tag: 3)
+        #expect(try merged(client, server).sent == .locations([place(2, 1_000), place(4, 1_000), place(3, 1_000)]))
+        // The next time it is the same as well.
+        client["list"] = [fine(1), fine(2), fine(5)]
+        let without = try stored(.locations([place(2, 1_000)]), tag: 4)
+        #expect(try merged(client, without).sent == .locations([place(2, 1_000), place(5, 1_000)]))
+    }
+
+    @Test func `R-076: references of a list are the same if target and action are`() throws {
+        func reference(_ name: String, _ action: FieldReference.Action = .none) -> FieldReference {
+            FieldReference(recordName: name, action: action)
+        }
+        let client = try stored(.references([reference("a"), reference("b")]), tag: 1)
+        client["list"] = ["a", "c"].map { CKRecord.Reference(recordID: recordID("A/\($0)"), action: .none) }
+        let server = try stored(
+            .references([reference("b"), reference("a", .deleteSelf), reference("d")]), tag: 2)
+        let expected = [reference("a", .deleteSelf), reference("d"), reference("c")]
+        #expect(try merged(client, server).sent == .references(expected))
+    }
+
+    @Test func `numbers that are none are kept, and what was reordered is in the server's order`() throws {
+        let client = try stored(.doubles([1, 2]), tag: 1)
+        client["list"] = [2.0, 1.0, .nan]
+        let result = try merged(client, try stored(.doubles([1, 2, 3]), tag: 2))
+        let numbers = result.list.map { ($0 as? NSNumber)?.doubleValue ?? 0 }
+        #expect(numbers.dropLast() == [1, 2, 3] && numbers.last?.isNaN == true)
     }
 }
