@@ -11,7 +11,8 @@ struct Library: Codable {
 }
 
 struct Note: Codable {
-    var text: String
+    var text = ""
+    var tags: [String] = []
     var archive: Data?  // the record as the server has it
 }
 
@@ -19,7 +20,7 @@ actor Notes: CKSyncEngineDelegate {
     private(set) var library: Library
     private let file: URL
     private let zone = CKRecordZone(zoneName: "Notes")
-    private var engine: CKSyncEngine?
+    var engine: CKSyncEngine?
 
     init(file: URL) {
         self.file = file
@@ -35,7 +36,15 @@ actor Notes: CKSyncEngineDelegate {
     }
 
     func write(_ text: String, to name: String) {
-        library.notes[name, default: Note(text: "")].text = text
+        edit(name) { $0.text = text }
+    }
+
+    func tag(_ name: String, _ tag: String) {
+        edit(name) { $0.tags.append(tag) }
+    }
+
+    private func edit(_ name: String, _ change: (inout Note) -> Void) {
+        change(&library.notes[name, default: Note()])
         save()
         engine?.state.add(pendingRecordZoneChanges: [.saveRecord(id(of: name))])
     }
@@ -56,20 +65,56 @@ actor Notes: CKSyncEngineDelegate {
         case .accountChange(let change):
             if case .signIn = change.changeType {} else { library = Library() }
             syncEngine.state.add(pendingDatabaseChanges: [.saveZone(zone)])
+        case .fetchedDatabaseChanges(let changes):
+            for deletion in changes.deletions where deletion.zoneID == zone.zoneID {
+                zoneDeleted(deletion.reason, syncEngine)
+            }
         case .fetchedRecordZoneChanges(let changes):
             let unsent = Set(syncEngine.state.pendingRecordZoneChanges)
             for record in changes.modifications.map(\.record) where !unsent.contains(.saveRecord(record.recordID)) {
                 take(record)
             }
-            for deletion in changes.deletions { library.notes[deletion.recordID.recordName] = nil }
+            for id in changes.deletions.map(\.recordID) {
+                if unsent.contains(.saveRecord(id)) {
+                    saveAnew(id, syncEngine)
+                } else {
+                    library.notes[id.recordName] = nil
+                }
+            }
+        case .didFetchChanges:
+            for (name, note) in library.notes where note.archive == nil { saveAnew(id(of: name), syncEngine) }
         case .sentRecordZoneChanges(let sent):
-            for record in sent.savedRecords { take(record) }
+            let unsent = Set(syncEngine.state.pendingRecordZoneChanges)
+            for record in sent.savedRecords { library.notes[record.recordID.recordName]?.archive = archive(record) }
             let rules = TidemarkMerge(.clientWins, fields: ["tags": .listElements])
-            for record in sent.mergeConflicts(rules, syncEngine) { take(record) }
+            for record in sent.mergeConflicts(rules, syncEngine) where !unsent.contains(.saveRecord(record.recordID)) {
+                take(record)
+            }
+            let gone: Set<CKError.Code> = [.unknownItem, .zoneNotFound, .userDeletedZone]
+            for failure in sent.failedRecordSaves where gone.contains(failure.error.code) {
+                saveAnew(failure.record.recordID, syncEngine)
+            }
         default:
             break
         }
         save()
+    }
+
+    private func saveAnew(_ id: CKRecord.ID, _ syncEngine: CKSyncEngine) {
+        library.notes[id.recordName]?.archive = nil
+        syncEngine.state.add(pendingDatabaseChanges: [.saveZone(zone)])
+        syncEngine.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
+    }
+
+    private func zoneDeleted(_ reason: CKDatabase.DatabaseChange.Deletion.Reason, _ syncEngine: CKSyncEngine) {
+        let unsent = Set(syncEngine.state.pendingRecordZoneChanges)
+        for name in library.notes.keys {
+            if reason == .encryptedDataReset || unsent.contains(.saveRecord(id(of: name))) {
+                library.notes[name]?.archive = nil
+            } else {
+                library.notes[name] = nil
+            }
+        }
     }
 
     private func id(of name: String) -> CKRecord.ID {
@@ -80,12 +125,13 @@ actor Notes: CKSyncEngineDelegate {
         guard let note = library.notes[id.recordName] else { return nil }
         let record = note.archive.flatMap(unarchive) ?? CKRecord(recordType: "Note", recordID: id)
         record["text"] = note.text
+        record["tags"] = note.tags
         return record
     }
 
     private func take(_ record: CKRecord) {
-        let text: String = record["text"] ?? ""
-        library.notes[record.recordID.recordName] = Note(text: text, archive: archive(record))
+        library.notes[record.recordID.recordName] = Note(
+            text: record["text"] ?? "", tags: record["tags"] ?? [], archive: archive(record))
     }
 
     private func archive(_ record: CKRecord) -> Data? {
