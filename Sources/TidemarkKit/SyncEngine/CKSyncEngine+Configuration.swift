@@ -25,6 +25,9 @@ extension CKSyncEngine {
         /// ``journalFile``.
         var journal: URL?
 
+        /// Told after each operation on the journal's files, on the thread that did it; for tests.
+        var afterJournalStep: @Sendable () -> Void = {}
+
         /// Where the engine lives, instead of where its database says; for tests and the simulation.
         package var host: SyncEngineHost?
 

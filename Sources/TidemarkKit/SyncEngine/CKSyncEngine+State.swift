@@ -28,7 +28,7 @@ extension CKSyncEngine {
         /// the delegate was asked, had nothing left, and nothing failed.
         public var hasPendingUntrackedChanges: Bool {
             get { driver.read(\.hasUntrackedChanges) }
-            set { driver.update { $0.setUntrackedChanges(newValue, at: $1) } }
+            set { driver.update(durably: true) { $0.setUntrackedChanges(newValue, at: $1) } }
         }
 
         /// Zones of which the server has changes that are not completely fetched yet.

@@ -17,7 +17,11 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
 
     let driver: SyncEngineDriver
 
-    /// Starts an engine. Its delegate hears from it only after this has returned.
+    /// Starts an engine. It begins when the app uses it first, or after 10 ms, so its delegate hears from it only after this
+    /// has returned, unless the calling thread is held up for that long just before.
+    ///
+    /// That the app has stored the engine by then is more than an engine can know. Callbacks get it as a parameter; and a
+    /// delegate that is isolated to the actor on which the engine is made hears nothing before that actor is free.
     public init(_ configuration: Configuration) {
         //
         precondition(
@@ -61,8 +65,9 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
 
     /// Cancels what is under way and what is planned, and returns when its last event has been handled.
     ///
-    /// Changes that were being sent are pending again. Automatic sync goes on with the next change, push or call. Not
-    /// to be awaited in the delegate's callbacks.
+    /// Changes that were being sent are pending again. Automatic sync goes on with the next change, push or call, or when
+    /// somebody else signs in; time, the network or a signal about the same account do not begin it. Not to be awaited in
+    /// the delegate's callbacks.
     public func cancelOperations() async {
         driver.forbidCallback(to: "cancelOperations")
         _ = await driver.call { $0.cancelCalled($1, at: $2) }

@@ -21,6 +21,8 @@ final class SyncEngineDriver: Sendable {
         var requests: [SyncEngineRequestID: Task<Void, Never>] = [:]
         var calls: [SyncEngineCallID: CheckedContinuation<Result<Void, CKError>, Never>] = [:]
         var callCount = 0
+        /// The task that a callback of the delegate runs in, while it does.
+        var callbackTask: Int?
     }
 
     /// The driver whose callback the current task runs in, or was started in (R-533).
@@ -43,7 +45,9 @@ final class SyncEngineDriver: Sendable {
         cloud = host.makeCloud(snapshot.deviceIdentity, configuration.stateSerialization != nil)
         scheduler = host.scheduler
         atWork = host.atWork
-        journal = configuration.journal.map { SyncEngineJournal($0, restoring: &snapshot) }
+        journal = configuration.journal.map {
+            SyncEngineJournal($0, restoring: &snapshot, afterStep: configuration.afterJournalStep)
+        }
         // Without a journal, an earlier one falls behind.
         if journal == nil { snapshot.journalID = snapshot.journalID.map(SyncEngineSnapshot.left) }
         var machine = SyncEngineMachine(
@@ -148,13 +152,20 @@ final class SyncEngineDriver: Sendable {
         }
     }
 
-    /// Whether the current task runs in a callback of this engine's delegate, or was started there.
-    var isInCallback: Bool { Self.callbackOwner == number }
+    /// Whether this is the task of the callback under way. A task that was started in a callback is another one: it may run
+    /// beside a later callback, or beside the same one.
+    var isInCallback: Bool {
+        guard let task = Self.currentTask else { return false }
+        return guarded.withLock { $0.callbackTask == task }
+    }
+
+    /// Tells the current task from all others that run now.
+    private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
     /// R-533: such a call would wait for itself.
     func forbidCallback(to call: StaticString) {
         precondition(
-            !isInCallback,
+            Self.callbackOwner != number,
             """
             CKSyncEngine.\(call) was called in a callback of the engine's delegate, or in a task started there. \
             The call would wait for the callback to end: use a detached task, or call it later (R-533).
@@ -244,7 +255,11 @@ extension SyncEngineDriver {
             update { machine, _ in machine.stop() }
             return nil
         }
-        return await Self.$callbackOwner.withValue(number) { await body(delegate, engine) }
+        let task = Self.currentTask
+        guarded.withLock { $0.callbackTask = task }
+        let answer = await Self.$callbackOwner.withValue(number) { await body(delegate, engine) }
+        guarded.withLock { $0.callbackTask = nil }
+        return answer
     }
 }
 

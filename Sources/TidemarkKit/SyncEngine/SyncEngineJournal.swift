@@ -32,6 +32,7 @@ final class SyncEngineJournal: Sendable {
     let url: URL
     private let state = Locked(State())
     private let syncing = Locked(())
+    private let afterStep: @Sendable () -> Void
     private static let log = Log("sync-engine")
 
     /// A file below this size is not worth being written anew.
@@ -40,11 +41,18 @@ final class SyncEngineJournal: Sendable {
     private static let compactionFactor = 4
 
     /// Reads what an engine that has ended left, and brings it together with the state that the app has stored.
-    init(_ url: URL, restoring snapshot: inout SyncEngineSnapshot) {
+    ///
+    /// - Parameter afterStep: told of each operation on a file when it is done, before the next: for tests, which look at what
+    ///   a process leaves that ends there.
+    init(
+        _ url: URL, restoring snapshot: inout SyncEngineSnapshot, afterStep: @escaping @Sendable () -> Void = {}
+    ) {
         self.url = url
+        self.afterStep = afterStep
         var found = SyncEngineJournalContents()
         do throws(CKError) {
             let lock = try Self.lock(url)
+            afterStep()
             state.withLock { $0.lock = lock }
             found = try Self.read(url)
         } catch {
@@ -109,6 +117,7 @@ final class SyncEngineJournal: Sendable {
                 let bytes = entries.flatMap { $0.line() }
                 state.isBroken = true
                 try file.write(contentsOf: Data(bytes))
+                afterStep()
                 state.isBroken = false
                 state.byteCount += bytes.count
                 state.written += 1
@@ -132,6 +141,7 @@ final class SyncEngineJournal: Sendable {
             guard !isDone, let file else { return nil }
             do {
                 try file.synchronize()
+                afterStep()
                 state.withLock { $0.synced = max($0.synced, written) }
                 return nil
             } catch {
@@ -156,15 +166,21 @@ final class SyncEngineJournal: Sendable {
     private func rewrite(_ state: inout State) throws {
         let temporary = url.path + ".new"
         unlink(temporary)
+        afterStep()
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
+        afterStep()
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         let id = state.error == nil ? state.id : Self.newID()
         let bytes = state.contents.summary(id: id).line()
         try file.write(contentsOf: Data(bytes))
+        afterStep()
         try file.synchronize()
+        afterStep()
         guard rename(temporary, url.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        afterStep()
         Self.syncDirectory(of: url)
+        afterStep()
         state.file = file
         state.id = id
         state.byteCount = bytes.count
@@ -240,10 +256,12 @@ extension SyncEngineSnapshot {
         if let id = journal.id, id == journalID {
             pendingRecords = journal.records
             pendingZones = journal.zones
+            hasUntrackedChanges = journal.untracked ?? hasUntrackedChanges
         } else {
             guard user == nil || owner == pendingOwner else { return }
             for change in journal.records.elements { pendingRecords.add(change) }
             for change in journal.zones.elements { pendingZones.add(change) }
+            hasUntrackedChanges = hasUntrackedChanges || journal.untracked == true
         }
         pendingOwner = owner
     }
@@ -266,6 +284,7 @@ extension SyncEngineJournalContents {
             SyncEngineJournalEntry(
                 begin: .init(id: id, user: snapshot.pendingOwner.userName),
                 put: snapshot.pendingZones.elements.map { .init($0) }
-                    + snapshot.pendingRecords.elements.map { .init($0) }))
+                    + snapshot.pendingRecords.elements.map { .init($0) },
+                untracked: snapshot.hasUntrackedChanges))
     }
 }

@@ -8,9 +8,13 @@ struct SyncEngineJournalContents: Sendable {
     private(set) var records = KeyedList<CKSyncEngine.PendingRecordZoneChange>()
     private(set) var zones = KeyedList<CKSyncEngine.PendingDatabaseChange>()
 
+    /// Whether the app has changes that it does not list; nil: the journal does not say, since nothing of it does or
+    /// it was written by a version that did not.
+    private(set) var untracked: Bool?
+
     init() {}
 
-    var isEmpty: Bool { records.isEmpty && zones.isEmpty }
+    var isEmpty: Bool { records.isEmpty && zones.isEmpty && untracked != true }
 
     /// Lines that are damaged are passed over: usually the last one, which was being written when the process or the
     /// machine ended.
@@ -38,6 +42,7 @@ struct SyncEngineJournalContents: Sendable {
         for change in entry.drop ?? [] {
             if let record = change.recordID { records.remove(key: record) } else { zones.remove(key: change.zoneID) }
         }
+        untracked = entry.untracked ?? untracked
     }
 
     /// The shortest journal that says the same.
@@ -46,7 +51,7 @@ struct SyncEngineJournalContents: Sendable {
     func summary(id: String) -> SyncEngineJournalEntry {
         SyncEngineJournalEntry(
             begin: .init(id: id, user: owner.userName),
-            put: zones.elements.map { .init($0) } + records.elements.map { .init($0) })
+            put: zones.elements.map { .init($0) } + records.elements.map { .init($0) }, untracked: untracked)
     }
 }
 

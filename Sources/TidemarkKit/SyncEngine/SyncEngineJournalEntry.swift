@@ -37,6 +37,8 @@ struct SyncEngineJournalEntry: Codable, Equatable {
     var put: [Change]?
     /// Records and zones of which nothing is pending any more.
     var drop: [Change]?
+    /// Whether the app has changes now that it does not list. Absent: as before.
+    var untracked: Bool?
 
     /// What cannot be read: a line that is cut off, damaged, or of a later version.
     enum Damage: Error {
@@ -64,10 +66,11 @@ struct SyncEngineJournalEntry: Codable, Equatable {
         self = entry
     }
 
-    init(begin: Beginning? = nil, put: [Change]? = nil, drop: [Change]? = nil) {
+    init(begin: Beginning? = nil, put: [Change]? = nil, drop: [Change]? = nil, untracked: Bool? = nil) {
         self.begin = begin
         self.put = put
         self.drop = drop
+        self.untracked = untracked
     }
 
     private static let checksumDigits = 8

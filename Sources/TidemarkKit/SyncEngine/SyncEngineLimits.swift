@@ -7,8 +7,8 @@ enum SyncEngineLimits {
     /// Bytes of fields in one batch made from pending changes: below the server's 2 MB for a whole request.
     static let batchBytesMax = 1_500_000
 
-    /// Between `init` and the first callback that nobody asked for, so that the app has stored its engine by then
-    ///
+    /// Between `init` and the first callback that nobody asked for, so that `init` has returned and the app has stored its
+    /// engine by then. No guarantee: an engine cannot know when its caller goes on.
     static let startDelay = Duration.milliseconds(10)
     /// How long further changes are collected after a send has begun.
     static let sendInterval = Duration.milliseconds(100)
@@ -16,6 +16,8 @@ enum SyncEngineLimits {
     static let stateUpdateDelay = Duration.milliseconds(100)
     /// As long as this a `stateUpdate` waits at most while changes keep coming.
     static let stateUpdateDelayMax = Duration.seconds(1)
+    /// How many in a row come before the end of an operation is told, while their handler changes the state.
+    static let lastStateUpdatesMax = 4
     /// Between fetches that nothing asks for, in case pushes were lost.
     static let fetchInterval = Duration.seconds(15 * 60)
 

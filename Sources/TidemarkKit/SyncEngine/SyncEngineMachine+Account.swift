@@ -55,7 +55,6 @@ extension SyncEngineMachine {
     mutating func accountHinted(at moment: SyncEngineMoment) {
         schedule.accountDue = moment.now
         schedule.accountBackoff.reset()
-        resume(at: moment)
     }
 
     mutating func accountAnswered(_ outcome: SyncEngineOutcome, at moment: SyncEngineMoment) {
@@ -98,6 +97,7 @@ extension SyncEngineMachine {
         if !keepsPending(for: user) {
             snapshot.pendingRecords.removeAll()
             snapshot.pendingZones.removeAll()
+            snapshot.hasUntrackedChanges = false
             noteChange(at: moment)
         }
         claimPending(for: user)
@@ -108,9 +108,11 @@ extension SyncEngineMachine {
         let keepsPending = keepsPending(for: user)
         guard snapshot.user != nil || !keepsPending else { return }
         let (records, zones) = (snapshot.pendingRecords, snapshot.pendingZones)
+        let hasUntrackedChanges = snapshot.hasUntrackedChanges
         snapshot.forgetAccount()
         guard keepsPending else { return }
         (snapshot.pendingRecords, snapshot.pendingZones) = (records, zones)
+        snapshot.hasUntrackedChanges = hasUntrackedChanges
     }
 
     private static func change(
@@ -137,11 +139,7 @@ extension SyncEngineMachine {
             forgetAccount(before: operation.user)
             snapshot.user = operation.user
             claimPending(for: operation.user)
-            schedule.fetchDue = nil
-            schedule.sendDue = nil
-            schedule.periodicFetchDue = nil
-            schedule.fetchesBeforeSend = false
-            schedule.subscriptionDue = .zero
+            schedule.forgetAccount()
             repeatedFailures = []
             noteChange(at: moment)
             operation.phase = .flushing

@@ -92,10 +92,13 @@ extension SyncEngineMachine {
     /// calls that the send under way does anyway share it.
     mutating func joinSendCalls() {
         guard case .send(var send) = operation, send.isJoinable else { return }
-        for call in sendCalls where send.context.options.scope.covers(call.options.scope) {
-            send.callers.append(call.id)
-        }
-        sendCalls.removeAll { call in send.callers.contains(call.id) }
+        let joining = sendCalls.filter { send.context.options.scope.covers($0.options.scope) }.map(\.id)
+        guard !joining.isEmpty else { return }
+        sendCalls.removeAll { joining.contains($0.id) }
+        send.callers += joining
+        send.asksAgain = true
+        // A zone that has failed is tried again in another pass: these callers are told so.
+        send.triedZones = send.triedZones.filter { send.itemErrors[.zone($0)] != nil }
         operation = .send(send)
     }
 
@@ -164,6 +167,7 @@ extension SyncEngineMachine {
     mutating func setUntrackedChanges(_ hasUntrackedChanges: Bool, at moment: SyncEngineMoment) {
         let isChanged = snapshot.hasUntrackedChanges != hasUntrackedChanges
         snapshot.hasUntrackedChanges = hasUntrackedChanges
+        if isChanged { journalUntrackedChanges() }
         if hasUntrackedChanges {
             noteAddition(isChanged: isChanged, bringsNews: true, at: moment)
         } else if isChanged {
@@ -220,7 +224,6 @@ extension SyncEngineMachine {
         schedule.accountBackoff.reset()
         schedule.subscriptionBackoff.reset()
         if schedule.sendDue != nil { schedule.sendDue = moment.now }
-        resume(at: moment)
         scheduleFetch(at: moment)
     }
 }

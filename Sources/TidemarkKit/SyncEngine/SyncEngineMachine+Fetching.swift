@@ -41,17 +41,14 @@ extension SyncEngineMachine {
                 }
 
             case .closing:
-                // a pending state update comes before the end is told.
-                fetch.phase = .closed
-                if stateUpdates.isPending { return deliverStateUpdate() }
-
-            case .closed:
+                if let action = lastStateUpdate(&fetch.lastUpdateCount) { return action }
+                fetch.lastUpdateCount = 0
                 fetch.phase = .flushing
                 return .deliver(.didFetchChanges(.init(context: fetch.context)))
 
             case .flushing:
                 // also what the last handler changed is told before a call returns.
-                if !fetch.callers.isEmpty, stateUpdates.isPending { return deliverStateUpdate() }
+                if !fetch.callers.isEmpty, let action = lastStateUpdate(&fetch.lastUpdateCount) { return action }
                 fetch.phase = .ended
                 endFetch(fetch, at: moment)
                 return nil
@@ -165,10 +162,11 @@ extension SyncEngineMachine {
         return .proceed
     }
 
-    /// The delegate's answer to `askFetchOptions`.
+    /// The delegate's answer to `askFetchOptions`: scope and priorities. The group stays that of the call.
     mutating func fetchOptionsAnswered(_ options: CKSyncEngine.FetchChangesOptions) {
         guard case .fetch(var fetch) = operation else { return }
-        fetch.options = options
+        fetch.options.scope = options.scope
+        fetch.options.prioritizedZoneIDs = options.prioritizedZoneIDs
         operation = .fetch(fetch)
     }
 
@@ -196,7 +194,11 @@ extension SyncEngineMachine {
             if leavesOut { scheduleFetch(at: moment) }
             return
         }
-        guard error.isRetriedBySyncEngine else { return }
+        guard error.isRetriedBySyncEngine else {
+            // What became of a lost answer cannot be found out now; what is pending does not wait for it for ever.
+            schedule.fetchesBeforeSend = false
+            return
+        }
         //
         let retryAt = moment.now + schedule.fetchBackoff.nextDelay(after: error, at: moment)
         if automaticallySync { schedule.fetchDue = retryAt }

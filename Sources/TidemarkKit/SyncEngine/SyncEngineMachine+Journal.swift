@@ -62,6 +62,11 @@ extension SyncEngineMachine {
             SyncEngineJournalEntry(put: put.isEmpty ? nil : put, drop: drop.isEmpty ? nil : drop))
     }
 
+    /// Writes down whether the app has changes that it does not list.
+    mutating func journalUntrackedChanges() {
+        journaling?.entries.append(SyncEngineJournalEntry(untracked: snapshot.hasUntrackedChanges))
+    }
+
     /// These were sent; the journal hears of it when the event that tells the app has been handled.
     mutating func journalWhenTold(_ recordIDs: [CKRecord.ID], _ zoneIDs: [CKRecordZone.ID] = []) {
         journaling?.settledRecords += recordIDs

@@ -16,7 +16,7 @@ struct SyncEngineSchedule: Sendable {
     var throttledUntil: Duration?
     /// After an answer was lost: what the server has is fetched before more is sent.
     var fetchesBeforeSend = false
-    /// After `cancelOperations`: nothing is scheduled until something new happens.
+    /// After `cancelOperations`: nothing is begun until there is a change, a push or a call.
     var isSuspended = false
     /// When the last send began.
     var lastSendStart: Duration?
@@ -28,8 +28,16 @@ struct SyncEngineSchedule: Sendable {
     /// For items that fail for good again and again.
     var failureBackoff = SyncEngineBackoff()
 
-    init(startDue: Duration) {
+    init(startDue: Duration?) {
         self.startDue = startDue
+    }
+
+    /// Another account is a new start: what was planned, cancelled, failed or asked for by the server was
+    /// that of the one before.
+    mutating func forgetAccount() {
+        let (accountDue, accountBackoff) = (accountDue, accountBackoff)
+        self = SyncEngineSchedule(startDue: startDue)
+        (self.accountDue, self.accountBackoff) = (accountDue, accountBackoff)
     }
 }
 
@@ -49,10 +57,7 @@ extension SyncEngineMachine {
         guard !isAccountQuestionOpen(at: moment) else { return }
         guard case .available = account else { return refuseCalls() }
         if beginManualOperation(at: moment) { return }
-        if isFetchDue(at: moment) {
-            resume(at: moment)
-            return beginFetch(reason: .scheduled, options: .init(), at: moment)
-        }
+        if isFetchDue(at: moment) { return beginFetch(reason: .scheduled, options: .init(), at: moment) }
         if isSendDue(at: moment) { beginScheduledSend(at: moment) }
     }
 
@@ -96,18 +101,21 @@ extension SyncEngineMachine {
 
     /// Whether scheduled work may run at all; until when it is throttled is another question.
     private var isSchedulingOpen: Bool {
-        guard automaticallySync, isOnline, subscriptionRequest == nil, case .available = account else { return false }
+        guard automaticallySync, isOnline, !schedule.isSuspended, subscriptionRequest == nil, case .available = account
+        else { return false }
         return true
     }
 
     private var fetchDue: Duration? {
         guard isSchedulingOpen else { return nil }
-        let due = [schedule.isSuspended ? nil : schedule.fetchDue, schedule.periodicFetchDue].compactMap(\.self).min()
+        // A send that waits for a fetch has one planned: nothing else would end its waiting.
+        let planned = schedule.fetchDue ?? (schedule.fetchesBeforeSend ? schedule.sendDue : nil)
+        let due = [planned, schedule.periodicFetchDue].compactMap(\.self).min()
         return due.map { max($0, schedule.throttledUntil ?? $0) }
     }
 
     private var sendDue: Duration? {
-        guard isSchedulingOpen, !schedule.isSuspended, !schedule.fetchesBeforeSend else { return nil }
+        guard isSchedulingOpen, !schedule.fetchesBeforeSend else { return nil }
         return schedule.sendDue.map { max($0, schedule.throttledUntil ?? $0) }
     }
 
@@ -133,7 +141,7 @@ extension SyncEngineMachine {
 
     /// When to ask again if nothing happens before.
     func nextDue(at moment: SyncEngineMoment) -> Duration? {
-        var dues = [stateUpdates.due]
+        var dues = owesSignIn ? [] : [stateUpdates.due]
         if accountRequest == nil { dues.append(schedule.accountDue) }
         if wantsSubscription { dues.append(schedule.subscriptionDue.map { max($0, schedule.throttledUntil ?? $0) }) }
         if operation == nil, !isAccountQuestionOpen(at: moment) { dues += [fetchDue, sendDue] }
@@ -165,7 +173,6 @@ extension SyncEngineMachine {
     /// A new start with whoever is signed in: what is on the server, then what is pending.
     mutating func scheduleEverything(at moment: SyncEngineMoment) {
         guard automaticallySync else { return }
-        schedule.isSuspended = false
         schedule.fetchDue = moment.now
         schedule.sendDue = hasAnythingToSend ? moment.now : nil
     }

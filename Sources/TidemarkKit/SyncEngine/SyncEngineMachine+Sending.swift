@@ -40,17 +40,14 @@ extension SyncEngineMachine {
                 return .deliver(.sentRecordZoneChanges(settle(batch, outcome, &send, at: moment)))
 
             case .closing:
-                // a pending state update comes before the end is told.
-                send.phase = .closed
-                if stateUpdates.isPending { return deliverStateUpdate() }
-
-            case .closed:
+                if let action = lastStateUpdate(&send.lastUpdateCount) { return action }
+                send.lastUpdateCount = 0
                 send.phase = .flushing
                 return .deliver(.didSendChanges(.init(context: send.context)))
 
             case .flushing:
                 // also what the last handler changed is told before a call returns.
-                if !send.callers.isEmpty, stateUpdates.isPending { return deliverStateUpdate() }
+                if !send.callers.isEmpty, let action = lastStateUpdate(&send.lastUpdateCount) { return action }
                 send.phase = .ended
                 endSend(send, at: moment)
                 return nil
@@ -81,6 +78,7 @@ extension SyncEngineMachine {
             send.batch = nil
             send.touchedRecords = []
             send.additionsSeen = additionCount
+            send.asksAgain = false
             return .askBatch(send.context)
         }
         for change in changes {
@@ -107,8 +105,8 @@ extension SyncEngineMachine {
 
     private mutating func sendBatch(_ send: inout SyncEngineSend, at moment: SyncEngineMoment) -> SyncEngineAction? {
         guard !send.isCancelled, let batch = send.batch, !batch.isEmpty else {
-            send.isExhausted = !send.isCancelled
-            send.phase = .closing
+            send.isExhausted = !send.isCancelled && !send.asksAgain
+            send.phase = send.asksAgain && !send.isCancelled ? .sendingZones : .closing
             return nil
         }
         send.batch = nil
@@ -156,8 +154,10 @@ extension SyncEngineMachine {
             if failedBefore.isDisjoint(with: send.failedForGood) { schedule.failureBackoff.reset() }
             let isRepeated = !failedBefore.isDisjoint(with: send.failedForGood)
             let delay = isRepeated ? schedule.failureBackoff.nextDelay(at: moment) : .zero
+            // something answered; a failure of the network would be the first in a row.
+            schedule.sendBackoff.reset()
             guard automaticallySync, hasAnythingToSend else { return }
-            schedule.sendDue = moment.now + delay
+            planSend(at: moment.now + delay, after: send)
         } else if send.isExhausted {
             endExhausted(send, at: moment)
         }
@@ -167,12 +167,19 @@ extension SyncEngineMachine {
         let retryAt = moment.now + schedule.sendBackoff.nextDelay(after: error, at: moment)
         noteFailure(error, retryAt: retryAt, at: moment)
         guard automaticallySync else { return }
-        schedule.sendDue = retryAt
+        planSend(at: retryAt, after: send)
         guard send.lostAnswer else { return }
         // What was lost may have been done: its outcome is fetched first, so that the app does not meet itself as a
         // conflict.
         schedule.fetchesBeforeSend = true
         schedule.fetchDue = min(retryAt, schedule.fetchDue ?? retryAt)
+    }
+
+    /// When what a send left is tried again. One of a part only does not bring forward what waits for another reason: what
+    /// the server asked for then, or items that keep failing.
+    private mutating func planSend(at due: Duration, after send: SyncEngineSend) {
+        let earliest = send.context.options.scope.covers(.all) ? nil : schedule.sendDue
+        schedule.sendDue = max(due, earliest ?? due)
     }
 
     /// The delegate had no more, and nothing failed.
@@ -191,6 +198,7 @@ extension SyncEngineMachine {
         //
         guard snapshot.hasUntrackedChanges else { return }
         snapshot.hasUntrackedChanges = false
+        journalUntrackedChanges()
         noteChange(at: moment)
     }
 }

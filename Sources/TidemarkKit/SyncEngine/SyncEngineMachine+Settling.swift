@@ -35,6 +35,7 @@ extension SyncEngineMachine {
                 }
             }
             guard let failure else { continue }
+            send.triedZones.insert(change.zoneID)
             if send.note(failure, of: .zone(change.zoneID)) { retried.append(change) }
         }
         snapshot.inFlightZones = []

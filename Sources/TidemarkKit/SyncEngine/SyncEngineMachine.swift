@@ -73,7 +73,7 @@ struct SyncEngineMachine: Sendable {
             if let start = schedule.startDue, moment.now < start { return .wait(until: start) }
             schedule.startDue = nil
 
-            if let due = stateUpdates.due, due <= moment.now, !owesToken { return deliverStateUpdate() }
+            if let due = stateUpdates.due, due <= moment.now, !owesToken, !owesSignIn { return deliverStateUpdate() }
             startErrands(at: moment)
             if operation == nil { chooseOperation(at: moment) }
             if let action = step(at: moment) { return action }
@@ -88,6 +88,14 @@ struct SyncEngineMachine: Sendable {
     private var owesToken: Bool {
         if case .fetch(let fetch) = operation, case .tookZonePage = fetch.phase { return true }
         return false
+    }
+
+    /// Whether the first event is still to come: while nothing is known of any user, it is who has signed in. What
+    /// the app adds before is told after it.
+    var owesSignIn: Bool {
+        guard snapshot.user == nil else { return false }
+        if case .unknown = account { return true }
+        return accountChange != nil
     }
 
     /// Nothing more is to happen: the engine is gone, or its delegate is.
@@ -208,5 +216,14 @@ extension SyncEngineMachine {
         stateUpdates.clear()
         let serialization = CKSyncEngine.State.Serialization(snapshot: snapshot)
         return .deliver(.stateUpdate(.init(stateSerialization: serialization)))
+    }
+
+    /// a pending state update comes before an operation goes on to its end, and so does what its handler changes.
+    ///
+    /// - Parameter count: how many of them came so far. An app that changes something each time is not waited for.
+    mutating func lastStateUpdate(_ count: inout Int) -> SyncEngineAction? {
+        guard stateUpdates.isPending, count < SyncEngineLimits.lastStateUpdatesMax else { return nil }
+        count += 1
+        return deliverStateUpdate()
     }
 }

@@ -53,7 +53,7 @@ struct SyncEngineFetch: Sendable {
         case askingForZone(CKRecordZone.ID), continuingZone(CKRecordZone.ID)
         case readingZone(CKRecordZone.ID), awaitingZone(CKRecordZone.ID)
         case tookZonePage(CKRecordZone.ID, CKServerChangeToken, moreComing: Bool)
-        case closing, closed, flushing, ended
+        case closing, flushing, ended
     }
 
     let reason: CKSyncEngine.SyncReason
@@ -66,6 +66,8 @@ struct SyncEngineFetch: Sendable {
     /// Whether the engine itself wants this fetch, so that it goes on when its callers are cancelled.
     var isWantedByEngine: Bool
     var isCancelled = false
+    /// State updates since the phase began that ends the operation, or tells its callers.
+    var lastUpdateCount = 0
 
     /// Zones that are not to be opened again in this fetch: fetched, or failed.
     var visitedZones: Set<CKRecordZone.ID> = []
@@ -99,7 +101,7 @@ struct SyncEngineSend: Sendable {
         /// The delegate is being asked for a batch, or has just answered.
         case asking
         case awaitingRecords(CKSyncEngine.RecordZoneChangeBatch)
-        case closing, closed, flushing, ended
+        case closing, flushing, ended
     }
 
     let reason: CKSyncEngine.SyncReason
@@ -108,10 +110,15 @@ struct SyncEngineSend: Sendable {
     var callers: [SyncEngineCallID] = []
     var isWantedByEngine: Bool
     var isCancelled = false
+    /// State updates since the phase began that ends the operation, or tells its callers.
+    var lastUpdateCount = 0
 
     /// What the delegate answered to the last question.
     var batch: CKSyncEngine.RecordZoneChangeBatch?
-    /// Zones whose change was tried: not again in this pass.
+    /// Whether a caller joined since the delegate was asked last: they want what it may not have known of, so it is asked
+    /// once more.
+    var asksAgain = false
+    /// Zones whose change was tried: not again in this pass, unless somebody joins it who wants a later change of one.
     var triedZones: Set<CKRecordZone.ID> = []
     /// Pending saves and deletes that the app added once more while it was asked for a batch: the batch may hold them
     /// as they were before, so they stay pending.
@@ -143,7 +150,7 @@ struct SyncEngineSend: Sendable {
 
     var isJoinable: Bool {
         switch phase {
-        case .closing, .closed, .flushing, .ended: false
+        case .closing, .flushing, .ended: false
         default: !isCancelled
         }
     }
@@ -152,7 +159,7 @@ struct SyncEngineSend: Sendable {
 extension SyncEngineFetch {
     var isJoinable: Bool {
         switch phase {
-        case .closing, .closed, .flushing, .ended: false
+        case .closing, .flushing, .ended: false
         default: !isCancelled
         }
     }

@@ -92,7 +92,9 @@ private final class History: @unchecked Sendable {
                 start(device)
             case 76..<80: call { try? await device.engine?.fetchChanges() }
             case 80..<84: call { try? await device.engine?.sendChanges() }
-            case 84..<86: call { await device.engine?.cancelOperations() }
+            case 84..<86:
+                device.isCancelled = true
+                call { await device.engine?.cancelOperations() }
             case 86..<87: server.delete(zone: zone("A"))
             default: break
             }
@@ -105,7 +107,11 @@ private final class History: @unchecked Sendable {
     /// No faults any more, and time for all that is planned.
     func heal() {
         isHealed = true
-        for device in devices { device.cloud?.isOnline = true }
+        for device in devices {
+            device.cloud?.isOnline = true
+            // only something new ends that.
+            if device.isCancelled { call { try? await device.engine?.fetchChanges() } }
+        }
         scheduler.advance(by: .seconds(3600))
         // A last round, in case the last pushes were lost: the periodic fetch.
         scheduler.advance(by: .seconds(3600))
@@ -126,6 +132,8 @@ private final class Device: CKSyncEngineDelegate, @unchecked Sendable {
     private(set) var cloud: FakeCloud?
     /// What this delegate should never see.
     private(set) var complaints: [String] = []
+    /// Whether the app has cancelled what its engine does, and edited nothing since.
+    var isCancelled = false
     private var notes: [CKRecord.ID: Note] = [:]
     private var savedState: CKSyncEngine.State.Serialization?
     private var open: [String] = []
@@ -141,6 +149,7 @@ private final class Device: CKSyncEngineDelegate, @unchecked Sendable {
     func start(on cloud: FakeCloud) {
         self.cloud = cloud
         open = []
+        isCancelled = false
         let engine = CKSyncEngine(.on(cloud, self, automatic: true, state: savedState))
         self.engine = engine
         // what the last state update does not hold is added again.
@@ -158,6 +167,7 @@ private final class Device: CKSyncEngineDelegate, @unchecked Sendable {
         let id = recordID("A/\(number)")
         notes[id, default: Note()].edits.insert(edit)
         notes[id]?.isDirty = true
+        isCancelled = false
         engine?.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
     }
 

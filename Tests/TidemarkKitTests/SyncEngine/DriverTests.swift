@@ -202,6 +202,122 @@ import TidemarkTestSupport
         #expect(CKSyncEngine.FetchChangesOptions().operationGroup.operationGroupID != group.operationGroupID)
     }
 
+    @Test func `R-612: all requests of a send are made in its group, those of zones and those of records`() throws {
+        let engine = makeEngine()
+        let group = CKOperationGroup()
+        group.name = "tap"
+        engine.state.add(pendingDatabaseChanges: [zoneChange("B")])
+        delegate.save("B/1", in: engine)
+        try scheduler.complete { try await engine.sendChanges(.init(operationGroup: group)) }
+        let made = zip(cloud.requests, cloud.groups).filter { $0.0 != "→ user" }
+        #expect(made.map(\.0) == ["→ zones +B", "→ records B/1"] && made.allSatisfy { $0.1 == "tap" })
+    }
+
+    @Test func `R-530, R-531, R-546, R-612: a delegate that is asked for options decides what a fetch brings`() throws {
+        server.save(zone: zone("B"))
+        server.save("1", in: zone("B"), value: "x")
+        var depth = 0
+        let enter = { [scheduler] in
+            depth += 1
+            #expect(depth == 1)
+            try? await scheduler.sleep(for: .milliseconds(30))
+            depth -= 1
+        }
+        delegate.onEvent = { _, _ in await enter() }
+        delegate.onOptions = { [delegate] context, _ in
+            delegate.log.append("ask options: \(context.reason) \(context.options.scope)")
+            await enter()
+            return .init(scope: .zoneIDs([zone("B")]))
+        }
+        let engine = makeEngine()
+        let group = CKOperationGroup()
+        group.name = "tap"
+        let options = CKSyncEngine.FetchChangesOptions(scope: .allExcluding([zone("C")]), operationGroup: group)
+        try scheduler.complete { try await engine.fetchChanges(options) }
+        #expect(
+            delegate.log.filter { $0 != "stateUpdate" } == [
+                "accountChange signIn _alice", "willFetch(manual)",
+                "ask options: manual \(options.scope)", "zones +A +B",
+                "ask options: manual \(CKSyncEngine.FetchChangesOptions.Scope.zoneIDs([zone("B")]))", "willFetch B",
+                "records +B/1", "didFetch B", "didFetch",
+            ])
+        #expect(cloud.requests == ["→ user", "→ feed(nil)", "→ B(nil)"])
+        #expect(cloud.groups == [nil, "tap", "tap"])
+        #expect(engine.state.zoneIDsWithUnfetchedServerChanges == [zone("A")])
+    }
+
+    @Test func `R-520: the flag of untracked changes is set and read through the engine's state`() {
+        let engine = makeEngine(automatic: true)
+        scheduler.advance(by: .seconds(1))
+        #expect(!engine.state.hasPendingUntrackedChanges)
+        delegate.log = []
+        engine.state.hasPendingUntrackedChanges = true
+        #expect(engine.state.hasPendingUntrackedChanges)
+        scheduler.advance(by: .seconds(1))
+        #expect(delegate.log.filter { $0 == "willSend(scheduled)" || $0 == "ask batch" }.count == 2)
+        #expect(!engine.state.hasPendingUntrackedChanges, "the delegate had nothing")
+        delegate.log = []
+        cloud.isOnline = false
+        engine.state.hasPendingUntrackedChanges = true
+        engine.state.hasPendingUntrackedChanges = false
+        cloud.isOnline = true
+        scheduler.advance(by: .seconds(1))
+        #expect(!delegate.log.contains("ask batch"), "the app took it back")
+    }
+
+    // MARK: What is changed while the delegate is asked
+
+    /// The app's copies get the server's tags.
+    private func takeTags(_ event: CKSyncEngine.Event) {
+        guard case .sentRecordZoneChanges(let sent) = event else { return }
+        for record in sent.savedRecords {
+            record["value"] = delegate.records[record.recordID]?["value"]
+            delegate.records[record.recordID] = record
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `R-516: a task that was started in a callback is not the callback: what it edits meanwhile is sent`(
+        isSameCallback: Bool
+    ) throws {
+        let engine = makeEngine()
+        delegate.save("A/2", "old", in: engine)
+        let startEdit = { [scheduler, delegate] (engine: CKSyncEngine) in
+            _ = Task(executorPreference: scheduler) {
+                try? await scheduler.sleep(for: .seconds(1))
+                let edited = delegate.records[recordID("A/2")]?.copy() as? CKRecord
+                delegate.records[recordID("A/2")] = edited
+                delegate.save("A/2", "new", in: engine)
+            }
+        }
+        delegate.onEvent = { event, engine in
+            if case .willSendChanges = event, !isSameCallback { startEdit(engine) }
+            self.takeTags(event)
+        }
+        delegate.onBatch = { [scheduler, delegate] engine in
+            delegate.onBatch = { _ in }
+            if isSameCallback { startEdit(engine) }
+            try? await scheduler.sleep(for: .seconds(2))
+        }
+        try scheduler.complete { try await engine.sendChanges() }
+        #expect(cloud.requests.filter { $0 == "→ records A/2" }.count == 2)
+        #expect(server.contents["A/2"] == "new" && engine.state.pendingRecordZoneChanges == [])
+    }
+
+    @Test func `R-515, R-516: what the callback itself adds while it is asked goes with its batch, once`() throws {
+        let engine = makeEngine()
+        delegate.onEvent = { event, _ in self.takeTags(event) }
+        delegate.save("A/2", in: engine)
+        delegate.onAsk = { [scheduler, delegate] engine in
+            guard !engine.state.pendingRecordZoneChanges.isEmpty else { return }
+            try? await scheduler.sleep(for: .seconds(1))
+            delegate.save("A/2", "late", in: engine)
+        }
+        try scheduler.complete { try await engine.sendChanges() }
+        #expect(cloud.requests.filter { $0 == "→ records A/2" }.count == 1)
+        #expect(server.contents["A/2"] == "late")
+    }
+
     @Test func `R-566, R-567: signing out and in again`() {
         let engine = makeEngine(automatic: true)
         scheduler.advance(by: .seconds(1))

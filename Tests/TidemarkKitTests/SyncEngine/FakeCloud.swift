@@ -133,6 +133,9 @@ final class RecordingDelegate: CKSyncEngineDelegate, @unchecked Sendable {
     var lastState: CKSyncEngine.State.Serialization?
     var onEvent: (CKSyncEngine.Event, CKSyncEngine) async -> Void = { _, _ in }
     var onAsk: (CKSyncEngine) async -> Void = { _ in }
+    /// When a batch is made, and not yet given to the engine.
+    var onBatch: (CKSyncEngine) async -> Void = { _ in }
+    var onOptions: ((CKSyncEngine.FetchChangesContext, CKSyncEngine) async -> CKSyncEngine.FetchChangesOptions)?
     /// Owned by its delegate, as most apps have it.
     var engine: CKSyncEngine?
 
@@ -148,7 +151,15 @@ final class RecordingDelegate: CKSyncEngineDelegate, @unchecked Sendable {
         log.append("ask batch")
         await onAsk(syncEngine)
         let changes = syncEngine.state.pendingRecordZoneChanges.filter { context.options.scope.contains($0) }
-        return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { self.records[$0] }
+        let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { self.records[$0] }
+        await onBatch(syncEngine)
+        return batch
+    }
+
+    func nextFetchChangesOptions(
+        _ context: CKSyncEngine.FetchChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.FetchChangesOptions {
+        await onOptions?(context, syncEngine) ?? context.options
     }
 
     /// The app saves a record.

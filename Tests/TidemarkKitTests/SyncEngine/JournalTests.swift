@@ -427,6 +427,75 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-520, R-603: the flag of untracked changes is in the file once set, and counts at a start`() throws {
+        try withFile { (url: URL) throws in
+            let place = Place(user("alice"))
+            var states: [CKSyncEngine.State.Serialization?] = [nil]
+            do {
+                let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url))
+                #expect(try reading(url).untracked == false)
+                place.scheduler.advance(by: .seconds(1))
+                states.append(try stored(place.delegate.lastState))
+                engine.state.hasPendingUntrackedChanges = true
+                #expect(try reading(url).untracked == true)
+                // Written anew, it says the same.
+                engine.driver.journal?.breakForTest()
+                engine.state.add(pendingRecordZoneChanges: [change("A/1")])
+                #expect(try reading(url).untracked == true)
+            }
+            for state in states {
+                let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url, state: state))
+                #expect(engine.state.hasPendingUntrackedChanges)
+            }
+            do {
+                let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url, state: states[1]))
+                engine.state.add(pendingRecordZoneChanges: [change("A/2")])
+                place.scheduler.advance(by: .seconds(1))
+                states.append(try stored(place.delegate.lastState))
+                #expect(states[2]?.snapshot.hasUntrackedChanges == true)
+                place.delegate.onAsk = { $0.state.remove(pendingRecordZoneChanges: $0.state.pendingRecordZoneChanges) }
+                try place.scheduler.complete { try await engine.sendChanges() }
+                #expect(!engine.state.hasPendingUntrackedChanges)
+                #expect(try reading(url).untracked == false, "the delegate had no more")
+            }
+            // An old state thinks that there is something; the journal knows.
+            let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url, state: states[2]))
+            #expect(!engine.state.hasPendingUntrackedChanges)
+        }
+    }
+
+    @Test func `R-520, R-524: a journal that says nothing of untracked changes leaves the state's word`() throws {
+        for isUntracked in [true, false] {
+            try withFile { (url: URL) throws in
+                try FileManager.default.createDirectory(
+                    at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try Data(Entry(begin: .init(id: "j", user: "_alice")).line()).write(to: url)
+                var snapshot = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
+                (snapshot.user, snapshot.journalID, snapshot.hasUntrackedChanges) = (user("alice"), "j", isUntracked)
+                let journal = SyncEngineJournal(url, restoring: &snapshot)
+                #expect(snapshot.hasUntrackedChanges == isUntracked)
+                #expect(try reading(url).untracked == isUntracked)
+                journal.release()
+            }
+        }
+    }
+
+    @Test func `R-563, R-564: the flag of untracked changes is one account's, as what is pending`() throws {
+        for (owner, now, isKept) in [("alice", "alice", true), ("alice", "bob", false), (nil, "bob", true)] {
+            try withFile { (url: URL) throws in
+                try FileManager.default.createDirectory(
+                    at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+                let entry = Entry(begin: .init(id: "j", user: owner.map { "_\($0)" }), untracked: true)
+                try Data(entry.line()).write(to: url)
+                let place = Place(user(now))
+                let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url))
+                place.scheduler.advance(by: .seconds(1))
+                #expect(engine.state.hasPendingUntrackedChanges == isKept, "\(owner ?? "-") \(now)")
+                #expect(try reading(url).untracked == isKept, "\(owner ?? "-") \(now)")
+            }
+        }
+    }
+
     @Test func `R-521, R-517: what was never pending and is in flight is in the journal, too`() throws {
         try withFile { (url: URL) throws in
             let harness = MachineHarness.started()

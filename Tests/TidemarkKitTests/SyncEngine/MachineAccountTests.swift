@@ -32,6 +32,56 @@ import Testing
         #expect(manual.log == ["→ user", "accountChange signIn _alice", "stateUpdate"])
     }
 
+    @Test func `R-560: what is added while it is asked who is signed in is told after the account event`() {
+        let answers: [(Result<CKRecord.ID?, CKError>, [String])] = [
+            (.success(user("alice")), ["accountChange signIn _alice", "stateUpdate"]),
+            (.success(nil), ["stateUpdate"]), (.failure(CKError(.networkUnavailable)), ["stateUpdate"]),
+        ]
+        for (account, expected) in answers {
+            let harness = MachineHarness()
+            harness.account = account
+            harness.holds = { $0.isUser }
+            harness.add("A/1")
+            harness.advance(by: .seconds(5))
+            #expect(harness.log == ["→ user"])
+            harness.log = []
+            harness.release()
+            harness.advance(by: .milliseconds(200))
+            #expect(harness.log == expected)
+            #expect(harness.lastSerialization?.snapshot.pendingRecords.count == 1)
+        }
+    }
+
+    @Test func `R-561: who has a user already hears of new states while it is asked who is signed in`() {
+        let harness = MachineHarness(snapshot: snapshot(of: "alice"))
+        harness.holds = { $0.isUser }
+        harness.add("A/3")
+        harness.advance(by: .seconds(1))
+        #expect(harness.log == ["→ user", "stateUpdate"])
+    }
+
+    @Test(arguments: [CKError.Code.requestRateLimited, .zoneBusy])
+    func `R-374, R-563: what a server wanted of one account does not hold another one back`(code: CKError.Code) {
+        let harness = MachineHarness(automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.advance(by: .seconds(1))
+        harness.respond = { $0.isRecords || $0.isFeed ? .error(code, retryAfter: 600) : nil }
+        harness.add("A/1")
+        harness.machine.pushReceived([], at: harness.moment)
+        harness.run()
+        harness.respond = { _ in nil }
+        harness.account = .success(user("bob"))
+        harness.machine.accountHinted(at: harness.moment)
+        harness.onEvent = { event in
+            if case .accountChange = event { harness.add("A/2") }
+        }
+        harness.log = []
+        harness.run()
+        #expect(harness.log.filter { $0.hasPrefix("will") }.prefix(1) == ["willFetch(scheduled)"])
+        #expect(harness.server.contents == ["A/2": "v"])
+        #expect(harness.machine.schedule.fetchBackoff.failureCount == 0)
+    }
+
     @Test func `R-562: a manual call at once waits for the account event`() {
         let harness = MachineHarness()
         harness.fetch()

@@ -70,6 +70,58 @@ import Testing
             ])
     }
 
+    @Test func `R-535: who joins a send while the delegate is asked gets sent what they had added by then`() {
+        let harness = started()
+        harness.batch = { _ in
+            // The delegate has looked, and found nothing; then comes this, before it answers.
+            harness.batch = nil
+            harness.add("A/1")
+            harness.send()
+            return nil
+        }
+        harness.send()
+        #expect(
+            harness.take() == [
+                "willSend(manual)", "ask batch", "ask batch", "→ records A/1", "sent +A/1", "ask batch", "stateUpdate",
+                "didSend", "call 1 ok", "call 2 ok",
+            ])
+        #expect(harness.pending == [])
+    }
+
+    @Test func `R-535: who joins a send gets their change of a zone sent, also if the pass has sent it before`() {
+        let harness = started()
+        harness.addZones("B")
+        harness.add("A/1")
+        harness.holds = { $0.isRecords }
+        harness.send()
+        harness.run()
+        harness.holds = { _ in false }
+        harness.addZones("-B")
+        harness.send()
+        harness.log = []
+        harness.release()
+        #expect(
+            harness.log == [
+                "sent +A/1", "→ zones -B", "sentZones -B", "ask batch", "stateUpdate", "didSend", "call 1 ok",
+                "call 2 ok",
+            ])
+    }
+
+    @Test func `R-535, R-586: a zone that failed is not tried again for who joins the pass, and they are told`() {
+        let harness = started()
+        harness.addZones("B")
+        harness.respond = { request in
+            guard request.isZones else { return nil }
+            harness.send()
+            return .success(.zoneResults(.init(saves: [zone("B"): .failure(CKError(.zoneBusy))])))
+        }
+        harness.send()
+        let log = harness.take()
+        #expect(log.filter { $0.hasPrefix("→ zones") }.count == 1)
+        #expect(log.suffix(2) == ["call 1 partialFailure", "call 2 partialFailure"])
+        #expect(harness.machine.snapshot.pendingZones.count == 1)
+    }
+
     @Test func `R-535: a call when a send is about to end gets one of its own`() {
         let harness = started()
         harness.add("A/1")
@@ -154,6 +206,45 @@ import Testing
             harness.advance(by: .seconds(1))
             #expect(harness.server.contents["A/1"] == "v", "\(name)")
         }
+    }
+
+    @Test func `R-610: after cancelOperations neither time nor network nor a hint begins anything`() {
+        let harness = MachineHarness(automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.advance(by: .seconds(1))
+        harness.add("A/1")
+        harness.holds = { $0.isRecords }
+        harness.run()
+        harness.cancelOperations()
+        harness.run()
+        harness.holds = { _ in false }
+        harness.log = []
+        harness.advance(by: .seconds(7_200))
+        harness.machine.connectivityChanged(isOnline: false, at: harness.moment)
+        harness.machine.connectivityChanged(isOnline: true, at: harness.moment)
+        harness.advance(by: .seconds(60))
+        harness.account = .failure(CKError(.accountTemporarilyUnavailable))
+        harness.machine.accountHinted(at: harness.moment)
+        harness.advance(by: .seconds(60))
+        harness.account = .success(user("alice"))
+        harness.machine.accountHinted(at: harness.moment)
+        harness.advance(by: .seconds(60))
+        #expect(!harness.log.contains { $0.hasPrefix("will") })
+        harness.add("A/2")
+        harness.run()
+        #expect(harness.log.filter { $0.hasPrefix("will") } == ["willFetch(scheduled)", "willSend(scheduled)"])
+        #expect(harness.pending == [])
+    }
+
+    @Test func `R-610, R-560: another account is a new start, also after cancelOperations`() {
+        let harness = MachineHarness(automatic: true)
+        harness.advance(by: .seconds(1))
+        harness.cancelOperations()
+        harness.run()
+        harness.account = .success(user("bob"))
+        harness.machine.accountHinted(at: harness.moment)
+        harness.log = []
+        #expect(harness.take().contains("willFetch(scheduled)"))
     }
 
     @Test func `R-611: cancelling the only caller cancels the operation`() {

@@ -121,6 +121,23 @@ import Testing
         #expect(harness.unfetched == ["A"])
     }
 
+    @Test func `R-546, R-612: the delegate's answer does not replace the group of the call`() {
+        let harness = filled()
+        harness.options = { _ in .init(scope: .zoneIDs([zone("B")])) }
+        var groups: [String] = []
+        harness.respond = { request in
+            switch request {
+            case .databaseChanges(_, let group), .zoneChanges(_, _, let group): groups.append(group.operationGroupID)
+            default: break
+            }
+            return nil
+        }
+        let options = CKSyncEngine.FetchChangesOptions()
+        harness.fetch(options)
+        harness.run()
+        #expect(groups.count == 2 && Set(groups) == [options.operationGroup.operationGroupID])
+    }
+
     @Test func `R-546, R-547: a zone that leaves the scope between two pages stays unfetched`() {
         let harness = filled()
         harness.server.zonePageSize = 1
@@ -217,6 +234,29 @@ import Testing
         harness.fetch()
         #expect(harness.take().contains("didFetch A \(code)"))
         #expect(harness.unfetched == [])
+    }
+
+    @Test(arguments: [CKError.Code.zoneNotFound, .userDeletedZone])
+    func `R-551: the token of a zone that is gone is dropped: another zone of that name is read from its beginning`(
+        code: CKError.Code
+    ) {
+        let harness = filled()
+        harness.fetch()
+        harness.run()
+        #expect(harness.machine.snapshot.zoneTokens[zone("A")] != nil)
+        harness.server.save("1", in: zone("A"), value: "y")
+        harness.respond = { request in
+            if case .zoneChanges(zone("A"), _, _) = request { return .error(code) }
+            return nil
+        }
+        harness.fetch()
+        harness.run()
+        #expect(harness.machine.snapshot.zoneTokens.keys.map(\.zoneName) == ["B"])
+        #expect(harness.lastSerialization?.snapshot.zoneTokens.count == 1)
+        harness.respond = { _ in nil }
+        harness.server.save("2", in: zone("A"), value: "y")
+        harness.fetch()
+        #expect(harness.take().contains("→ A(nil)"))
     }
 
     @Test func `R-552: an expired zone token restarts that zone within the same fetch`() {

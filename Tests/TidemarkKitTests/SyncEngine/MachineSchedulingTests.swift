@@ -226,6 +226,115 @@ import Testing
         #expect(harness.log.filter { $0.hasPrefix("→") }.suffix(2) == ["→ feed(d2)", "→ records A/1"])
     }
 
+    @Test func `R-514, R-610: after a lost answer and a cancellation a new change is sent, after a fetch`() {
+        let harness = idle()
+        harness.add("A/1")
+        harness.respond = { $0.isRecords ? .error(.serverResponseLost) : nil }
+        harness.run()
+        harness.cancelOperations()
+        harness.respond = { _ in nil }
+        harness.advance(by: .seconds(60))
+        harness.log = []
+        harness.add("A/2")
+        harness.advance(by: .seconds(1))
+        #expect(harness.log.filter { $0.hasPrefix("→") } == ["→ feed(d2)", "→ records A/1 A/2"])
+    }
+
+    @Test func `R-514: what waits for a fetch after a lost answer goes also if that fails for good`() {
+        let harness = idle()
+        harness.add("A/1")
+        harness.respond = { request in
+            if request.isRecords { return .error(.serverResponseLost) }
+            return request.isFeed ? .error(.permissionFailure) : nil
+        }
+        harness.run()
+        harness.respond = { $0.isFeed ? .error(.permissionFailure) : nil }
+        harness.log = []
+        harness.advance(by: .seconds(10))
+        #expect(harness.log.filter { $0.hasPrefix("→") } == ["→ feed(d2)", "→ records A/1"])
+    }
+
+    @Test func `R-514: removing plans no send`() {
+        let harness = idle()
+        harness.batch = { _ in nil }
+        harness.add("A/1", "A/2")
+        harness.addZones("B")
+        harness.respond = { $0.isZones ? .success(.zoneResults(.init())) : nil }
+        harness.advance(by: .seconds(10))
+        harness.machine.connectivityChanged(isOnline: false, at: harness.moment)
+        harness.addZones("C")
+        harness.machine.schedule.sendDue = nil
+        harness.machine.connectivityChanged(isOnline: true, at: harness.moment)
+        harness.run()
+        harness.log = []
+        harness.machine.remove([change("A/1")], at: harness.moment)
+        harness.machine.remove([zoneChange("C")], at: harness.moment)
+        #expect(harness.machine.schedule.sendDue == nil)
+        harness.advance(by: .seconds(600))
+        #expect(harness.log == ["stateUpdate"] && harness.pending == ["A/2"])
+    }
+
+    @Test func `R-375: what is refused shows that the server is there: a failure of the network begins anew`() {
+        let harness = idle()
+        harness.respond = { $0.isRecords ? .error(.networkFailure) : nil }
+        harness.add("A/1")
+        harness.advance(by: .seconds(40))
+        harness.respond = { $0.isRecords ? .error(.permissionFailure) : nil }
+        harness.advance(by: .seconds(40))
+        #expect(harness.pending == [])
+        var times: [Duration] = []
+        harness.respond = { request in
+            guard request.isRecords else { return nil }
+            times.append(harness.now)
+            return .error(.networkFailure)
+        }
+        harness.add("A/2")
+        harness.advance(by: .seconds(10))
+        #expect(zip(times.dropFirst(), times).map { $0 - $1 }.prefix(3) == [.seconds(1), .seconds(2), .seconds(4)])
+    }
+
+    @Test(arguments: [CKError.Code.networkFailure, .permissionFailure])
+    func `R-585: a call for a part does not bring forward what the server wants to have later`(code: CKError.Code) {
+        let harness = idle()
+        harness.server.save(zone: zone("B"))
+        harness.add("A/1")
+        harness.respond = { $0.isRecords ? .error(.zoneBusy, retryAfter: 60) : nil }
+        harness.run()
+        harness.add("B/2")
+        harness.respond = { $0.isRecords ? .error(code) : nil }
+        harness.send(.init(scope: .zoneIDs([zone("B")])))
+        harness.run()
+        harness.respond = { _ in nil }
+        harness.log = []
+        harness.advance(by: .seconds(59))
+        #expect(!harness.log.contains { $0.hasPrefix("→ records") })
+        harness.advance(by: .seconds(10))
+        #expect(harness.server.contents["A/1"] == "v" && harness.pending == [])
+    }
+
+    @Test func `R-585, R-375: a call for everything that fails plans what is left anew`() {
+        let harness = idle()
+        harness.add("A/1")
+        harness.respond = { $0.isRecords ? .error(.zoneBusy, retryAfter: 60) : nil }
+        harness.run()
+        harness.respond = { $0.isRecords ? .error(.networkFailure) : nil }
+        harness.send()
+        harness.run()
+        harness.respond = { _ in nil }
+        harness.advance(by: .seconds(5))
+        #expect(harness.pending == [])
+    }
+
+    @Test func `R-508: the periodic fetch comes after 13.5 to 16.5 minutes, as the dice fall`() {
+        for (bits, expected) in [(UInt64(0), 810.0), (1 << 63, 900), (.max, 990)] {
+            let harness = idle()
+            let moment = SyncEngineMoment(now: harness.now, randomBits: bits)
+            harness.machine.schedulePeriodicFetch(at: moment)
+            let wait = harness.machine.schedule.periodicFetchDue.map { ($0 - harness.now) / .seconds(1) }
+            #expect(wait.map { abs($0 - expected) < 0.001 } == true, "\(bits)")
+        }
+    }
+
     @Test func `R-580, R-588: what the provider passes over is not asked for again until something is added`() {
         let harness = idle()
         harness.batch = { _ in nil }

@@ -68,6 +68,29 @@ import Testing
         #expect(log.contains { $0.hasPrefix("sent !+A/0:limitExceeded") })
         #expect(log.last == "call 1 limitExceeded")
         #expect(harness.pending == [])
+        let failures = harness.events.compactMap { event in
+            if case .sentRecordZoneChanges(let sent) = event { sent.failedRecordSaves } else { nil }
+        }
+        #expect(failures.count == 1 && failures[0].count == 251)
+        #expect(failures[0].allSatisfy { $0.error.code == .limitExceeded })
+    }
+
+    @Test func `R-578, R-156: saves and deletes count together, and 250 are not too many`() {
+        for deleteCount in [125, 126] {
+            let harness = started()
+            var isAsked = false
+            harness.batch = { _ in
+                defer { isAsked = true }
+                let saves = (0..<125).map { harness.record("A/\($0)") }
+                let deletes = (0..<deleteCount).map { recordID("A/gone\($0)") }
+                return isAsked ? nil : .init(recordsToSave: saves, recordIDsToDelete: deletes)
+            }
+            let call = harness.send()
+            let log = harness.take()
+            let isTooMany = 125 + deleteCount > SyncEngineLimits.batchItemsMax
+            #expect(log.contains { $0.hasPrefix("→ records") } == !isTooMany)
+            #expect(harness.error(of: call)?.code == (isTooMany ? .limitExceeded : nil))
+        }
     }
 
     @Test func `R-591, R-116: two changes of one record in a batch are invalid`() {

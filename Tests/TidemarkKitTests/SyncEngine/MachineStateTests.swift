@@ -90,6 +90,34 @@ import Testing
         #expect(harness.log.last == "call 1 ok")
     }
 
+    @Test(arguments: [1, 3, 1_000])
+    func `R-601: what the handler of a state update changes is told before the end as well, though not for ever`(
+        changeCount: Int
+    ) {
+        for isFetch in [true, false] {
+            let harness = MachineHarness.started()
+            harness.server.save(zone: zone("A"))
+            harness.batch = { _ in nil }
+            var count = 0
+            harness.onEvent = { event in
+                guard case .stateUpdate = event, count < changeCount else { return }
+                count += 1
+                harness.machine.add([change("A/\(count)")], isInCallback: true, at: harness.moment)
+            }
+            harness.add("A/0")
+            if isFetch { harness.fetch() } else { harness.send() }
+            let log = harness.take()
+            let end = isFetch ? "didFetch" : "didSend"
+            let updates = log.prefix { $0 != end }.filter { $0 == "stateUpdate" }.count
+            #expect(updates == min(changeCount + 1, SyncEngineLimits.lastStateUpdatesMax))
+            #expect(log.filter { $0 == end }.count == 1 && log.last == "call 1 ok")
+            if changeCount < SyncEngineLimits.lastStateUpdatesMax {
+                #expect(harness.lastSerialization?.snapshot.pendingRecords.count == changeCount + 1)
+                #expect(log.suffix(2) == [end, "call 1 ok"])
+            }
+        }
+    }
+
     @Test func `R-604: nothing is told when nothing changed`() {
         let harness = MachineHarness.started()
         harness.add("A/1")
