@@ -17,6 +17,8 @@ package final class ManualScheduler: Scheduler, @unchecked Sendable {
 
     private struct State {
         var now = Duration.zero
+        /// How far the wall clock is ahead of that, but for its start.
+        var sleptMilliseconds: Int64 = 0
         var jobs: Deque<UnownedJob> = []
         /// Few in tests; the next is found by looking at all.
         var timers: [Timer] = []
@@ -38,8 +40,9 @@ package final class ManualScheduler: Scheduler, @unchecked Sendable {
     package var now: Duration { state.withLock { $0.now } }
 
     package var wallClockMilliseconds: Int64 {
+        let (now, sleptMilliseconds) = state.withLock { ($0.now, $0.sleptMilliseconds) }
         let (seconds, attoseconds) = now.components
-        return wallClockStart + seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        return wallClockStart + sleptMilliseconds + seconds * 1000 + attoseconds / 1_000_000_000_000_000
     }
 
     package func randomBits() -> UInt64 {
@@ -82,6 +85,20 @@ package final class ManualScheduler: Scheduler, @unchecked Sendable {
             work()
         }
         preconditionFailure("The jobs and timers of a test do not come to an end.")
+    }
+
+    /// As when the machine sleeps: nothing runs, whatever is due, and the wall clock goes on.
+    ///
+    /// - Parameter isMonotonicStill: whether the monotonic clock stands still meanwhile, as some do; else it goes on as well, and
+    ///   what was due is late.
+    package func sleepOver(_ seconds: Int64, isMonotonicStill: Bool) {
+        state.withLock { state in
+            if isMonotonicStill {
+                state.sleptMilliseconds += seconds * 1000
+            } else {
+                state.now += .seconds(seconds)
+            }
+        }
     }
 
     /// Runs `work` to its end, moving the time from timer to timer whenever nothing else is left to do.

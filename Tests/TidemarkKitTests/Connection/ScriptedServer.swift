@@ -35,6 +35,11 @@ final class ScriptedServer: CloudTransport, Sendable {
         }
     }
 
+    /// All connections end, as devices notice it.
+    func cut() {
+        for channel in state.withLock({ $0.channels }) where channel.isOpen { channel.end(.network("cut")) }
+    }
+
     func accept(_ credential: String) {
         state.withLock { _ = $0.refused.remove(credential) }
     }
