@@ -13,10 +13,11 @@ actor NotesDevice: CKSyncEngineDelegate {
     private var records: [CKRecord.ID: CKRecord] = [:]
     private var engine: CKSyncEngine?
 
-    init(on device: TestDevice, automatically: Bool = true) async {
+    init(on device: TestDevice, automatically: Bool = true, subscriptionID: String? = nil) async {
         var configuration = CKSyncEngine.Configuration(
             database: device.container.privateCloudDatabase, stateSerialization: nil, delegate: self)
         configuration.automaticallySync = automatically
+        configuration.subscriptionID = subscriptionID
         engine = CKSyncEngine(configuration)
         engine?.state.add(pendingDatabaseChanges: [.saveZone(Self.zone)])
     }

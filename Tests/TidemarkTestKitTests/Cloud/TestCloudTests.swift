@@ -36,6 +36,32 @@ import TidemarkTestKit
         #expect(cloud.clock.elapsed < .seconds(5), "no more time than pauses")
     }
 
+    @Test func `R-507: an engine uses the subscription that is there, else it makes a silent one`() async throws {
+        let cases: [(there: String?, wanted: String?, expected: [String])] = [
+            (nil, nil, ["tidemark-sync-engine"]), ("own", nil, ["own"]), ("own", "own", ["own"]),
+            ("own", "mine", ["mine", "own"]),
+        ]
+        for (number, (there, wanted, expected)) in cases.enumerated() {
+            let account = cloud.account("account \(number)")
+            let database = account.device("tool").container.privateCloudDatabase
+            if let there { try await database.save(CKDatabaseSubscription(subscriptionID: there)) }
+            // Two engines share it.
+            let notes = await NotesDevice(on: account.device("phone"), subscriptionID: wanted)
+            try await cloud.settle()
+            let others = await NotesDevice(on: account.device("laptop"), subscriptionID: wanted)
+            try await cloud.settle()
+            let found = try await database.allSubscriptions()
+            #expect(found.map(\.subscriptionID).sorted() == expected, "\(there ?? "-") \(wanted ?? "-")")
+            for made in found where made.subscriptionID != there {
+                #expect(made is CKDatabaseSubscription && made.notificationInfo?.shouldSendContentAvailable == true)
+                #expect(made.notificationInfo?.alertBody == nil)
+            }
+            await notes.write("milk", to: "shopping")
+            try await cloud.settle()
+            #expect(await others.texts == ["shopping": "milk"], "pushes come by it")
+        }
+    }
+
     @Test func `R-505: in manual mode nothing happens by itself, however much time passes`() async throws {
         let (_, notes, _, others) = try await pair(automatically: false)
         await notes.write("bread", to: "shopping")
