@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TidemarkKit
 import TidemarkScheduling
 import TidemarkTestKit
+
+@testable import TidemarkKit
 
 /// One process of a simulated app, with a real `CKSyncEngine`. It takes its time in every callback, and may die there or
 /// anywhere else; then it does nothing any more.
@@ -30,9 +31,14 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
         let database = CKContainer(context: context).privateCloudDatabase
         var configuration = CKSyncEngine.Configuration(
             database: database, stateSerialization: app.disk.state, delegate: self)
+        configuration.journalFile = app.journal
         if let fault = world.planted { configuration.host = PlantedCloud.host(of: database, fault) }
         let engine = CKSyncEngine(configuration)
         self.engine = engine
+        if app.journal != nil {
+            if let error = engine.journalError { world.history.accuse("app \(app.number): \(error)") }
+            return
+        }
         // what the last state update does not hold is added again.
         addZones(to: engine)
         addChanges(to: engine)
@@ -58,6 +64,8 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
 
     func die() {
         isAlive = false
+        // A callback that is under way keeps the engine for a while.
+        engine?.driver.journal?.release()
         engine = nil
         cutLinks()
     }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import TidemarkDomain
 import TidemarkKit
 import TidemarkScheduling
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// One history of real engines, sessions and services from one seed, and what the judge says of it.
 struct EngineRun {
@@ -14,7 +16,9 @@ struct EngineRun {
     init(seed: UInt64, planted: PlantedFault? = nil) {
         let world = SimulatedWorld(seed: seed, planted: planted, clients: .uniting)
         do {
-            try world.scheduler.simulate(stepsMax: 3_000_000) { try await Self.live(in: world) }
+            let directory = Self.hasJournals(seed) ? try TestDirectory() : nil
+            defer { directory?.remove() }
+            try world.scheduler.simulate(stepsMax: 3_000_000) { try await Self.live(in: world, directory?.path) }
         } catch {
             world.history.accuse("\(error)")
         }
@@ -22,11 +26,18 @@ struct EngineRun {
         digest = "\(world.history.length) commits, at \(world.scheduler.now), then \(world.scheduler.randomBits())"
     }
 
-    private static func live(in world: SimulatedWorld) async throws {
+    /// Whether engines have journals, in real files: without a throw of the dice, so that other histories are what they were.
+    private static func hasJournals(_ seed: UInt64) -> Bool { seed % 8 == 5 }
+
+    /// - Parameter directory: for journals.
+    private static func live(in world: SimulatedWorld, _ directory: String?) async throws {
         world.database.issueCredential(hash: Array("alice".utf8), account: "alice")
         world.limits.pageRecordsDefault = world.oneOf([1, 2, 5, 200])
         try await world.prepare(serverCount: 1 + world.below(3), zones: [])
-        let apps = (0..<(2 + world.below(3))).map { SimulatedApp(world, number: $0) }
+        let apps = (0..<(2 + world.below(3))).map { number in
+            SimulatedApp(
+                world, number: number, journal: directory.map { URL(fileURLWithPath: "\($0)/journal-\(number)") })
+        }
         for app in apps { app.start() }
         let stepCount = 20 + world.below(40)
         for step in 0..<stepCount {

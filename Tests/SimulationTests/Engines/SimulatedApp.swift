@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import TidemarkKit
 import TidemarkScheduling
 
@@ -13,6 +14,8 @@ final class SimulatedApp: @unchecked Sendable {
 
     let world: SimulatedWorld
     let number: Int
+    /// With a journal the app adds nothing again when it starts: what its engine was given is pending.
+    let journal: URL?
     var disk = AppDisk()
     private(set) var process: AppProcess?
     private(set) var isOnline = true
@@ -20,9 +23,10 @@ final class SimulatedApp: @unchecked Sendable {
     private(set) var edits: Set<String> = []
     private var batchCount = 0
 
-    init(_ world: SimulatedWorld, number: Int) {
+    init(_ world: SimulatedWorld, number: Int, journal: URL?) {
         self.world = world
         self.number = number
+        self.journal = journal
         world.mayDie { [unowned self] in
             guard process != nil else { return }
             die()
@@ -69,21 +73,25 @@ final class SimulatedApp: @unchecked Sendable {
 
     // MARK: The user
 
+    /// Whether the user can do anything: to what is done without a process no journal can be a witness.
+    private var isUsable: Bool { journal == nil || process != nil }
+
     /// - Parameter text: unique.
     func edit(_ text: String) {
+        guard isUsable else { return }
         let zone = CKRecordZone.ID(zoneName: world.oneOf(SimulatedWorld.zoneNames))
         edits.insert(text)
         add(text, to: CKRecord.ID(recordName: world.oneOf(SimulatedWorld.recordNames), zoneID: zone))
     }
 
     func editScratch(_ text: String) {
-        guard disk.knowsZones, !disk.isScratchUnwanted else { return }
+        guard isUsable, disk.knowsZones, !disk.isScratchUnwanted else { return }
         add(text, to: CKRecord.ID(recordName: world.oneOf(SimulatedWorld.recordNames), zoneID: Self.scratch))
         process?.engine?.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.scratch))])
     }
 
     func deleteScratch() {
-        guard disk.knowsZones, !disk.isScratchUnwanted else { return }
+        guard isUsable, disk.knowsZones, !disk.isScratchUnwanted else { return }
         disk.isScratchUnwanted = true
         process?.forgetZone(Self.scratch)
         process?.engine?.state.add(pendingDatabaseChanges: [.deleteZone(Self.scratch)])
@@ -91,12 +99,13 @@ final class SimulatedApp: @unchecked Sendable {
 
     /// Makes a record of its own, which it will delete.
     func makeDraft(_ text: String) {
+        guard isUsable else { return }
         let zone = CKRecordZone.ID(zoneName: SimulatedWorld.zoneNames[0])
         add(text, to: CKRecord.ID(recordName: "draft-\(number)-\(text)", zoneID: zone))
     }
 
     func deleteDraft() {
-        guard let id = disk.ids.first(where: { $0.recordName.hasPrefix("draft-\(number)-") }) else { return }
+        guard isUsable, let id = disk.ids.first(where: { $0.recordName.hasPrefix("draft-\(number)-") }) else { return }
         disk.notes[id] = nil
         disk.deleted.insert(id)
         process?.engine?.state.add(pendingRecordZoneChanges: [.deleteRecord(id)])
