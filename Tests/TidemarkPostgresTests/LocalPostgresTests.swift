@@ -108,7 +108,7 @@ internal import TidemarkTestSupport
                 let stranger = Process()
                 stranger.executableURL = URL(fileURLWithPath: "/bin/sleep")
                 stranger.arguments = ["60"]
-                try stranger.run()
+                try stranger.start()
                 // Not SIGTERM, which it has inherited as blocked from the thread that started it.
                 defer { kill(stranger.processIdentifier, SIGKILL) }
                 let text =
@@ -219,7 +219,7 @@ private final class Host: @unchecked Sendable {
         process.arguments = [directory]
         process.standardInput = input
         process.standardOutput = output
-        try process.run()
+        try process.start()
     }
 
     func serverProcessID() async throws -> Int32 {

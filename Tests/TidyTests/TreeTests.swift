@@ -38,6 +38,16 @@ import Testing
         }
     }
 
+    @Test func `tests start processes one at a time`() throws {
+        let allowed = "Tests/TidemarkTestSupport/Process+Starting.swift"
+        for file in try SourceFile.all where file.path.hasPrefix("Tests/") && file.path != allowed {
+            guard file.text.contains(/\bProcess\(\)/) else { continue }
+            for (number, line) in file.code where line.contains(/\.run\(\)/) {
+                Issue.record("\(file.path):\(number): start() takes the lock: \(line)")
+            }
+        }
+    }
+
     @Test func `no Foundation where bytes are moved and rules are decided`() throws {
         let places = [
             "Bytes", "Scheduling", "Fields", "Crypto", "Sockets", "TLS", "HTTP", "WebSocket", "Transport", "Postgres",

@@ -64,7 +64,7 @@ final class ClientDevice: Sendable {
             FileManager.default.createFile(atPath: errors, contents: nil)
         }
         process.standardError = FileHandle(forWritingAtPath: errors)
-        try process.run()
+        try process.start()
         let lines = Self.lines(from: output.fileHandleForReading)
         state.withLock { state in
             (state.process, state.input, state.lines) = (process, input.fileHandleForWriting, lines)

@@ -11,6 +11,9 @@ struct ClientFleet {
     private let site: Site
     private let directory: TestDirectory
 
+    /// How many devices a user has in the tests: two, and with `make client-programs` many.
+    static let sizes = ProcessInfo.processInfo.environment["TIDEMARK_CLIENT_PROGRAMS"] == nil ? [2] : [2, 5, 20]
+
     /// Runs `body` with so many devices, in a container of their own.
     static func with(
         _ count: Int, _ app: ClientDevice.App, _ body: (ClientFleet) async throws -> Void

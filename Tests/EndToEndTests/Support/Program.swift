@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TidemarkTestSupport
 
 /// A program of this package that runs as a process of its own, with its output in files.
 final class Program: @unchecked Sendable {
@@ -37,13 +38,8 @@ final class Program: @unchecked Sendable {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = Self.file(outputPath)
         process.standardError = Self.file(errorsPath)
-        // Foundation keeps what it knows of processes in one place without a lock.
-        Self.starting.lock()
-        defer { Self.starting.unlock() }
-        try process.run()
+        try process.start()
     }
-
-    private static let starting = NSLock()
 
     private static func file(_ path: String) -> FileHandle {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
@@ -82,7 +78,7 @@ final class Program: @unchecked Sendable {
         let limiter = Process()
         limiter.executableURL = URL(fileURLWithPath: "/usr/bin/prlimit")
         limiter.arguments = ["--pid", "\(id)", "--fsize=\(byteCount.map(String.init) ?? "unlimited"):"]
-        try limiter.run()
+        try limiter.start()
         limiter.waitUntilExit()
         guard limiter.terminationStatus == 0 else { throw NeverHappened(description: "prlimit failed") }
     }

@@ -63,7 +63,7 @@ import TidemarkTestSupport
             FileManager.default.createFile(atPath: errors, contents: nil)
         }
         process.standardError = FileHandle(forWritingAtPath: errors)
-        try process.run()
+        try process.start()
         let deadline = ContinuousClock.now + .seconds(30)
         while !(try hasBegun()), process.isRunning, ContinuousClock.now < deadline {
             try await Task.sleep(for: .milliseconds(2))
