@@ -37,6 +37,37 @@ import Testing
         #expect(blockCount >= 8)
     }
 
+    /// One string without white space and comments: the README sets its comments out in a column.
+    private func bareText(_ lines: some Sequence<some StringProtocol>) -> String {
+        lines.map { String($0).replacing(/(^|\s)\/\/.*/, with: "").filter { !$0.isWhitespace } }.joined()
+    }
+
+    @Test func `each block of Swift in the README and in what apps' developers read is in that code, but for its gaps`()
+        throws
+    {
+        let code = try SourceFile.all.filter { $0.path.hasPrefix("Tests/EndToEndTests/Articles/") }
+            .map { bareText($0.lines) }
+        let readme = try String(contentsOf: SourceFile.root.appendingPathComponent("README.md"), encoding: .utf8)
+        var texts = ["README.md": readme]
+        let places = ["Sources/TidemarkKit/", "Sources/CloudKit/", "Sources/TidemarkTestKit/"]
+        for file in try SourceFile.all where places.contains(where: file.path.hasPrefix) {
+            let comments = file.lines.map { $0.trimmingCharacters(in: .whitespaces) }.filter { $0.hasPrefix("///") }
+            texts[file.path] = comments.map { $0.dropFirst(3) }.joined(separator: "\n")
+        }
+        var blockCount = 0
+        for (name, text) in texts {
+            for match in text.matches(of: /```swift\n([\s\S]*?)```/) {
+                blockCount += 1
+                let lines = match.1.split(separator: "\n")
+                for piece in lines.split(whereSeparator: { $0.contains(/^\s*\/\/ …$/) }) {
+                    let isFound = code.contains { $0.contains(bareText(piece)) }
+                    #expect(isFound, "\(name): \(piece.first ?? "")")
+                }
+            }
+        }
+        #expect(blockCount >= 5)
+    }
+
     @Test func `each article that is named exists`() throws {
         let names = Set(try articles.map { $0.deletingPathExtension().lastPathComponent })
         for article in try articles {

@@ -12,10 +12,10 @@ internal import TidemarkKit
 /// ```swift
 /// let cloud = TestCloud()
 /// let alice = cloud.account("alice")
-/// let phone = alice.device("phone"), laptop = alice.device("laptop")
-/// let notes = Notes(in: phone.container.privateCloudDatabase)     // the app's own code
-/// notes.write("milk", to: "shopping")
-/// try await cloud.settle()                                        // everything that can happen has happened
+/// let phone = alice.device("phone")
+/// let notes = await Notes(in: phone.container.privateCloudDatabase)   // the app's own code
+/// await notes.write("milk", to: "shopping")
+/// try await cloud.settle()                                            // everything that can happen has happened
 /// ```
 ///
 /// Each cloud is a world of its own: tests with one each may run side by side. Safe to use from any thread.

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CloudKit
+import Testing
+import TidemarkTestKit
+
+/// The blocks about `TestCloud` in the README and in its documentation.
+@Suite struct TestCloudExamples {
+    @Test func `as the README shows it`() async throws {
+        let cloud = TestCloud()
+        let alice = cloud.account("alice")
+        let phone = alice.device("phone")
+        phone.goOffline()
+        try await cloud.settle()
+        #expect(!phone.isOnline)
+    }
+
+    @Test func `as its documentation shows it`() async throws {
+        let cloud = TestCloud()
+        let alice = cloud.account("alice")
+        let phone = alice.device("phone")
+        let notes = await Notes(in: phone.container.privateCloudDatabase)
+        await notes.write("milk", to: "shopping")
+        try await cloud.settle()
+        let id = CKRecord.ID(recordName: "shopping", zoneID: CKRecordZone.ID(zoneName: "Notes"))
+        #expect(try await alice.database.record(for: id)["text"] as? String == "milk")
+    }
+}
+
+extension Notes {
+    /// Keeps nothing: there is no such directory.
+    fileprivate init(in database: CKDatabase) async {
+        self.init(file: URL(fileURLWithPath: "/nowhere/notes.json"))
+        start(in: database)
+    }
+}
