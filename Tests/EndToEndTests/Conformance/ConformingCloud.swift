@@ -17,6 +17,10 @@ protocol ConformingCloud: Sendable {
 
     func purge(_ zoneID: CKRecordZone.ID, of account: String) async throws
     func resetEncryptedData(in zoneID: CKRecordZone.ID, of account: String) async throws
+    /// The server refuses the account's credential.
+    func suspend(_ account: String) async throws
+    /// It is good again, and devices with it connect at once.
+    func resume(_ account: String) async throws
     func expireTokens() async throws
     func forgetDeletions() async throws
 }
@@ -25,6 +29,7 @@ protocol ConformingDevice: Sendable {
     var container: CKContainer { get }
     func goOffline()
     func goOnline()
+    func cutConnections()
     func loseNextAnswer()
     var lostAnswerCount: Int { get }
     func throttle(for duration: Duration)

@@ -2,6 +2,7 @@
 
 import CloudKit
 import Testing
+import TidemarkTestSupport
 
 /// `CKSyncEngine` on TestKit and on a real server: delegates hear the same, in the same order.
 @Suite struct EngineConformanceTests {
@@ -222,6 +223,106 @@ import Testing
         // Who begins anew is told once more of everything that is gone.
         let gone = "-Deleted deleted -Purged purged -Reset encryptedDataReset"
         #expect(seen == ["zones \(gone)", "zones Notes \(gone)", "records n=one"])
+    }
+}
+
+extension EngineConformanceTests {
+    @Test func `R-354, R-567: a credential that is refused, and good again`() async throws {
+        let seen = try await Both.clouds { cloud in
+            let (device, app) = try await Self.app(cloud, automatically: true)
+            try await Self.makeZone(app, cloud)
+            try await cloud.suspend("alice")
+            try await cloud.run(until: "it is refused") {
+                try await device.container.accountStatus() == .temporarilyUnavailable
+            }
+            app.write("one", to: "n", in: Both.notes)
+            let refusal = await Both.told { try await device.database.save(Both.note("m", [:])) }
+            try await cloud.resume("alice")
+            try await cloud.run(until: "it is sent") { app.heard.contains("sent records n=one") }
+            let status = try await device.container.accountStatus()
+            let stored = try await cloud.device(of: "alice").database.record(for: Both.id("n"))
+            let told = app.heard.filter { $0.hasPrefix("sent records n=one") || $0.hasPrefix("sign") }
+            return [refusal, "\(status == .available)", Both.text(stored)] + told
+        }
+        #expect(seen == ["notAuthenticated", "true", "text=one", "sign in", "sent records n=one"])
+    }
+
+    @Test func `R-373, R-536: connections that are cut are not noticed by an app, and pushes come over the next`()
+        async throws
+    {
+        let seen = try await Both.clouds { cloud in
+            let (phone, a) = try await Self.app(cloud, automatically: true)
+            let (laptop, b) = try await Self.app(cloud, automatically: true)
+            try await Self.makeZone(a, cloud)
+            for (number, device) in [phone, laptop, phone, laptop].enumerated() {
+                device.cutConnections()
+                a.write("\(number)", to: "n", in: Both.notes)
+                try await cloud.run(until: "the other has it") { b.texts == ["n": "\(number)"] }
+            }
+            return a.heard.filter { $0.hasPrefix("sent records") } + ["\(a.texts)"]
+        }
+        #expect(
+            seen == [
+                "sent records n=0", "sent records n=1", "sent records n=2", "sent records n=3", #"["n": "3"]"#,
+            ])
+    }
+
+    @Test func `R-519, R-582: a batch that is atomic by zone, with a conflict in it`() async throws {
+        let seen = try await Both.clouds { cloud in
+            let app = Device(try await cloud.device(of: "alice").container, automatically: false, isAtomic: true)
+            let other = try await cloud.device(of: "alice").database
+            app.makeZone(Both.notes)
+            for name in ["a", "b"] { app.write("one", to: name, in: Both.notes) }
+            try await app.engine?.sendChanges()
+            let edited = try await other.record(for: Both.id("a"))
+            edited["text"] = "theirs"
+            try await other.save(edited)
+            for name in ["a", "b"] { app.write("ours", to: name, in: Both.notes) }
+            let error = try await failure { try await app.engine?.sendChanges() }
+            var seen = ["\(error.code)", "\(app.engine?.state.pendingRecordZoneChanges.count ?? -1) pending"]
+            seen += [try await other.record(for: Both.id("b"))].map(Both.text)
+            // The app adds it again.
+            app.write("ours", to: "b", in: Both.notes)
+            try await app.engine?.sendChanges()
+            seen += [try await other.record(for: Both.id("a")), try await other.record(for: Both.id("b"))].map(
+                Both.text)
+            return seen + app.heard.filter { $0.hasPrefix("sent records") }
+        }
+        #expect(
+            seen == [
+                "partialFailure", "0 pending", "text=one", "text=theirs", "text=ours", "sent records a=one b=one",
+                "sent records a=ours serverRecordChanged b=ours batchRequestFailed", "sent records b=ours",
+            ])
+    }
+
+    @Test func `R-094, R-113: two devices merge a note, its text and its tags`() async throws {
+        let seen = try await Both.clouds { cloud in
+            let directory = try TestDirectory()
+            defer { directory.remove() }
+            var apps: [Notes] = []
+            for name in ["phone", "laptop"] {
+                let file = URL(fileURLWithPath: directory.path).appendingPathComponent(name)
+                let app = Notes(file: file)
+                let database = try await cloud.device(of: "alice").database
+                await app.start(in: database, automatically: false)
+                apps.append(app)
+            }
+            await apps[0].write("milk", to: "shopping")
+            await apps[0].tag("shopping", "food")
+            for app in apps { try await app.sync() }
+            await apps[0].write("milk, bread", to: "shopping")
+            await apps[0].tag("shopping", "today")
+            await apps[1].tag("shopping", "home")
+            for app in apps + apps + apps { try await app.sync() }
+            var seen: [String] = []
+            for app in apps {
+                let note = await app.library.notes["shopping"]
+                seen.append("\(note?.text ?? "") \(note?.tags ?? [])")
+            }
+            return seen
+        }
+        let expected = #"milk, bread ["food", "today", "home"]"#
+        #expect(seen == [expected, expected])
     }
 }
 

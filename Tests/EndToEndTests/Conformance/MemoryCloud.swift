@@ -35,6 +35,8 @@ final class MemoryCloud: ConformingCloud {
         try cloud.account(account).resetEncryptedData(in: zoneID)
     }
 
+    func suspend(_ account: String) { cloud.account(account).suspend() }
+    func resume(_ account: String) { cloud.account(account).resume() }
     func expireTokens() { cloud.expireTokens() }
     func forgetDeletions() { cloud.forgetDeletions() }
 }
@@ -46,6 +48,7 @@ private struct MemoryDevice: ConformingDevice {
     var container: CKContainer { device.container }
     func goOffline() { device.goOffline() }
     func goOnline() { device.goOnline() }
+    func cutConnections() { device.cutConnections() }
     func loseNextAnswer() { device.loseNextAnswer() }
     var lostAnswerCount: Int { device.lostAnswerCount }
     func throttle(for duration: Duration) { device.throttle(for: duration) }

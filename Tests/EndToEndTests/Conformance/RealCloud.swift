@@ -3,6 +3,7 @@
 import Foundation
 import Synchronization
 import TidemarkDomain
+import TidemarkPostgres
 import TidemarkScheduling
 import TidemarkServer
 import TidemarkService
@@ -17,9 +18,15 @@ import TidemarkTestSupport
 /// A real server with PostgreSQL, TLS and sockets on a loopback address. It is in this process only so that it can be asked
 /// to slow a device down.
 final class RealCloud: ConformingCloud {
+    private struct Account {
+        let token: String
+        let credential: CredentialID
+    }
+
     private struct State {
-        var tokens: [String: String] = [:]
+        var accounts: [String: Account] = [:]
         var lines: [DeviceLine] = []
+        var contexts: [CloudContext] = []
     }
 
     private static let container = "iCloud.test.conformance"
@@ -34,12 +41,14 @@ final class RealCloud: ConformingCloud {
     private let adminLoop: EventLoop
     private let server: Server
     private let authorityFile: String
+    private let databaseURL: String
     private let throttles = Throttles()
     private let state = Mutex(State())
 
     private init() async throws {
         directory = try TestDirectory()
         let database = try await TestPostgres.database(Self.template)
+        databaseURL = database.url
         let certificates = try DevelopmentCertificates(
             directory: directory.path, hosts: ["localhost", "127.0.0.1"], now: Int64(Date().timeIntervalSince1970))
         authorityFile = certificates.authorityFile
@@ -91,19 +100,20 @@ final class RealCloud: ConformingCloud {
         let context = CloudContext(
             containerIdentifier: Self.container, token: token, transport: line, scheduler: NetworkThread.shared,
             keyStore: MemoryKeyStore())
+        state.withLock { $0.contexts.append(context) }
         return RealDevice(cloud: self, line: line, container: CKContainer(context: context))
     }
 
     /// The account comes into being when it is first asked for.
     fileprivate func token(of account: String) async throws -> String {
-        if let token = state.withLock({ $0.tokens[account] }) { return token }
+        if let known = state.withLock({ $0.accounts[account] }) { return known.token }
         let admin = AdminStore(storage)
         let credential = Credential.make()
         guard let id = try await admin.createAccount(account) else {
             throw NeverHappened(description: "no account \(account)")
         }
-        _ = try await admin.issueCredential(hash: credential.hash, label: "test", expiresAt: nil, for: id)
-        state.withLock { $0.tokens[account] = credential.text }
+        let issued = try await admin.issueCredential(hash: credential.hash, label: "test", expiresAt: nil, for: id)
+        state.withLock { $0.accounts[account] = Account(token: credential.text, credential: issued) }
         return credential.text
     }
 
@@ -129,6 +139,22 @@ final class RealCloud: ConformingCloud {
         else { throw NeverHappened(description: "no zone \(zoneID.zoneName)") }
     }
 
+    func suspend(_ account: String) async throws {
+        guard let known = state.withLock({ $0.accounts[account] }),
+            try await AdminStore(storage).revokeCredential(known.credential)
+        else { throw NeverHappened(description: "no credential of \(account)") }
+    }
+
+    /// An operator issues another credential; so that devices need not hear of it, the old one is good again.
+    func resume(_ account: String) async throws {
+        guard let known = state.withLock({ $0.accounts[account] }) else {
+            throw NeverHappened(description: "no credential of \(account)")
+        }
+        let statement = "UPDATE credential SET revoked_at = NULL WHERE id = \(known.credential.rawValue)"
+        try PostgresAdministration.execute([statement], url: databaseURL)
+        for context in state.withLock({ $0.contexts }) { context.retryNow() }
+    }
+
     func expireTokens() async throws {
         try await AdminStore(storage).renewIncarnation()
         for line in state.withLock({ $0.lines }) { line.cut() }
@@ -150,6 +176,11 @@ private struct RealDevice: ConformingDevice {
 
     func goOnline() {
         line.setOnline(true)
+        container.context.retryNow()
+    }
+
+    func cutConnections() {
+        line.cut()
         container.context.retryNow()
     }
 

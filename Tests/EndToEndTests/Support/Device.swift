@@ -20,9 +20,13 @@ final class Device: CKSyncEngineDelegate, Sendable {
     let automatically: Bool
     /// Whether texts are encrypted values.
     let isEncrypted: Bool
+    /// Whether the changes of a batch are saved together or not at all.
+    let isAtomic: Bool
 
-    init(_ container: CKContainer, automatically: Bool = true, isEncrypted: Bool = false) {
-        self.isEncrypted = isEncrypted
+    init(
+        _ container: CKContainer, automatically: Bool = true, isEncrypted: Bool = false, isAtomic: Bool = false
+    ) {
+        (self.isEncrypted, self.isAtomic) = (isEncrypted, isAtomic)
         database = container.privateCloudDatabase
         self.automatically = automatically
         start()
@@ -96,7 +100,7 @@ final class Device: CKSyncEngineDelegate, Sendable {
         _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
     ) async -> CKSyncEngine.RecordZoneChangeBatch? {
         let changes = syncEngine.state.pendingRecordZoneChanges.filter { context.options.scope.contains($0) }
-        return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
+        var batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
             self.state.withLock { state in
                 guard let text = state.texts[id] else { return nil }
                 let record = state.records[id] ?? CKRecord(recordType: "Note", recordID: id)
@@ -104,6 +108,8 @@ final class Device: CKSyncEngineDelegate, Sendable {
                 return record
             }
         }
+        batch?.atomicByZone = isAtomic
+        return batch
     }
 
     func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
