@@ -46,7 +46,11 @@ package struct ClientHandshake: Sendable {
 
     /// Judges the server's answer.
     package func confirm(_ head: ResponseHead) throws(WebSocketError) -> Acceptance {
-        guard head.status.code == 101 else { throw WebSocketError(.notUpgraded, status: head.status.code) }
+        guard head.status.code == 101 else {
+            // A server that wants another subprotocol says which (ServerHandshake).
+            let isSubprotocol = !subprotocols.isEmpty && head.fields.contains("Sec-WebSocket-Protocol")
+            throw WebSocketError(isSubprotocol ? .subprotocol : .notUpgraded, status: head.status.code)
+        }
         guard head.version >= .http11, let upgrade = head.fields.onlyValue("Upgrade"),
             HeaderFields.isSame(upgrade, "websocket"), head.fields.hasToken("Connection", "upgrade"),
             head.fields.onlyValue("Sec-WebSocket-Accept") == HandshakeKey.accept(key)

@@ -67,7 +67,11 @@ package enum ServerHandshake {
             let extensions = ExtensionOffer.parse(head.fields.values("Sec-WebSocket-Extensions"))
         else { return refuse(.badRequest) }
         let subprotocol = subprotocols.first { offer.subprotocols.contains($0) }
-        guard subprotocol != nil || !offer.requiresSubprotocol else { return refuse(.badRequest) }
+        guard subprotocol != nil || !offer.requiresSubprotocol else {
+            // with what is spoken here, so that the client knows that this is why.
+            let spoken = offer.subprotocols.joined(separator: ", ")
+            return refuse(.badRequest, HeaderFields([("Sec-WebSocket-Protocol", spoken)]))
+        }
         let deflate = offer.deflate.flatMap { DeflateNegotiation.accept(extensions, $0) }
         var fields = HeaderFields([
             ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", HandshakeKey.accept(key)),

@@ -32,14 +32,15 @@ package struct WebSocketError: Error, Equatable, Sendable {
         case notUpgraded
         /// The answer is 101, but not to this handshake.
         case invalidUpgrade
-        /// The server chose a subprotocol that was not offered, or none although one is needed.
+        /// The server chose a subprotocol that was not offered, or none although one is needed; or it refuses because it
+        /// speaks others, and ``WebSocketError/status`` has the answer's.
         case subprotocol
         /// The server chose an extension, or parameters of one, that were not offered.
         case `extension`
     }
 
     package let code: Code
-    /// The answer's status, with ``Code/notUpgraded``.
+    /// The answer's status, if it was not 101.
     package let status: Int?
 
     package init(_ code: Code, status: Int? = nil) {

@@ -2,8 +2,9 @@
 
 import Foundation
 import Testing
-import TidemarkKit
 import TidemarkTestSupport
+
+@testable import TidemarkKit
 
 /// What becomes of requests while there is no server.
 @Suite struct RetryTests {
@@ -15,6 +16,23 @@ import TidemarkTestSupport
         configuration.qualityOfService = quality
         if let resource { configuration.timeoutIntervalForResource = resource }
         return configuration
+    }
+
+    @Test func `R-014: who does not speak the server's version of the protocol is told so`() async throws {
+        let site = try await DevServer.shared()
+        func makeContainer(_ subprotocol: String) -> CKContainer {
+            let transport = SocketTransport(
+                configuration: site.configuration(), loop: NetworkThread.shared, subprotocol: subprotocol)
+            return CKContainer(
+                context: CloudContext(
+                    containerIdentifier: site.container, token: site.tokens["alice"] ?? "", transport: transport,
+                    scheduler: NetworkThread.shared))
+        }
+        let old = makeContainer("tidemark.v0")
+        let error = try await failure { try await old.privateCloudDatabase.allRecordZones() }
+        #expect(error.code == .incompatibleVersion && error.localizedDescription.contains("too old"))
+        #expect(try await failure { try await old.accountStatus() }.code == .incompatibleVersion)
+        #expect(try await makeContainer("tidemark.v1").privateCloudDatabase.allRecordZones().count == 1)
     }
 
     @Test func `R-397: urgent requests fail at once, others are tried again until the server is back or time is up`()

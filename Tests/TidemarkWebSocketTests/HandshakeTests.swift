@@ -109,6 +109,20 @@ internal import TidemarkWebSocket
         #expect(status(request(adding: [("Sec-WebSocket-Protocol", "two, one")]), strict) == 101)
     }
 
+    @Test func `R-014: who speaks none of the server's subprotocols is told which there are`() throws {
+        let strict = ServerHandshake.Offer(subprotocols: ["one", "two"], requiresSubprotocol: true)
+        let old = ClientHandshake(host: "h", path: "/", nonce: nonce, subprotocols: ["zero"])
+        guard case .refused(let response) = ServerHandshake.answer(old.request, strict) else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(response.fields.tokens("Sec-WebSocket-Protocol") == ["one", "two"])
+        let error = #expect(throws: WebSocketError.self) { try old.confirm(response) }
+        #expect(error == WebSocketError(.subprotocol, status: 400))
+        #expect(verdict(response) == .notUpgraded, "who wants none is refused for something else")
+        #expect(verdict(ResponseHead(status: .badRequest), subprotocols: ["zero"]) == .notUpgraded)
+    }
+
     // MARK: The client's side
 
     private let nonce = Array("the sample nonce".utf8)

@@ -27,6 +27,8 @@ package enum ChannelClosing: Sendable, Equatable {
     case network(String)
     /// The server's certificate or name cannot be trusted: somebody must change the configuration.
     case untrusted(String)
+    /// The server speaks another version of the protocol: somebody must update the app or the server.
+    case incompatible(String)
     /// The server closed with this WebSocket close code.
     case server(code: UInt16, reason: String)
     /// We closed it.

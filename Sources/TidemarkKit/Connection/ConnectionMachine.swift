@@ -304,6 +304,12 @@ struct ConnectionMachine {
             failure.message = text
             actions += refused(failure).filter { if case .closeChannel = $0 { false } else { true } }
         }
+        if case .incompatible(let why) = reason {
+            var failure = WireFailure()
+            failure.code = .incompatibleVersion
+            failure.message = why
+            actions += refused(failure).filter { if case .closeChannel = $0 { false } else { true } }
+        }
         if case .untrusted(let why) = reason {
             refusal = RequestFailure(code: .offline, message: why)
         }

@@ -14,13 +14,14 @@ struct SocketTransport: CloudTransport {
     private let target: Result<TransportClient.Target, ConfigurationFault>
     private let loop: EventLoop
 
-    init(configuration: TidemarkConfiguration, loop: EventLoop) {
+    /// - Parameter subprotocol: another one than this version's, for tests.
+    init(configuration: TidemarkConfiguration, loop: EventLoop, subprotocol: String = Self.subprotocol) {
         self.loop = loop
-        target = Self.target(configuration)
+        target = Self.target(configuration, subprotocol)
     }
 
     private static func target(
-        _ configuration: TidemarkConfiguration
+        _ configuration: TidemarkConfiguration, _ subprotocol: String
     ) -> Result<TransportClient.Target, ConfigurationFault> {
         if let fault = configuration.fault { return .failure(ConfigurationFault(fault)) }
         guard let url = configuration.url else {
@@ -133,6 +134,8 @@ private final class SocketChannel: CloudChannel, MessageHandler, @unchecked Send
         case .failed(let error):
             if error.code == .tlsFailed, let fault = error.underlying as? TLSError, Self.distrust.contains(fault.code) {
                 end(.untrusted("The server's certificate is not trusted: \(fault). Is TIDEMARK_CA set?"))
+            } else if (error.underlying as? WebSocketError)?.code == .subprotocol {
+                end(.incompatible("The app is too old: the server does not speak \(SocketTransport.subprotocol)."))
             } else {
                 end(.network("\(error)"))
             }

@@ -93,6 +93,18 @@ import TidemarkWire
         #expect(bench.answers[id] != nil)
     }
 
+    @Test func `R-014: a server that speaks another version of the protocol gives incompatibleVersion`() throws {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        let id = bench.request()
+        bench.take(bench.machine.closed(.incompatible("too old"), now: bench.now, dice: 0))
+        #expect(bench.failure(id) == .refused(.incompatibleVersion))
+        #expect(bench.notifications == [.refused(.incompatibleVersion)])
+        let next = bench.request()
+        #expect(bench.failure(next) == .refused(.incompatibleVersion), "and it is not asked again at once")
+        #expect(CKError(.init(code: .refused(.incompatibleVersion), message: "too old")).code == .incompatibleVersion)
+    }
+
     @Test func `R-157: after a cut the same bytes are sent again`() throws {
         var bench = Bench()
         let id = bench.request()
