@@ -45,6 +45,12 @@ import Testing
         #expect((errors?[id] as? CKError)?.code == .serverRecordChanged)
     }
 
+    @available(*, deprecated, message: "uses what is deprecated")
+    @Test func `R-370: the code that is not used any more`() {
+        let code: CKError.Code = CKError.resultsTruncated
+        #expect(code == .resultsTruncated && code.rawValue == 13)
+    }
+
     @Test func `R-370: every code, by its name on CKError and on CKError.Code`() {
         let codes: [(CKError.Code, CKError.Code, Int)] = [
             (CKError.internalError, .internalError, 1), (CKError.partialFailure, .partialFailure, 2),
@@ -53,7 +59,7 @@ import Testing
             (CKError.requestRateLimited, .requestRateLimited, 7), (CKError.missingEntitlement, .missingEntitlement, 8),
             (CKError.notAuthenticated, .notAuthenticated, 9), (CKError.permissionFailure, .permissionFailure, 10),
             (CKError.unknownItem, .unknownItem, 11), (CKError.invalidArguments, .invalidArguments, 12),
-            (CKError.resultsTruncated, .resultsTruncated, 13), (CKError.serverRecordChanged, .serverRecordChanged, 14),
+            (CKError.serverRecordChanged, .serverRecordChanged, 14),
             (CKError.serverRejectedRequest, .serverRejectedRequest, 15),
             (CKError.assetFileNotFound, .assetFileNotFound, 16), (CKError.assetFileModified, .assetFileModified, 17),
             (CKError.incompatibleVersion, .incompatibleVersion, 18),

@@ -4,7 +4,7 @@ public import Foundation
 
 extension CKError {
     /// What went wrong (section 13 of the rules).
-    public enum Code: Int, Sendable, CaseIterable {
+    public enum Code: Int, Sendable {
         /// Something went wrong inside the library or the server.
         case internalError = 1
         /// Some items failed; `partialErrorsByItemID` has their errors.
@@ -30,6 +30,7 @@ extension CKError {
         /// The request makes no sense.
         case invalidArguments = 12
         /// Not used any more.
+        @available(*, deprecated, message: "Never given")
         case resultsTruncated = 13
         /// The record has changed on the server since it was fetched.
         case serverRecordChanged = 14
@@ -82,6 +83,12 @@ extension CKError {
     }
 }
 
+// NB: Written out, because Swift does not do so for an enumeration with a deprecated case.
+extension CKError.Code: CaseIterable {
+    /// All codes, by number.
+    public static var allCases: [CKError.Code] { (1...37).compactMap(CKError.Code.init(rawValue:)) }
+}
+
 // So that `catch CKError.zoneNotFound` works: a code is a pattern that matches errors.
 extension CKError.Code: _ErrorCodeProtocol {
     /// The error that has these codes.
@@ -126,6 +133,7 @@ extension CKError {
     public static var invalidArguments: CKError.Code { .invalidArguments }
 
     /// Not used any more.
+    @available(*, deprecated, message: "Never given")
     public static var resultsTruncated: CKError.Code { .resultsTruncated }
 
     /// The record has changed on the server since it was fetched.

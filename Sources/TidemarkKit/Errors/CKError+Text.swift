@@ -16,7 +16,6 @@ extension CKError.Code {
         case .permissionFailure: "The user may not do this."
         case .unknownItem: "The record, share or subscription does not exist."
         case .invalidArguments: "The request makes no sense."
-        case .resultsTruncated: "Not used any more."
         case .serverRecordChanged: "The record has changed on the server since it was fetched."
         case .serverRejectedRequest: "The server refuses the request."
         case .assetFileNotFound: "The asset's file is not there."
@@ -41,6 +40,8 @@ extension CKError.Code {
         case .assetNotAvailable: "The asset cannot be read."
         case .accountTemporarilyUnavailable: "The account cannot be used for now."
         case .participantAlreadyInvited: "The participant was invited before."
+        // `resultsTruncated`, which is deprecated, so that to name it is a warning.
+        default: "Not used any more."
         }
     }
 }
