@@ -188,6 +188,55 @@ import Testing
         }
     }
 
+    private final class Draft: CKRecord, @unchecked Sendable {
+        var copyCount = 0
+
+        init(title: String) {
+            super.init(recordType: "Note", recordID: CKRecord.ID(recordName: title))
+        }
+
+        required init?(coder: NSCoder) {
+            super.init(coder: coder)
+            copyCount = coder.decodeInteger(forKey: "copyCount") + 1
+        }
+
+        override class var supportsSecureCoding: Bool { true }
+
+        override func encode(with coder: NSCoder) {
+            super.encode(with: coder)
+            coder.encode(copyCount, forKey: "copyCount")
+        }
+    }
+
+    private final class Pinned: CKRecord, @unchecked Sendable {
+        override func copy(with zone: NSZone? = nil) -> Any { self }
+        override var description: String { "pinned" }
+    }
+
+    @Test func `R-052: subclasses of records are made and copied as what they are`() throws {
+        let note = Note(recordType: "Note", recordID: CKRecord.ID(recordName: "n"))
+        note.title = "t"
+        note["count"] = 3
+        note.encryptedValues["secret"] = "s"
+        let copy = try #require(note.copy() as? Note)
+        #expect(copy !== note && copy.recordID == note.recordID && copy.title == "t")
+        #expect(copy["count"] as? Int == 3 && copy.encryptedValues["secret"] as? String == "s")
+        #expect(copy.changedKeys() == note.changedKeys())
+        copy.title = "other"
+        #expect(note.title == "t" && copy.title == "other")
+        #expect(Note(recordType: "Note").recordID != Note(recordType: "Note").recordID)
+        let draft = Draft(title: "d")
+        #expect((draft.copy() as? Draft)?.copyCount == 1 && draft.recordID.recordName == "d")
+        let pinned = Pinned(recordType: "Note")
+        #expect(pinned.copy() as? Pinned === pinned && "\(pinned)" == "pinned")
+    }
+
+    @available(*, deprecated, message: "uses what is deprecated")
+    @Test func `R-040: a record with a new name in a zone`() {
+        let zoneID = CKRecordZone.ID(zoneName: "Z")
+        #expect(CKRecord(recordType: "Note", zoneID: zoneID).recordID.zoneID == zoneID)
+    }
+
     @Test func `R-049: records can be subclassed, and are archived as their class`() throws {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "n")).encodeSystemFields(with: archiver)

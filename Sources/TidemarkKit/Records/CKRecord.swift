@@ -8,6 +8,8 @@ internal import TidemarkFields
 ///
 /// Records are reference objects; `copy()` gives an independent one (R-052). They may be used from several threads:
 /// each call is one step.
+///
+/// A subclass is copied as its own class, by its `encode(with:)` and `init(coder:)`. What comes from a server is a `CKRecord`.
 open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyValueSetting, @unchecked Sendable {
     /// The name of a kind of records: a letter, then letters, digits and underscores (R-041).
     public typealias RecordType = String
@@ -24,8 +26,11 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
     let state: Locked<RecordState>
 
     /// A new record, which exists on the server once it is saved.
-    public convenience init(recordType: CKRecord.RecordType, recordID: CKRecord.ID = CKRecord.ID()) {
-        self.init(recordType: recordType, recordID: recordID, state: RecordState())
+    public init(recordType: CKRecord.RecordType, recordID: CKRecord.ID = CKRecord.ID()) {
+        self.recordType = recordType
+        self.recordID = recordID
+        state = Locked(RecordState())
+        super.init()
     }
 
     /// A new record with a new name in that zone.
@@ -152,7 +157,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
     // MARK: NSSecureCoding, NSCopying
 
     /// True.
-    public class var supportsSecureCoding: Bool { true }
+    open class var supportsSecureCoding: Bool { true }
 
     /// A record from an archive that `encode(with:)` or `encodeSystemFields(with:)` wrote (R-049, R-051); nil if it
     /// holds none.
@@ -165,24 +170,41 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
     }
 
     /// Writes the record with all its fields and what was changed in it; of assets where they are (R-051).
-    public func encode(with coder: NSCoder) {
+    open func encode(with coder: NSCoder) {
         RecordArchive.encodeSystemFields(recordType, recordID, unpacked { $0 }, to: coder)
         RecordArchive.encodeFields(unpacked { $0 }, to: coder)
     }
 
     /// Writes what the server knows of the record, no fields of the app's: identity, type, tag, dates, users, parent
     /// and share (R-049).
-    public func encodeSystemFields(with coder: NSCoder) {
+    open func encodeSystemFields(with coder: NSCoder) {
         RecordArchive.encodeSystemFields(recordType, recordID, state.withLock { $0 }, to: coder)
     }
 
-    /// An independent record with the same ID, tag, fields and changes (R-052).
-    public func copy(with zone: NSZone? = nil) -> Any {
+    /// An independent record with the same ID, tag, fields and changes (R-052), of the same class.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let plain = copied()
+        guard type(of: self) != type(of: plain) else { return plain }
+        // NB: Swift makes no object of a class that it does not know but by an initializer that every subclass has.
+        let archiver = NSKeyedArchiver(requiringSecureCoding: false)
+        encode(with: archiver)
+        archiver.finishEncoding()
+        guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: archiver.encodedData),
+            let copy = type(of: self).init(coder: unarchiver)
+        else { return plain }
+        // What an archive does not hold.
+        let state = state.withLock { $0 }
+        copy.state.withLock { $0 = state }
+        return copy
+    }
+
+    /// An independent record of the class that a server's records have, whatever a subclass does.
+    func copied() -> CKRecord {
         CKRecord(recordType: recordType, recordID: recordID, state: state.withLock { $0 })
     }
 
     /// For people to read.
-    public override var description: String {
+    open override var description: String {
         "<CKRecord recordType=\(recordType) recordID=\(recordID) recordChangeTag=\(recordChangeTag ?? "none")>"
     }
 

@@ -108,7 +108,9 @@ public class CKShare: CKRecord, @unchecked Sendable {
     }
 
     /// An independent share with the same ID, tag, fields and changes, and copies of the participants.
-    public override func copy(with zone: NSZone? = nil) -> Any {
+    public override func copy(with zone: NSZone? = nil) -> Any { copied() }
+
+    override func copied() -> CKRecord {
         CKShare(recordID: recordID, state: state.withLock { $0 }, sharing: sharing.withLock { $0 }.copied)
     }
 

@@ -78,7 +78,7 @@ extension CKSyncEngine.RecordZoneChangeBatch {
     /// The same with records of its own.
     func copied() -> Self {
         var copy = self
-        copy.recordsToSave = recordsToSave.map { $0.copy() as? CKRecord ?? $0 }
+        copy.recordsToSave = recordsToSave.map { $0.copied() }
         return copy
     }
 }
