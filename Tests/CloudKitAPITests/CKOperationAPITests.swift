@@ -52,8 +52,36 @@ import Testing
             .hundredsOfGigabytes,
         ]
         #expect(sizes.map(\.rawValue) == Array(0...7))
-        let database: CKDatabase? = CKDatabaseOperation().database
+        let work = CKDatabaseOperation()
+        let database: CKDatabase? = work.database
         #expect(database == nil)
+        work.database = settings.container?.privateCloudDatabase
+        #expect(work.database?.databaseScope == .private)
+    }
+
+    private final class CountedFetch: CKFetchRecordsOperation, @unchecked Sendable {
+        let number: Int
+
+        init(number: Int) {
+            self.number = number
+            super.init()
+        }
+    }
+
+    private final class NamedZones: CKFetchRecordZonesOperation, @unchecked Sendable {
+        let label: String
+
+        init(label: String) {
+            self.label = label
+            super.init()
+        }
+    }
+
+    @Test func `R-394: operations can be subclassed, with initializers of the app's own`() {
+        let fetch = CountedFetch(number: 3)
+        fetch.recordIDs = [recordID]
+        let zones = NamedZones(label: "all")
+        #expect(fetch.number == 3 && fetch.recordIDs == [recordID] && zones.label == "all")
     }
 
     @Test func `R-150: CKModifyRecordsOperation`() {
@@ -124,6 +152,8 @@ import Testing
         other.perRecordResultBlock = { (_: CKRecord.ID, _: Result<CKRecord, any Error>) in }
         other.fetchRecordsResultBlock = { (_: Result<Void, any Error>) in }
         #expect(other.recordIDs == [recordID])
+        other.recordIDs = nil
+        #expect(other.recordIDs == nil)
         let current: CKFetchRecordsOperation = CKFetchRecordsOperation.fetchCurrentUserRecordOperation()
         #expect(current !== other)
     }
@@ -140,6 +170,9 @@ import Testing
         other.recordMatchedBlock = { (_: CKRecord.ID, _: Result<CKRecord, any Error>) in }
         other.queryResultBlock = { (_: Result<CKQueryOperation.Cursor?, any Error>) in }
         #expect(other.query === query)
+        other.query = nil
+        other.cursor = nil
+        #expect(other.query == nil && other.cursor == nil)
         let _: (CKQueryOperation.Cursor) -> CKQueryOperation = CKQueryOperation.init(cursor:)
         #expect(CKQueryOperation.Cursor.supportsSecureCoding)
     }
@@ -153,6 +186,8 @@ import Testing
         some.perRecordZoneResultBlock = { (_: CKRecordZone.ID, _: Result<CKRecordZone, any Error>) in }
         some.fetchRecordZonesResultBlock = { (_: Result<Void, any Error>) in }
         #expect(some.recordZoneIDs == [zoneID] && all !== some)
+        all.recordZoneIDs = [zoneID]
+        #expect(all.recordZoneIDs == [zoneID])
 
         let modify = CKModifyRecordZonesOperation()
         #expect(modify.recordZonesToSave == nil && modify.recordZoneIDsToDelete == nil)
@@ -161,6 +196,9 @@ import Testing
         other.perRecordZoneDeleteBlock = { (_: CKRecordZone.ID, _: Result<Void, any Error>) in }
         other.modifyRecordZonesResultBlock = { (_: Result<Void, any Error>) in }
         #expect(other.recordZonesToSave?.count == 1 && other.recordZoneIDsToDelete == [zoneID])
+        modify.recordZonesToSave = [zone]
+        modify.recordZoneIDsToDelete = [zoneID]
+        #expect(modify.recordZonesToSave?.first === zone && modify.recordZoneIDsToDelete == [zoneID])
     }
 
     @Test func `R-216: CKFetchDatabaseChangesOperation`() {
@@ -224,6 +262,8 @@ import Testing
         some.perSubscriptionResultBlock = { (_: CKSubscription.ID, _: Result<CKSubscription, any Error>) in }
         some.fetchSubscriptionsResultBlock = { (_: Result<Void, any Error>) in }
         #expect(some.subscriptionIDs == ["all"] && all !== some)
+        all.subscriptionIDs = ["all"]
+        #expect(all.subscriptionIDs == ["all"])
 
         let modify = CKModifySubscriptionsOperation()
         #expect(modify.subscriptionsToSave == nil && modify.subscriptionIDsToDelete == nil)
@@ -233,6 +273,9 @@ import Testing
         other.perSubscriptionDeleteBlock = { (_: CKSubscription.ID, _: Result<Void, any Error>) in }
         other.modifySubscriptionsResultBlock = { (_: Result<Void, any Error>) in }
         #expect(other.subscriptionsToSave?.count == 1 && other.subscriptionIDsToDelete == ["old"])
+        modify.subscriptionsToSave = [subscription]
+        modify.subscriptionIDsToDelete = ["old"]
+        #expect(modify.subscriptionsToSave?.first === subscription && modify.subscriptionIDsToDelete == ["old"])
     }
 
     @Test func `R-314, R-315, R-317: the operations of sharing`() throws {
@@ -261,6 +304,8 @@ import Testing
         }
         participants.fetchShareParticipantsResultBlock = { (_: Result<Void, any Error>) in }
         #expect(participants.userIdentityLookupInfos == [info])
+        participants.userIdentityLookupInfos = nil
+        #expect(participants.userIdentityLookupInfos == nil)
     }
 
     @available(*, deprecated, message: "uses what is deprecated")

@@ -82,11 +82,75 @@ import TidemarkKit
         #expect(try results.saveResults[id("n2")]?.get()["text"] as? String == "two")
     }
 
-    @Test func `R-130: deleting needs no tag, also for what is not there`() async throws {
+    @Test func `R-150: in the default zone a record that cannot be sent fails alone, also in an atomic call`()
+        async throws
+    {
+        let database = try await makeDatabase()
+        func make(_ name: String, _ zoneID: CKRecordZone.ID, file: String? = nil) -> CKRecord {
+            let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name, zoneID: zoneID))
+            record["text"] = name
+            if let file { record["file"] = CKAsset(fileURL: URL(fileURLWithPath: file)) }
+            return record
+        }
+        for (zone, isAtomic) in [(CKRecordZone.ID.default, false), (zoneID, true)] {
+            let (good, bad) = (make("good", zone), make("bad", zone, file: "/none/there"))
+            let old = CKRecord.ID(recordName: "old", zoneID: zone)
+            try await database.save(make("old", zone))
+            let error = try await failure {
+                try await database.modifyRecords(saving: [good, bad], deleting: [old], atomically: true)
+            }
+            let codes = (error.partialErrorsByItemID ?? [:]).mapValues { ($0 as? CKError)?.code }
+            #expect(error.code == .partialFailure && codes[bad.recordID] == .assetFileNotFound)
+            #expect(codes[good.recordID] == (isAtomic ? .batchRequestFailed : nil) && codes.count == (isAtomic ? 3 : 1))
+            let found = try await database.records(for: [good.recordID, old])
+            #expect(code(found[good.recordID]) == (isAtomic ? .unknownItem : nil))
+            #expect(code(found[old]) == (isAtomic ? nil : .unknownItem))
+        }
+    }
+
+    @Test func `R-158, R-705: changes of different records of a zone do not conflict`() async throws {
+        let database = try await makeDatabase()
+        _ = try await database.modifyRecords(saving: [note("n1", "one"), note("n2", "two")], deleting: [])
+        let (mine, other) = (try await database.record(for: id("n1")), try await database.record(for: id("n2")))
+        other["text"] = "other"
+        try await database.save(other)
+        try await database.save(note("n3", "three"))
+        // The zone has moved on since this was fetched; the record has not.
+        mine["text"] = "mine"
+        #expect(try await database.save(mine)["text"] as? String == "mine")
+    }
+
+    @Test func `R-112: saving the client's or the ancestor's copy of a conflict conflicts again`() async throws {
+        let database = try await makeDatabase()
+        try await database.save(note("n1", "one"))
+        let stale = try await database.record(for: id("n1"))
+        let other = try await database.record(for: id("n1"))
+        other["text"] = "other"
+        try await database.save(other)
+        stale["text"] = "mine"
+        let error = try await failure { try await database.save(stale) }
+        #expect(error.code == .serverRecordChanged)
+        for copy in [try #require(error.clientRecord), try #require(error.ancestorRecord)] {
+            copy["text"] = "again"
+            let again = try await failure { try await database.save(copy) }
+            #expect(again.code == .serverRecordChanged && again.serverRecord?["text"] as? String == "other")
+        }
+        let server = try #require(error.serverRecord)
+        server["text"] = "merged"
+        #expect(try await database.save(server)["text"] as? String == "merged")
+    }
+
+    @Test func `R-130, R-131: deleting needs no tag, also for what is not there, and that leaves no trace`()
+        async throws
+    {
         let database = try await makeDatabase()
         try await database.save(note("n1", "one"))
         #expect(try await database.deleteRecord(withID: id("n1")) == id("n1"))
         #expect(try await failure { try await database.record(for: self.id("n1")) }.code == .unknownItem)
+        let token = try await database.recordZoneChanges(inZoneWith: zoneID, since: nil).changeToken
+        for name in ["n1", "never"] { #expect(try await database.deleteRecord(withID: id(name)) == id(name)) }
+        let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: token)
+        #expect(changes.modificationResultsByID.isEmpty && changes.deletions.isEmpty)
     }
 
     @Test func `R-155: more than 400 items are refused as a whole`() async throws {

@@ -4,14 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 import TidemarkKit
-
-/// What the blocks of an operation said, in order.
-private final class Said: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    func say(_ line: String) { lines.withLock { $0.append(line) } }
-    var all: [String] { lines.withLock { $0 } }
-}
+import TidemarkTestKit
 
 /// Every operation, once, against a real server.
 @Suite struct OperationTests {
@@ -29,26 +22,6 @@ private final class Said: Sendable {
         let record = CKRecord(recordType: "Note", recordID: id(name))
         record["text"] = text
         return record
-    }
-
-    /// Adds the operation and waits for its `completionBlock`.
-    private func run(_ operation: CKDatabaseOperation, on database: CKDatabase, _ said: Said) async {
-        await withCheckedContinuation { continuation in
-            operation.completionBlock = {
-                said.say("completed")
-                continuation.resume()
-            }
-            database.add(operation)
-        }
-    }
-
-    private func text(_ error: any Error) -> String { (error as? CKError).map { "\($0.code)" } ?? "\(error)" }
-
-    private func text<Value>(_ result: Result<Value, any Error>, _ value: (Value) -> String) -> String {
-        switch result {
-        case .success(let success): value(success)
-        case .failure(let error): text(error)
-        }
     }
 
     @Test func `R-390, R-152, R-153: items first, then the whole with their errors, then the completion block`()
@@ -242,6 +215,46 @@ private final class Said: Sendable {
         changes.fetchRecordZoneChangesResultBlock = { told.say(text($0) { "success" }) }
         await run(changes, on: database, told)
         #expect(told.all == ["record", "zone operationCancelled", "operationCancelled", "completed"])
+    }
+
+    @Test func `R-393: cancelling after a zone stops the blocks of the zones that follow`() async throws {
+        let (database, other) = (try await makeDatabase(), CKRecordZone.ID(zoneName: "Other"))
+        try await database.save(CKRecordZone(zoneID: other))
+        let (said, changes) = (Said(), CKFetchRecordZoneChangesOperation(recordZoneIDs: [zoneID, other]))
+        changes.recordZoneFetchResultBlock = { [weak changes] id, result in
+            said.say("\(id.zoneName) \(text(result) { _ in "success" })")
+            changes?.cancel()
+        }
+        changes.fetchRecordZoneChangesResultBlock = { said.say(text($0) { "success" }) }
+        await run(changes, on: database, said)
+        #expect(said.all == ["Notes success", "operationCancelled", "completed"])
+    }
+
+    @Test func `R-205: an ended zone is told of by one block, the one of its reason or else that of deleted zones`()
+        async throws
+    {
+        let alice = TestCloud().account("alice")
+        let database = alice.device("phone").container.privateCloudDatabase
+        let zones = ["deleted", "purged", "reset"].map { CKRecordZone(zoneName: $0) }
+        _ = try await database.modifyRecordZones(saving: zones, deleting: [])
+        let token = try await database.databaseChanges(since: nil).changeToken
+        try await database.deleteRecordZone(withID: zones[0].zoneID)
+        try alice.purge(zones[1].zoneID)
+        try alice.resetEncryptedData(in: zones[2].zoneID)
+        for isEach in [true, false] {
+            let (said, operation) = (Said(), CKFetchDatabaseChangesOperation(previousServerChangeToken: token))
+            operation.recordZoneWithIDWasDeletedBlock = { said.say("deleted \($0.zoneName)") }
+            if isEach {
+                operation.recordZoneWithIDWasPurgedBlock = { said.say("purged \($0.zoneName)") }
+                operation.recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock = {
+                    said.say("reset \($0.zoneName)")
+                }
+            }
+            operation.recordZoneWithIDChangedBlock = { said.say("changed \($0.zoneName)") }
+            await run(operation, on: database, said)
+            let expected = ["deleted deleted", isEach ? "purged purged" : "deleted purged"]
+            #expect(said.all.sorted() == (["completed", isEach ? "reset reset" : "deleted reset"] + expected).sorted())
+        }
     }
 
     @Test func `R-394: operations wait for those that they depend on`() async throws {

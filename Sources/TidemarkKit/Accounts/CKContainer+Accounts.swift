@@ -10,7 +10,7 @@ extension CKContainer {
     public func accountStatus() async throws -> CKAccountStatus {
         guard context.hasCredential else { return .noAccount }
         do throws(CKError) {
-            return try await context.connection.identify().isEmpty ? .noAccount : .available
+            return try await identify().isEmpty ? .noAccount : .available
         } catch {
             switch error.code {
             case .notAuthenticated: return .temporarilyUnavailable
@@ -25,7 +25,7 @@ extension CKContainer {
     /// - Throws: `notAuthenticated` if nobody is signed in.
     public func userRecordID() async throws -> CKRecord.ID {
         guard context.hasCredential else { throw CKError.noAccount }
-        let name = try await context.connection.identify()
+        let name = try await identify()
         guard !name.isEmpty else { throw CKError.noAccount }
         return CKRecord.ID(recordName: name)
     }

@@ -36,7 +36,9 @@ package enum FileThread {
     }
 
     /// For what an app is told meanwhile: nobody knows how long that takes.
-    static func leave(_ work: @Sendable () -> Void) async {
-        await withTaskExecutorPreference(globalConcurrentExecutor) { work() }
+    ///
+    /// - Parameter executor: where it is told; nil: wherever tasks run.
+    static func leave(for executor: (any TaskExecutor)?, _ work: @Sendable () -> Void) async {
+        await withTaskExecutorPreference(executor ?? globalConcurrentExecutor) { work() }
     }
 }

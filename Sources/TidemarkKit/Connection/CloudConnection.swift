@@ -64,6 +64,9 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     /// On the clock that waits are measured with.
     var now: Duration { scheduler.now }
 
+    /// 64 random bits.
+    var dice: UInt64 { scheduler.randomBits() }
+
     /// Lets time pass.
     ///
     /// - Throws: `operationCancelled` at once when the task is or gets cancelled.
@@ -156,10 +159,6 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     /// Nobody will ask for the answer.
     func abandon(_ answer: PendingAnswer) {
         cancel(answer.id)
-    }
-
-    func pause(for delay: Double) async {
-        try? await scheduler.sleep(for: .milliseconds(Int64(min(max(delay, 0), 60) * 1_000)))
     }
 
     private func deadline(of id: UInt64, _ timeout: Duration) -> ScheduledTimer {

@@ -100,8 +100,15 @@ public class CKContainer: NSObject, @unchecked Sendable {
     }
 
     private func configured(_ configuration: CKOperation.Configuration?, _ group: CKOperationGroup?) -> CKContainer {
-        let own = (configuration ?? CKOperation.Configuration()).merged(over: group?.defaultConfiguration)
-        return CKContainer(
-            context: context, configuration: own.merged(over: self.configuration), group: group ?? self.group)
+        // Without the group's defaults: they come last, and an operation may be of another group.
+        let own = (configuration ?? CKOperation.Configuration()).merged(over: self.configuration)
+        return CKContainer(context: context, configuration: own, group: group ?? self.group)
+    }
+
+    /// Who is signed in, as the server says; an empty name without an account. As ``configuredWith(configuration:group:body:)``
+    /// gave the time for it.
+    func identify() async throws(CKError) -> String {
+        let settings = (configuration ?? CKOperation.Configuration()).merged(over: group?.defaultConfiguration)
+        return try await context.connection.identify(timeout: min(settings.requestTimeout, settings.resourceTimeout))
     }
 }

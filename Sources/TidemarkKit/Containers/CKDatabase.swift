@@ -26,25 +26,26 @@ public class CKDatabase: NSObject, @unchecked Sendable {
     /// The requests of this database; without an account there are none to private and shared data.
     var cloud: CloudDatabase {
         get throws(CKError) {
-            try cloud(with: configuration ?? CKOperation.Configuration(), group: group, qualityOfService: .default)
+            let configuration = (configuration ?? CKOperation.Configuration()).merged(over: group?.defaultConfiguration)
+            return try cloud(
+                with: configuration, group: group, qualityOfService: configuration.qualityOfService)
         }
     }
 
-    /// The requests of this database, done as a configuration wants them.
+    /// The requests of this database, done as a configuration wants them. The time of all of them begins now.
     ///
     /// - Parameters:
     ///   - group: of the operation, for the server's log.
-    ///   - qualityOfService: of the operation; the configuration may ask for less as well.
+    ///   - qualityOfService: that holds: the operation's own, or else the configuration's.
     func cloud(
         with configuration: CKOperation.Configuration, group: CKOperationGroup?, qualityOfService: QualityOfService
     ) throws(CKError) -> CloudDatabase {
         guard scope == .public || container.context.hasCredential else { throw CKError.noAccount }
         var cloud = container.context.database(scope)
         cloud.group = group
-        cloud.timeout = .seconds(configuration.timeoutIntervalForRequest)
-        if [qualityOfService, configuration.qualityOfService].contains(where: { $0 == .utility || $0 == .background }) {
-            cloud.patience = .seconds(configuration.timeoutIntervalForResource)
-        }
+        cloud.timeout = configuration.requestTimeout
+        cloud.deadline = cloud.connection.now + configuration.resourceTimeout
+        cloud.isPatient = qualityOfService == .utility || qualityOfService == .background
         return cloud
     }
 
@@ -81,9 +82,8 @@ public class CKDatabase: NSObject, @unchecked Sendable {
     }
 
     private func configured(_ configuration: CKOperation.Configuration?, _ group: CKOperationGroup?) -> CKDatabase {
-        let own = (configuration ?? CKOperation.Configuration()).merged(over: group?.defaultConfiguration)
-        return CKDatabase(
-            container: container, scope: scope, configuration: own.merged(over: self.configuration),
-            group: group ?? self.group)
+        // Without the group's defaults: they come last, and an operation may be of another group.
+        let own = (configuration ?? CKOperation.Configuration()).merged(over: self.configuration)
+        return CKDatabase(container: container, scope: scope, configuration: own, group: group ?? self.group)
     }
 }

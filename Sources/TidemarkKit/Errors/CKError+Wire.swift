@@ -49,6 +49,18 @@ extension CKError {
         self.init(code, userInfo: [NSLocalizedDescriptionKey: text])
     }
 
+    /// Whether it says something of the network, the server or the account, and nothing of the record or zone that was asked
+    /// for: the next one would fail in the same way.
+    var isAboutNoItem: Bool {
+        switch code {
+        case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .notAuthenticated,
+            .accountTemporarilyUnavailable, .managedAccountRestricted, .badContainer, .missingEntitlement,
+            .incompatibleVersion, .operationCancelled:
+            true
+        default: false
+        }
+    }
+
     private static let offlineText = "The server cannot be reached."
 
     /// private and shared data need an account.

@@ -5,6 +5,8 @@ internal import Foundation
 /// Work for one database.
 open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     private let target = Locked<CKDatabase?>(nil)
+    /// Until when all of the work has time, on the clock of the database's connection; nil before the first request.
+    private let deadline = Locked<Duration?>(nil)
 
     /// The database to work on; nil: the private one of the configuration's container, or of the default one.
     public var database: CKDatabase? {
@@ -17,7 +19,16 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
         get throws(CKError) {
             let configuration = effectiveConfiguration
             let database = database ?? (configuration.container ?? CKContainer.default()).privateCloudDatabase
-            return try database.cloud(with: configuration, group: group, qualityOfService: qualityOfService)
+            var cloud = try database.cloud(
+                with: configuration, group: group, qualityOfService: effectiveQualityOfService)
+            cloud.reportExecutor = executor
+            // one for all requests, of all pages.
+            cloud.deadline = deadline.withLock { deadline in
+                let first = deadline ?? cloud.deadline
+                deadline = first
+                return first
+            }
+            return cloud
         }
     }
 

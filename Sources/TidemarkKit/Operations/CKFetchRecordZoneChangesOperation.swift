@@ -27,7 +27,8 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
                 >
             ) -> Void
         )?
-    /// What became of the whole; `partialFailure` holds the errors of the zones that failed.
+    /// What became of the whole; `partialFailure` holds the errors of the zones that failed. What concerns no zone in
+    /// particular, such as the network or the account, ends the fetch at once, with that error; further zones are not told of.
     public final var fetchRecordZoneChangesResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var recordChanged: ((CKRecord) -> Void)?
@@ -74,12 +75,12 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
 
     override func perform() async {
         var errors: [AnyHashable: any Error] = [:]
-        for zoneID in zoneIDs {
+        var whole: CKError?
+        for zoneID in zoneIDs where !isCancelled && whole == nil {
             guard let error = await fetch(zoneID) else { continue }
-            errors[zoneID] = error
-            if isCancelled { break }
+            if error.isAboutNoItem { whole = error } else { errors[zoneID] = error }
         }
-        let outcome = self.outcome(of: errors)
+        let outcome = whole.map { .failure(isCancelled ? CKError(.operationCancelled) : $0) } ?? outcome(of: errors)
         fetchRecordZoneChangesResultBlock?(outcome)
         switch outcome {
         case .success: completion?(nil)

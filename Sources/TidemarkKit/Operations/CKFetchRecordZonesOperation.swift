@@ -23,7 +23,7 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     }
 
     /// Fetches all zones.
-    public override required init() {
+    public override init() {
         super.init()
     }
 
@@ -34,8 +34,10 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     }
 
     /// Fetches all zones of the database, the default zone among them.
-    public class func fetchAllRecordZonesOperation() -> Self {
-        Self()
+    ///
+    /// An operation of this very class, so that subclasses need not have its `init()`.
+    public class func fetchAllRecordZonesOperation() -> CKFetchRecordZonesOperation {
+        CKFetchRecordZonesOperation()
     }
 
     override func perform() async {

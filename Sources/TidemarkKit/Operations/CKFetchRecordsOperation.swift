@@ -37,7 +37,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
 
     /// With nothing to fetch yet.
-    public override required init() {
+    public override init() {
         super.init()
     }
 
@@ -48,16 +48,21 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
 
     /// Fetches the user record of whoever is signed in.
-    public class func fetchCurrentUserRecordOperation() -> Self {
-        let operation = Self()
+    ///
+    /// An operation of this very class, so that subclasses need not have its `init()`.
+    public class func fetchCurrentUserRecordOperation() -> CKFetchRecordsOperation {
+        let operation = CKFetchRecordsOperation()
         operation.fetchesCurrentUser = true
         return operation
     }
 
     /// Nil if nobody wants to be told.
-    private var progress: CloudDatabase.Progress? {
+    var progress: CloudDatabase.Progress? {
         guard perRecordProgressBlock != nil else { return nil }
-        return { [self] id, fraction in perRecordProgressBlock?(id, fraction) }
+        return { [self] id, fraction in
+            guard !isCancelled else { return }
+            perRecordProgressBlock?(id, fraction)
+        }
     }
 
     override func perform() async {

@@ -23,7 +23,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
     }
 
     /// Fetches all subscriptions.
-    public override required init() {
+    public override init() {
         super.init()
     }
 
@@ -34,8 +34,10 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
     }
 
     /// Fetches all of the user's subscriptions to the database.
-    public class func fetchAllSubscriptionsOperation() -> Self {
-        Self()
+    ///
+    /// An operation of this very class, so that subclasses need not have its `init()`.
+    public class func fetchAllSubscriptionsOperation() -> CKFetchSubscriptionsOperation {
+        CKFetchSubscriptionsOperation()
     }
 
     override func perform() async {

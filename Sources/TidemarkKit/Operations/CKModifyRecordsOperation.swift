@@ -65,11 +65,12 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
 
     /// Nil if nobody wants to be told.
-    private func progress(of records: [CKRecord]) -> CloudDatabase.Progress? {
+    func progress(of records: [CKRecord]) -> CloudDatabase.Progress? {
         guard perRecordProgressBlock != nil else { return nil }
         let byID = Dictionary(records.map { ($0.recordID, $0) }, uniquingKeysWith: { first, _ in first })
         return { [self] id, fraction in
-            if let record = byID[id] { perRecordProgressBlock?(record, fraction) }
+            guard !isCancelled, let record = byID[id] else { return }
+            perRecordProgressBlock?(record, fraction)
         }
     }
 

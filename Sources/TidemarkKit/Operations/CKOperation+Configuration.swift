@@ -52,22 +52,37 @@ extension CKOperation {
             set { settings.withLock { $0.isLongLived = newValue } }
         }
 
-        /// Seconds without progress after which a request is given up; default 60.
+        /// Seconds without progress after which a request is given up; default 60, which also holds instead of what is not
+        /// positive or no number.
         public var timeoutIntervalForRequest: TimeInterval {
             get { settings.withLock { $0.timeoutIntervalForRequest ?? 60 } }
             set { settings.withLock { $0.timeoutIntervalForRequest = newValue } }
         }
 
-        /// Seconds after which all of the work is given up; default a week.
+        /// Seconds after which all of the work is given up, however many requests it takes, with the error of the last of
+        /// them or `networkFailure`; default a week, which also holds instead of what is not positive or no number.
         public var timeoutIntervalForResource: TimeInterval {
             get { settings.withLock { $0.timeoutIntervalForResource ?? 604_800 } }
             set { settings.withLock { $0.timeoutIntervalForResource = newValue } }
         }
 
-        /// This configuration, with `other` where it says nothing.
+        /// How long a request may take.
+        var requestTimeout: Duration { Self.duration(timeoutIntervalForRequest, default: 60) }
+
+        /// How long all of the work may take.
+        var resourceTimeout: Duration { Self.duration(timeoutIntervalForResource, default: 604_800) }
+
+        private static func duration(_ interval: TimeInterval, default standard: TimeInterval) -> Duration {
+            .seconds(interval > 0 ? min(interval, intervalMax) : standard)
+        }
+
+        /// Ten years, in seconds: clocks and timers can count them, and nobody waits longer.
+        private static let intervalMax: TimeInterval = 315_360_000
+
+        /// A new configuration: this one's settings, and those of `other` where it says nothing.
         func merged(over other: Configuration?) -> Configuration {
-            guard let other else { return self }
             var settings = settings.withLock { $0 }
+            guard let other else { return Configuration(settings) }
             let others = other.settings.withLock { $0 }
             settings.container = settings.container ?? others.container
             settings.qualityOfService = settings.qualityOfService ?? others.qualityOfService

@@ -4,8 +4,9 @@ public import Foundation
 
 /// A piece of work for a server, to be added to a queue, a container or a database.
 ///
-/// Its blocks are called one after another, never on the main queue: progress, items, zones, the result of the whole, and
-/// then `completionBlock`. Set everything before it starts; an operation runs once.
+/// Its blocks are called one after another, on a serial queue of the operation's own and never on the main queue: progress,
+/// items, zones, the result of the whole, and then `completionBlock`. A block may wait for other CloudKit calls.
+/// Set everything before it starts; an operation runs once.
 open class CKOperation: Operation, @unchecked Sendable {
     /// Names an operation in logs.
     public typealias ID = String
@@ -25,16 +26,21 @@ open class CKOperation: Operation, @unchecked Sendable {
     }
 
     private let state = Locked(State())
+    final let executor = OperationExecutor()
 
     /// An operation with the default configuration.
     public override init() {
         super.init()
     }
 
-    /// How the work is to be done. Nil sets the default.
+    /// How the work is to be done. Nil sets the default. What is set is copied: one configuration can be given to many
+    /// operations, and changed in each.
     public var configuration: CKOperation.Configuration! {
         get { state.withLock { $0.configuration } }
-        set { state.withLock { $0.configuration = newValue ?? Configuration() } }
+        set {
+            let own = (newValue ?? Configuration()).merged(over: nil)
+            state.withLock { $0.configuration = own }
+        }
     }
 
     /// The operations that this one belongs to.
@@ -68,12 +74,12 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     /// Begins the work. Queues call it; so may an app, once.
     open override func start() {
-        guard state.withLock({ $0.phase == .waiting }) else { return }
-        let priority = priority
         willChangeValue(for: \.isExecuting)
-        let task = state.withLock { state in
+        let priority = priority
+        let task = state.withLock { state -> Task<Void, Never>? in
+            guard state.phase == .waiting else { return nil }
             state.phase = .executing
-            let task = Task.detached(priority: priority) { [self] in
+            let task = Task.detached(executorPreference: executor, priority: priority) { [self] in
                 await perform()
                 finish()
             }
@@ -81,13 +87,18 @@ open class CKOperation: Operation, @unchecked Sendable {
             return task
         }
         didChangeValue(for: \.isExecuting)
-        if isCancelled { task.cancel() }
+        if isCancelled { task?.cancel() }
     }
 
     /// As urgent as the operation is, or else its configuration or its group.
-    final var priority: TaskPriority? {
+    final var effectiveQualityOfService: QualityOfService {
         let own = qualityOfService
-        return switch own == .default ? effectiveConfiguration.qualityOfService : own {
+        return own == .default ? effectiveConfiguration.qualityOfService : own
+    }
+
+    /// The same for tasks.
+    final var priority: TaskPriority? {
+        switch effectiveQualityOfService {
         case .userInteractive, .userInitiated: .userInitiated
         case .utility: .utility
         case .background: .background

@@ -44,10 +44,13 @@ public class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
         super.init()
     }
 
-    /// What an operation of the group does unless it says otherwise. Nil sets the default.
+    /// What an operation of the group does unless it says otherwise. Nil sets the default; what is set is copied.
     public var defaultConfiguration: CKOperation.Configuration! {
         get { settings.withLock { $0.defaultConfiguration } }
-        set { settings.withLock { $0.defaultConfiguration = newValue ?? CKOperation.Configuration() } }
+        set {
+            let own = (newValue ?? CKOperation.Configuration()).merged(over: nil)
+            settings.withLock { $0.defaultConfiguration = own }
+        }
     }
 
     /// A name for people.

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Does `work` in a task of its own and hands its result to `handler`, once, off the main queue.
+internal import Dispatch
+
+/// Does `work` in a task of its own and hands its result to `handler`, once, off the main queue. The handler may wait
+/// for other CloudKit calls.
 func deliver<Value: Sendable>(
     to handler: @escaping @Sendable (Result<Value, any Error>) -> Void,
     _ work: @escaping @Sendable () async throws -> Value
 ) {
     Task.detached {
+        let result: Result<Value, any Error>
         do {
-            handler(.success(try await work()))
+            result = .success(try await work())
         } catch {
-            handler(.failure(error))
+            result = .failure(error)
         }
+        // NB: A queue of its own, because it gets a thread of its own if the handler blocks (see OperationExecutor).
+        DispatchQueue(label: "dev.tidemark.handler").async { handler(result) }
     }
 }
 

@@ -45,6 +45,8 @@ extension CKDatabase {
 
     func allRecords(matching query: CKQuery, in zoneID: CKRecordZone.ID?) async throws -> [CKRecord] {
         let limit = CKQueryOperation.maximumResults
+        // One, so that all pages together have the time of one call.
+        let cloud = try cloud
         var page = try await cloud.records(matching: query, in: zoneID, desiredKeys: nil, limit: limit)
         var records: [CKRecord] = []
         while true {

@@ -271,6 +271,27 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-390, R-400: progress of a fetch grows to 1, before the record's result, one call at a time`()
+        async throws
+    {
+        let database = try await prepare(DevServer.shared().makeContainer())
+        try await withFiles { files in
+            try await database.save(record("r", try files.make(3 * Self.mebibyte)))
+            // Not locked: blocks of one operation are called one after another.
+            nonisolated(unsafe) var fractions: [Double] = []
+            let operation = CKFetchRecordsOperation(recordIDs: [id("r")])
+            operation.perRecordProgressBlock = { _, fraction in fractions.append(fraction) }
+            operation.perRecordResultBlock = { _, _ in fractions.append(2) }
+            await withCheckedContinuation { continuation in
+                operation.completionBlock = { continuation.resume() }
+                database.add(operation)
+            }
+            #expect(fractions.suffix(2) == [1, 2])
+            #expect(fractions == fractions.sorted())
+            #expect(fractions.dropLast(2).contains { $0 > 0 && $0 < 1 }, "\(fractions)")
+        }
+    }
+
     @Test func `R-074: queries and zones bring files as well, and only those that are desired`() async throws {
         let site = try await DevServer.shared()
         let database = try await prepare(site.makeContainer())

@@ -53,6 +53,29 @@ extension CKOperationTests {
         #expect(operation.effectiveConfiguration.qualityOfService == .utility)
     }
 
+    @Test func `R-395: what is set as a configuration is copied, and nil sets the default`() {
+        let shared = CKOperation.Configuration()
+        shared.timeoutIntervalForRequest = 5
+        let (first, second, group) = (CKOperation(), CKOperation(), CKOperationGroup())
+        first.configuration = shared
+        second.configuration = shared
+        group.defaultConfiguration = shared
+        first.configuration.timeoutIntervalForRequest = 7
+        shared.timeoutIntervalForRequest = 9
+        #expect(first.configuration.timeoutIntervalForRequest == 7)
+        #expect(second.configuration.timeoutIntervalForRequest == 5)
+        #expect(group.defaultConfiguration.timeoutIntervalForRequest == 5)
+        second.configuration = nil
+        #expect(second.configuration.timeoutIntervalForRequest == 60)
+        let container = CKContainer(identifier: "iCloud.test.copy")
+        let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+        container.privateCloudDatabase.configuredWith(configuration: shared) { database in
+            shared.timeoutIntervalForRequest = 11
+            database.add(operation)
+        }
+        #expect(operation.configuration.timeoutIntervalForRequest == 9)
+    }
+
     @Test func `R-391: an operation runs once`() async {
         let operation = CKModifyRecordsOperation()
         operation.database = .test
@@ -162,6 +185,35 @@ extension CKOperationTests {
         #expect(operation.priority == .utility)
         operation.qualityOfService = .userInitiated
         #expect(operation.priority == .userInitiated)
+    }
+
+    @Test func `R-395, R-396: an operation's own group counts, not that of the database or container it is given to`() {
+        let container = CKContainer(identifier: "iCloud.test.groups")
+        func group(_ timeout: TimeInterval) -> CKOperationGroup {
+            let group = CKOperationGroup()
+            group.defaultConfiguration.timeoutIntervalForRequest = timeout
+            return group
+        }
+        func timeout(_ own: CKOperationGroup?, _ add: (CKDatabaseOperation) -> Void) -> TimeInterval {
+            let operation = CKModifyRecordsOperation()
+            operation.group = own
+            add(operation)
+            return operation.effectiveConfiguration.timeoutIntervalForRequest
+        }
+        let (given, own) = (group(30), group(10))
+        let settings = CKOperation.Configuration()
+        settings.timeoutIntervalForRequest = 20
+        for (group, configuration, expected) in [
+            (nil, nil, 30), (own, nil, 10), (nil, settings, 20), (own, settings, 20),
+        ] as [(CKOperationGroup?, CKOperation.Configuration?, TimeInterval)] {
+            container.configuredWith(configuration: configuration, group: given) { container in
+                #expect(timeout(group) { container.add($0) } == expected)
+                #expect(timeout(group) { container.privateCloudDatabase.add($0) } == expected)
+            }
+            container.privateCloudDatabase.configuredWith(configuration: configuration, group: given) { database in
+                #expect(timeout(group) { database.add($0) } == expected)
+            }
+        }
     }
 
     @Test func `R-396: operations given to a configured database or container are of its group, unless of another`() {

@@ -84,7 +84,7 @@ extension CloudDatabase {
                     abandon(parts)
                     return nil
                 }
-                let answer = connection.begin(timeout: timeout, generation: credentialGeneration, request)
+                let answer = connection.begin(timeout: requestTimeout, generation: credentialGeneration, request)
                 next += Int64(count)
                 parts.append(Part(end: next, answer: answer, place: place))
             }

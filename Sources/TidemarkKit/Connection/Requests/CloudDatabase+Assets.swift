@@ -23,6 +23,9 @@ extension CloudDatabase {
         let envelope: WireClientEnvelope
     }
 
+    /// Of what a server says: it may be open elsewhere sooner.
+    private static let pauseSecondsMax: Double = 60
+
     // MARK: Up
 
     /// Whether the server has the content, and if not, how far it is.
@@ -76,8 +79,8 @@ extension CloudDatabase {
                     isSecondReading = true
                     continue
                 }
-                guard let wait = patience.wait(after: error) else { throw error }
-                await connection.pause(for: wait)
+                guard let wait = patience.wait(after: error), !isOutOfTime else { throw error }
+                try await pause(.seconds(min(wait, Self.pauseSecondsMax)))
             }
         }
     }
@@ -108,7 +111,7 @@ extension CloudDatabase {
                         let request = try await FileThread.run { () throws(CKError) in
                             try Self.encode(form, file.source, at: offset, count: count)
                         }
-                        answer = connection.begin(timeout: timeout, generation: credentialGeneration, request)
+                        answer = connection.begin(timeout: requestTimeout, generation: credentialGeneration, request)
                     } catch {
                         connection.lane.leave(place, isAnswered: false)
                         throw error
@@ -185,8 +188,8 @@ extension CloudDatabase {
                 do throws(CKError) {
                     try await fill(file, content, recordID, &patience, report)
                 } catch {
-                    guard let wait = patience.wait(after: error) else { throw error }
-                    await connection.pause(for: wait)
+                    guard let wait = patience.wait(after: error), !isOutOfTime else { throw error }
+                    try await pause(.seconds(min(wait, Self.pauseSecondsMax)))
                 }
             }
             if let url = try await FileThread.run({ () throws(CKError) in try file.finish() }) { return url }
@@ -248,7 +251,7 @@ extension CloudDatabase {
     // MARK: Parts
 
     private func tell(_ report: Report?, _ byteCount: Int64) async {
-        if let report { await FileThread.leave { report(byteCount) } }
+        if let report { await FileThread.leave(for: reportExecutor) { report(byteCount) } }
     }
 
     /// A place on the connection: waits only if the transfer has none.
@@ -257,7 +260,7 @@ extension CloudDatabase {
     }
 
     private func begin(_ request: WireClientEnvelope.OneOf_Request) -> PendingAnswer {
-        connection.begin(timeout: timeout, generation: credentialGeneration) { [template] _ in
+        connection.begin(timeout: requestTimeout, generation: credentialGeneration) { [template] _ in
             var envelope = template
             envelope.request = request
             return envelope

@@ -9,6 +9,8 @@ extension CloudDatabase {
     private static let keyZonesMax = 100
     /// How often a zone's key is made anew because another device was faster with one that does not open here.
     private static let keyTriesMax = 3
+    /// with how long to wait, which is as long as a server says of a zone that is busy.
+    static let zoneKeysBusy = CKError(.zoneBusy, message: "Other devices change the zone's keys.", retryAfter: 1)
 
     /// What the server has.
     private struct ServerKeys {
@@ -148,7 +150,7 @@ extension CloudDatabase {
             }
         }
         guard let newest = keys.adopt(wrapped, of: zoneID, with: account) else {
-            return .failure(CKError(.zoneBusy, message: "Other devices change the zone's keys."))
+            return .failure(Self.zoneKeysBusy)
         }
         return .success(newest)
     }

@@ -32,7 +32,7 @@ extension CloudDatabase {
         guard !records.isEmpty || !recordIDs.isEmpty else { return results }
         var saves: [Save] = []
         let all = policy == .allKeys
-        let pairs = records.compactMap { record in (record.copy() as? CKRecord).map { (record, $0) } }
+        let pairs = records.map { ($0, $0.copied()) }
         let uploaded = try await uploadAssets(of: pairs.map(\.1), all: all, progress: progress)
         for (record, copy) in pairs {
             do throws(CKError) {
@@ -44,8 +44,8 @@ extension CloudDatabase {
             }
         }
         for (save, error) in try await seal(&saves) { results.saves[save.copy.recordID] = .failure(error) }
-        if atomically, !results.saves.isEmpty {
-            let culprits = Set(results.saves.keys.map(\.zoneID))
+        let culprits = atomically ? Set(results.saves.keys.map(\.zoneID).filter(\.isAtomic)) : []
+        if !culprits.isEmpty {
             let failure = CKError(.batchRequestFailed, message: "Atomic failure")
             for save in saves where culprits.contains(save.copy.recordID.zoneID) {
                 results.saves[save.copy.recordID] = .failure(failure)
@@ -83,8 +83,10 @@ extension CloudDatabase {
         do throws(CKError) {
             let failures = try await seal(&again)
             for (save, error) in failures { results.saves[save.copy.recordID] = .failure(error) }
-            guard failures.isEmpty || !atomically else { return }
-            try await send(again, deletesAgain, policy, atomically, clientToken, into: &results)
+            let culprits = atomically ? Set(failures.map(\.0.copy.recordID.zoneID).filter(\.isAtomic)) : []
+            try await send(
+                again.filter { !culprits.contains($0.copy.recordID.zoneID) },
+                deletesAgain.filter { !culprits.contains($0.zoneID) }, policy, atomically, clientToken, into: &results)
         } catch {
             for save in again { results.saves[save.copy.recordID] = .failure(error) }
             for id in deletesAgain { results.deletes[id] = .failure(error) }
@@ -278,4 +280,9 @@ extension WireSavePolicy {
         case .allKeys: self = .allKeys
         }
     }
+}
+
+extension CKRecordZone.ID {
+    /// Whether items of the zone can succeed or fail together.
+    fileprivate var isAtomic: Bool { zoneName != Self.defaultZoneName }
 }

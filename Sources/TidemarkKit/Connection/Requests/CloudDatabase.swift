@@ -14,11 +14,15 @@ struct CloudDatabase: Sendable {
     let credentialGeneration: Int
     /// How long a request may take.
     var timeout: Duration = .seconds(60)
-    /// For work that is not urgent: how long requests are tried again while the network or the server is in trouble
-    /// nil: not at all.
-    var patience: Duration?
+    /// Until when all requests together have time, on the connection's clock; nil: for ever.
+    var deadline: Duration?
+    /// Whether requests are tried again until then while the network or the server is in trouble: of work that is not urgent
+    ///
+    var isPatient = false
     /// Of the operation or database that asks; an engine's requests have the one of their options.
     var group: CKOperationGroup?
+    /// Where an operation's blocks are told of progress; nil: wherever tasks run.
+    var reportExecutor: (any TaskExecutor)?
 
     var wireScope: WireDatabaseScope {
         switch scope {
@@ -31,24 +35,45 @@ struct CloudDatabase: Sendable {
     func request(
         isChange: Bool = false, _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope.OneOf_Request
     ) async throws(CKError) -> WireServerEnvelope {
-        let deadline = patience.map { connection.now + $0 }
         let template = template
-        for failures in 0... {
+        var failures = 0
+        var last = Self.outOfTime
+        while !isOutOfTime {
             do throws(CKError) {
                 return try await connection.request(
-                    isChange: isChange, timeout: timeout, generation: credentialGeneration
+                    isChange: isChange, timeout: requestTimeout, generation: credentialGeneration
                 ) { stamp in
                     var envelope = template
                     envelope.request = make(stamp)
                     return envelope
                 }
             } catch {
-                guard let deadline, error.isWorthAnotherTry, connection.now < deadline else { throw error }
-                try await connection.wait(error.waitBeforeRetry(failures: failures))
+                guard isPatient, error.isWorthAnotherTry else { throw error }
+                last = error
             }
+            try await pause(last.waitBeforeRetry(failures: failures, dice: connection.dice))
+            failures += 1
         }
-        throw CKError(.operationCancelled)
+        throw last
     }
+
+    /// Until the ``deadline``; nil: no end.
+    private var timeLeft: Duration? { deadline.map { $0 - connection.now } }
+
+    /// Whether nothing must be begun any more.
+    var isOutOfTime: Bool { timeLeft.map { $0 <= .zero } ?? false }
+
+    /// How long a request that begins now may take.
+    var requestTimeout: Duration { timeLeft.map { min(timeout, max(.zero, $0)) } ?? timeout }
+
+    /// Lets time pass, no more than is left.
+    ///
+    /// - Throws: `operationCancelled` at once when the task is or gets cancelled.
+    func pause(_ wait: Duration) async throws(CKError) {
+        try await connection.wait(timeLeft.map { min(wait, max(.zero, $0)) } ?? wait)
+    }
+
+    private static let outOfTime = CKError(.networkFailure, text: "The time for all of the work is over.")
 
     /// What all requests have.
     var template: WireClientEnvelope {
@@ -61,7 +86,7 @@ struct CloudDatabase: Sendable {
 
     /// Who is signed in, as the server says; an empty name without an account.
     func identify() async throws(CKError) -> String {
-        try await connection.identify(timeout: timeout, generation: credentialGeneration)
+        try await connection.identify(timeout: requestTimeout, generation: credentialGeneration)
     }
 
     /// The server answered something else than was asked: a broken server.
@@ -77,9 +102,11 @@ extension CKError {
         }
     }
 
-    /// What the server says; else 1 s, doubling up to five minutes.
-    fileprivate func waitBeforeRetry(failures: Int) -> Duration {
-        retryAfterSeconds.map { .seconds($0) } ?? min(.seconds(300), .seconds(1) * (1 << min(failures, 9)))
+    /// What the server says, but no more than a day; else 1 s, doubling up to five minutes, each between half and all of
+    /// that, by chance.
+    func waitBeforeRetry(failures: Int, dice: UInt64) -> Duration {
+        if let retryAfterSeconds { return .seconds(max(0, min(retryAfterSeconds, 86_400))) }
+        return ReconnectPolicy.jittered(min(.seconds(300), .seconds(1) * (1 << min(failures, 9))), dice: dice)
     }
 }
 
