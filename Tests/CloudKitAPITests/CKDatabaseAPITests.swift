@@ -173,6 +173,11 @@ private typealias ZoneChanges = (
         }
     }
 
+    @available(*, deprecated, message: "uses what is deprecated")
+    private func useOlder(_ deletion: CKDatabase.DatabaseChange.Deletion) {
+        let _: Bool = deletion.purged
+    }
+
     @Test func `R-205: the reasons of a deletion are three`() {
         let reasons: Set<CKDatabase.DatabaseChange.Deletion.Reason> = [.deleted, .purged, .encryptedDataReset]
         #expect(reasons.count == 3)

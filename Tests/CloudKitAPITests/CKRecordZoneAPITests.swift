@@ -39,6 +39,14 @@ import Testing
         let _: any Sendable = ids[0]
     }
 
+    @available(*, deprecated, message: "uses what is deprecated")
+    @Test func `R-021: what zones were named with before`() {
+        let owner: String? = CKOwnerDefaultName
+        #expect(owner == CKCurrentUserDefaultName)
+        #expect(CKRecordZone.ID(zoneName: "Z", ownerName: owner) == CKRecordZone.ID(zoneName: "Z"))
+        #expect(CKRecordZone.ID(zoneName: "Z", ownerName: nil).ownerName == CKCurrentUserDefaultName)
+    }
+
     /// Servers make tokens; what an app does with them is compiled here, and run in the tests with a server.
     func token(_ token: CKServerChangeToken) throws {
         let _: any (NSSecureCoding & NSCopying & Sendable) = token

@@ -53,6 +53,38 @@ import Testing
         }
     }
 
+    /// As `archived`, by the initializer itself.
+    private func decoded<Value: NSObject & NSSecureCoding>(
+        _ value: Value, _ make: (NSCoder) -> Value
+    ) throws -> Value {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        value.encode(with: archiver)
+        archiver.finishEncoding()
+        return make(try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData))
+    }
+
+    @Test func `R-240, R-244: subscriptions out of a coder`() throws {
+        let database = CKDatabaseSubscription(subscriptionID: "all")
+        #expect(try decoded(database) { CKDatabaseSubscription(coder: $0) }.subscriptionID == "all")
+        let zone = CKRecordZoneSubscription(zoneID: CKRecordZone.ID(zoneName: "Z"), subscriptionID: "zone")
+        #expect(try decoded(zone) { CKRecordZoneSubscription(coder: $0) }.zoneID == zone.zoneID)
+        let query = CKQuerySubscription(
+            recordType: "Note", predicate: NSPredicate(value: true), subscriptionID: "query",
+            options: [.firesOnRecordUpdate])
+        #expect(try decoded(query) { CKQuerySubscription(coder: $0) }.querySubscriptionOptions == .firesOnRecordUpdate)
+    }
+
+    @available(*, deprecated, message: "uses what is deprecated")
+    @Test func `R-240: subscriptions with names of their own`() {
+        let zoneID = CKRecordZone.ID(zoneName: "Z")
+        let subscriptions: [CKSubscription] = [
+            CKDatabaseSubscription(), CKRecordZoneSubscription(zoneID: zoneID),
+            CKQuerySubscription(
+                recordType: "Note", predicate: NSPredicate(value: true), options: [.firesOnRecordCreation]),
+        ]
+        #expect(Set(subscriptions.map(\.subscriptionID)).count == 3)
+    }
+
     @Test func `R-250, R-251: CKSubscription.NotificationInfo`() throws {
         let empty = CKSubscription.NotificationInfo()
         #expect(empty.desiredKeys == nil && !empty.shouldSendContentAvailable)
@@ -80,6 +112,19 @@ import Testing
             let arguments = [info.alertLocalizationArgs, info.titleLocalizationArgs, info.subtitleLocalizationArgs]
             #expect(arguments == [["a"], ["b"], ["c"]])
         }
+        let other = CKSubscription.NotificationInfo()
+        other.shouldSendContentAvailable = true
+        other.shouldSendMutableContent = true
+        other.shouldBadge = true
+        other.desiredKeys = ["d"]
+        (other.alertBody, other.alertLocalizationKey) = ("body", "key")
+        (other.alertActionLocalizationKey, other.alertLaunchImage, other.soundName) = ("action", "image", "sound")
+        (other.title, other.titleLocalizationKey) = ("title", "titleKey")
+        (other.subtitle, other.subtitleLocalizationKey) = ("subtitle", "subtitleKey")
+        (other.alertLocalizationArgs, other.titleLocalizationArgs) = (["a"], ["b"])
+        other.subtitleLocalizationArgs = ["c"]
+        (other.category, other.collapseIDKey) = ("category", "collapse")
+        #expect(other == info && other != empty)
     }
 
     @Test func `R-254, R-255: CKNotification and its kinds`() throws {

@@ -57,6 +57,19 @@ import TidemarkKit
         #expect(zones.modifications.map(\.zoneID) == [zoneID])
     }
 
+    @Test func `R-223: both feeds have what the asking device itself changed`() async throws {
+        let database = try await makeDatabase()
+        let zones = try await database.databaseChanges(since: nil)
+        let records = try await database.recordZoneChanges(inZoneWith: zoneID, since: nil)
+        try await database.save(record("mine"))
+        let later = try await database.databaseChanges(since: zones.changeToken)
+        #expect(later.modifications.map(\.zoneID) == [zoneID])
+        let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: records.changeToken)
+        #expect(changes.modificationResultsByID.keys.map(\.recordName) == ["mine"])
+        try await database.deleteRecord(withID: record("mine").recordID)
+        #expect(try await database.databaseChanges(since: later.changeToken).modifications.map(\.zoneID) == [zoneID])
+    }
+
     @Test func `R-048: saving a child leaves its parent as it is`() async throws {
         let database = try await makeDatabase()
         let parent = try await database.save(record("parent"))

@@ -188,7 +188,38 @@ import Testing
         }
     }
 
-    @Test func `R-399: the older forms`() async throws {
+    @available(*, deprecated, message: "uses what is deprecated")
+    @Test func `R-399: the forms of before there were cursors`() async throws {
+        let database = try await makeDatabase()
+        let query = CKQuery(recordType: "Airport", predicate: NSPredicate(format: "elevation > 150"))
+        query.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let names = ["EFHK", "BIKF", "ENGM"]
+        for zone in [zoneID, nil] {
+            let found: [CKRecord] = try await database.records(matching: query, inZoneWith: zone)
+            #expect(found.map(\.recordID.recordName) == names)
+            let performed: [CKRecord] = try await withCheckedThrowingContinuation { continuation in
+                database.perform(query, inZoneWith: zone) { records, error in
+                    if let records {
+                        continuation.resume(returning: records)
+                    } else {
+                        continuation.resume(throwing: error ?? CKError(.internalError))
+                    }
+                }
+            }
+            #expect(performed.map(\.recordID.recordName) == names)
+        }
+        let nowhere = CKRecordZone.ID(zoneName: "Nowhere")
+        let error = try await failure {
+            let _: [CKRecord] = try await database.records(matching: query, inZoneWith: nowhere)
+        }
+        #expect(error.code == .zoneNotFound)
+        let code: CKError.Code? = await withCheckedContinuation { continuation in
+            database.perform(query, inZoneWith: nowhere) { continuation.resume(returning: ($1 as? CKError)?.code) }
+        }
+        #expect(code == .zoneNotFound)
+    }
+
+    @Test func `R-401: queries with a completion handler`() async throws {
         let database = try await makeDatabase()
         let query = CKQuery(recordType: "Airport", predicate: NSPredicate(format: "elevation > 150"))
         query.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]

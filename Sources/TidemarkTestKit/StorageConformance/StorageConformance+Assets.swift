@@ -24,7 +24,7 @@ extension StorageConformance {
             try expectEqual(transaction.snapshots[0].assets, Set(uploaded), "hash and size")
             try expectEqual(transaction.snapshots[1].assets, [], "not another database's")
         },
-        Scenario("R-072: an asset is unused when no record of a living zone names it, and the grace time is over") {
+        Scenario("R-072, R-708: an asset is unused when no living zone's record names it, and the grace time is over") {
             store in
             let database = try await store.alice().privateDatabase
             let key = try require(try await store.createZones("notes", in: database).first, "a zone").key

@@ -6,7 +6,7 @@ internal import TidemarkService
 
 extension StorageConformance {
     static let zoneFeed: [Scenario] = [
-        Scenario("R-208, R-210: a page has what changed past the token, oldest change first, each record once") {
+        Scenario("R-208, R-210, R-702: a page has what changed past the token, oldest change first, each record once") {
             store in
             let database = try await store.alice().privateDatabase
             let zone = try require(try await store.createZones("a", in: database).first, "a zone")
@@ -109,7 +109,7 @@ extension StorageConformance {
     ]
 
     static let databaseFeed: [Scenario] = [
-        Scenario("R-203: the feed gives a number to each zone that moved, and lists it once") { store in
+        Scenario("R-203, R-703: the feed gives a number to each zone that moved, and lists it once") { store in
             let database = try await store.alice().privateDatabase
             let zones = try await store.createZones("a", "b", in: database)
             let unread = try await store.second.databaseFeed(of: database, after: nil, entriesMax: 10)
@@ -167,7 +167,7 @@ extension StorageConformance {
                 try expectEqual(read.hasMore || read.entries.count > 2, hasMore, "whether there is more")
             }
         },
-        Scenario("I-2: the reader does not wait for a writer, and what it commits later is news again") { store in
+        Scenario("I-2, R-700: the reader waits for no writer, and what that commits later is news again") { store in
             let database = try await store.alice().privateDatabase
             let zone = try require(try await store.createZones("a", in: database).first, "a zone")
             try await store.first.advanceDatabaseFeed(of: database)

@@ -6,7 +6,7 @@ internal import TidemarkService
 
 extension StorageConformance {
     static let locks: [Scenario] = [
-        Scenario("lock first, read after: who waited for a zone sees what was committed meanwhile") { store in
+        Scenario("R-700: lock first, read after: who waited for a zone sees what was committed meanwhile") { store in
             let database = try await store.alice().privateDatabase
             let key = try require(try await store.createZones("notes", in: database).first, "a zone").key
             let device = DeviceID(high: 1, low: 1)

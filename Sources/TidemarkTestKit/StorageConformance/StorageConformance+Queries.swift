@@ -86,7 +86,7 @@ extension StorageConformance {
                 try expectEqual(read.hasMore, count < 5, "whether there are more after \(bytesMax) bytes")
             }
         },
-        Scenario("R-190: a query sees what was saved before it, and not what is being saved") { store in
+        Scenario("R-190, R-706: a query sees what was saved before it, and not what is being saved") { store in
             let alice = try await store.alice()
             try await store.learnNotes(in: alice)
             let database = alice.privateDatabase

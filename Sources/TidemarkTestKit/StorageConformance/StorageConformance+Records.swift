@@ -21,7 +21,7 @@ extension StorageConformance {
                 snapshot.records, Dictionary(uniqueKeysWithValues: expected.map { ($0.name, $0) }),
                 "records and tombstones, and nothing for names never used")
         },
-        Scenario("a repeated change replaces the row and moves it to its new number") { store in
+        Scenario("R-702: a repeated change replaces the row and moves it to its new number") { store in
             let database = try await store.alice().privateDatabase
             let key = try require(try await store.createZones("notes", in: database).first, "a zone").key
             try await store.write([RecordDraft("a"), RecordDraft("b")], in: key)

@@ -53,7 +53,7 @@ import TidemarkTestSupport
         for count in 0..<200 { #expect(ChangeToken(bytes: random.bytes(count: count)) == nil) }
     }
 
-    @Test func `R-200, R-220: a token of another feed is invalid, one of another life expired`() {
+    @Test func `R-200, R-220, R-701: a token of another feed is invalid, one of another life expired`() {
         typealias Answer = Result<ZonePageQuery.Position?, FailureReason>
         let good = Answer.success(.init(zone: ZoneID(70), number: 5))
         let rows: [(name: String, bytes: [UInt8], answer: Answer)] = [
@@ -82,7 +82,7 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-200, R-220: the same for database tokens`() {
+    @Test func `R-200, R-220, R-701: the same for database tokens`() {
         let rows: [(name: String, bytes: [UInt8], answer: Result<ChangeNumber?, FailureReason>)] = [
             ("none", [], .success(nil)),
             ("its own", databaseToken().bytes, .success(5)),

@@ -261,7 +261,9 @@ import struct Foundation.Data
         #expect(try code(client.ask(fetch(asset(content)))) == .serverRejectedRequest)
     }
 
-    @Test func `R-072: what no record names is collected after the grace time, uploads that lead nowhere too`() throws {
+    @Test func `R-072, R-704: what no record names is collected after the grace time, idle uploads too`()
+        throws
+    {
         let world = SessionWorld()
         let client = try world.enter()
         try client.makeZone("notes")

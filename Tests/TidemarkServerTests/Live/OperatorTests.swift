@@ -78,7 +78,7 @@ import struct Foundation.Data
         }
     }
 
-    @Test func `R-030: what an ended zone has left is cleared away`() async throws {
+    @Test func `R-030, R-704: what an ended zone has left is cleared away`() async throws {
         try await withLiveWorld { world in
             try await world.withServer({ $0.clearingInterval = .milliseconds(50) }) { server in
                 let client = try await world.enter(server: server)

@@ -9,7 +9,7 @@ import TidemarkTestKit
 @Suite struct FeedReaderTests {
     private let device = DeviceID(high: 2, low: 2)
 
-    @Test func `a feed that is up to date is read without a lock, and one that is behind is numbered first`() throws {
+    @Test func `R-703: a feed that is up to date is read without a lock, one that is behind is numbered`() throws {
         let fixture = try ServiceFixture()
         let script = FaultScript()
         let service = fixture.server(faults: script.plan)

@@ -46,6 +46,38 @@ import TidemarkTestSupport
         }
     }
 
+    /// What belongs to no user's database: the store itself, accounts, and containers with their schemas and users.
+    private static let tablesOfAll: Set<String> = [
+        "store", "schema_migration", "account", "credential", "device", "container", "container_user", "database",
+        "record_type", "record_field", "record_grant", "record_role",
+    ]
+
+    @Test func `R-707: all keys begin with a database or a user, but for those of the store, accounts and containers`()
+        async throws
+    {
+        try await withEmptyDatabase { url, loop in
+            _ = try await Migrator(url: url, loop: loop).migrate()
+            let pool = try PostgresPool(url: url, connections: 1, loop: loop)
+            let keys = Statement(
+                "keys",
+                """
+                SELECT c.relname::text, a.attname::text FROM pg_class c
+                LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
+                LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
+                WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
+                """)
+            let rows = try await pool.execute([keys()])[0]
+            await pool.stop()
+            var others: Set<String> = []
+            for row in rows {
+                let (table, column) = (try row.string(0), try row.string(ifPresent: 1))
+                if column != "database_id" && column != "user_id" { others.insert(table) }
+            }
+            #expect(rows.count > Self.tablesOfAll.count)
+            #expect(others == Self.tablesOfAll)
+        }
+    }
+
     @Test func `several servers may migrate at once`() async throws {
         try await withEmptyDatabase { url, loop in
             let migrator = Migrator(url: url, loop: loop)
