@@ -151,6 +151,9 @@ extension FailureReason {
             "The asset's content is not what was announced: the file changed while it was uploaded. Upload it again."
         case .assetsFull:
             "There is no room for the asset. Delete what is not needed, or have the server's disk enlarged."
+        case .quotaExceeded:
+            "The database's storage is full. Delete what is not needed (assets make room when the server has collected "
+                + "them), or have the operator raise the quota: tidemark admin containers quota."
         case .uploadsFull:
             "Too much is being uploaded to this database at once. Let uploads end, then try again; one that nobody goes on "
                 + "with makes room as soon as it rests."

@@ -106,6 +106,8 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case assetModified = 52
     /// no room where assets are kept.
     case assetsFull = 53
+    /// the database would hold more than its ``StorageQuota``.
+    case quotaExceeded = 57
     /// No asset directory was given to the server.
     case assetsUnavailable = 54
     /// ``Limits/uploadBytesMax``.

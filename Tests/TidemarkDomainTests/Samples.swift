@@ -56,6 +56,10 @@ struct TestZone {
     var assets: Set<FieldAsset> = []
     var zoneKeyIDs: Set<[UInt8]> = []
     private(set) var assetUses: [AssetUse] = []
+    /// The quota of the database, which has no other zone.
+    var bytesMax: Int64?
+    /// What the records' fields have, as a store counts it.
+    private(set) var byteCount: Int64 = 0
     let key: ZoneKey
     private var counter: UInt64 = 0
 
@@ -82,7 +86,10 @@ struct TestZone {
     mutating func run(_ requests: [RecordsRequest], now: Timestamp = 1_000) -> [Result<RecordsOutcome, FailureReason>] {
         let read = ZoneRead.merging(requests.map { $0.read(in: database) })
         var overlay = ZoneOverlay(snapshot: snapshot(for: read), store: store, limits: limits)
-        let results = requests.map { overlay.apply($0, now: now) }
+        let results = requests.map { request in
+            let use = bytesMax.map { StorageUse(byteCount: byteCount + overlay.byteGrowth, bytesMax: $0) }
+            return overlay.apply(request, now: now, use: use)
+        }
         if let changes = overlay.changes { commit(changes) }
         return results
     }
@@ -119,7 +126,7 @@ struct TestZone {
                 if snapshot.records[name] == nil {
                     snapshot.records[name] = record
                     snapshot.records[name]?.fields = FieldMap()
-                    snapshot.unread.insert(name)
+                    snapshot.unread[name] = record.fields.byteCount
                 }
                 next = record.parent
             }
@@ -147,7 +154,7 @@ struct TestZone {
                 if snapshot.records[holder] == nil {
                     snapshot.records[holder] = records[holder]
                     snapshot.records[holder]?.fields = FieldMap()
-                    snapshot.unread.insert(holder)
+                    snapshot.unread[holder] = records[holder]?.fields.byteCount
                 }
                 if !reached.contains(holder) { reached.append(holder) }
             }
@@ -158,6 +165,7 @@ struct TestZone {
         zone?.changeNumber = changes.changeNumber
         assetUses = changes.assetUses
         for record in changes.records { records[record.name] = record }
+        byteCount += changes.byteGrowth
         references = references.filter { !changes.references.dropped.contains($0.holder) }
         references.formUnion(changes.references.added)
         for (device, memory) in changes.memories {

@@ -78,4 +78,9 @@ package struct ItemFailure: Sendable, Equatable {
         self.init(refusal.reason)
         detail = refusal.text
     }
+
+    init(_ use: StorageUse, growth: Int64) {
+        self.init(.quotaExceeded)
+        detail = use.refusalText(of: growth)
+    }
 }

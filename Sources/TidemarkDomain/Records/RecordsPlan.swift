@@ -23,7 +23,8 @@ struct RecordsPlan {
     /// them if it refers to one of those afterwards: it is saved, then deleted.
     private(set) var cascade: [RecordState] = []
 
-    init(_ request: RecordsRequest, on table: ZoneTable, limits: Limits, now: Timestamp) {
+    /// - Parameter use: of the zone's database as it is now; nil: there is no quota.
+    init(_ request: RecordsRequest, on table: ZoneTable, use: StorageUse?, limits: Limits, now: Timestamp) {
         let rules = SaveRules(request: request, table: table, limits: limits, now: now)
         saves = request.saves.map(rules.plan)
         deletes = request.deletes.map { name in
@@ -34,6 +35,7 @@ struct RecordsPlan {
             return rules.planDelete(of: name)
         }
         if table.references.isCounted { refuseTooManyReferences(table, limits: limits) }
+        if let use { refuseOverQuota(table, use) }
         if request.saves.contains(where: { $0.parent.setsParent }) { refuseBadParents(request, table) }
         if !request.deletes.isEmpty { planCascade(table, rules) }
     }
@@ -86,6 +88,22 @@ struct RecordsPlan {
             } else {
                 for target in new { added[target, default: 0] += 1 }
                 for target in before.subtracting(record.livingTargets) { added[target, default: 0] -= 1 }
+            }
+        }
+    }
+
+    // MARK: R-011
+
+    /// Saves in order, before it is known which deletes take place: what these free is there for the next request.
+    private mutating func refuseOverQuota(_ table: ZoneTable, _ use: StorageUse) {
+        var use = use
+        for index in saves.indices {
+            guard case .write(let record) = saves[index] else { continue }
+            let growth = table.growth(by: record)
+            if use.hasRoom(for: growth) {
+                use.byteCount += growth
+            } else {
+                saves[index] = .refuse(ItemFailure(use, growth: growth))
             }
         }
     }

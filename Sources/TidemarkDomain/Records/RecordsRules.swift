@@ -30,14 +30,15 @@ internal import TidemarkFields
 // 17. assetMissing      R-070, of the assets that the save itself names
 //     zoneKeyUnknown    R-067, of the keys with which the save's own values are encrypted
 // 18. tooManyReferences R-079, saves in order
-// 19. parentMissing     R-080, on the end state of the request
-// 20. parentCycle       R-081, on the end state of the request
+// 19. quotaExceeded     R-011, saves in order, as if the request deleted nothing
+// 20. parentMissing     R-080, on the end state of the request
+// 21. parentCycle       R-081, on the end state of the request
 // For one delete: 7 and 8, then
-// 21. notPermitted      R-139
-// 22. cascadeTooLarge   Limits.cascadeReferencesMax
-// 23. stillParent       R-136, of the record or one that goes with it, on the end state of the request
+// 22. notPermitted      R-139
+// 23. cascadeTooLarge   Limits.cascadeReferencesMax
+// 24. stillParent       R-136, of the record or one that goes with it, on the end state of the request
 // Last, for every item of an atomic request that has no failure of its own:
-// 24. batchFailed       R-151
+// 25. batchFailed       R-151
 
 extension RecordsRequest {
     /// What is wrong with the request whatever is stored, nil if nothing is. Ask before anything is read: names that

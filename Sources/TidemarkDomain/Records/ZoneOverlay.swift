@@ -26,10 +26,14 @@ package struct ZoneOverlay: Sendable {
 
     /// Decides one request and remembers its outcome; a request that is remembered gets that outcome again.
     ///
-    /// - Parameter now: the server's clock.
+    /// - Parameters:
+    ///   - now: the server's clock.
+    ///   - use: of the database, with what requests to any of its zones have changed so far; nil: there is no quota.
     /// - Returns: one entry an item, or why the request as a whole is refused. Refused requests leave no trace, and
     ///   neither do those to a zone that does not exist: it has no place to remember them.
-    package mutating func apply(_ request: RecordsRequest, now: Timestamp) -> Result<RecordsOutcome, FailureReason> {
+    package mutating func apply(
+        _ request: RecordsRequest, now: Timestamp, use: StorageUse? = nil
+    ) -> Result<RecordsOutcome, FailureReason> {
         precondition(request.zoneName == key.name)
         if let reason = request.refusal(within: limits) { return .failure(reason) }
         let device = request.memoryDevice
@@ -43,7 +47,7 @@ package struct ZoneOverlay: Sendable {
         guard var table = self.table.take() else { return .success(request.failing(missing)) }
         defer { self.table = table }
         let changeNumber = table.changeNumber
-        let outcome = Self.decide(request, on: &table, limits: limits, now: now)
+        let outcome = Self.decide(request, on: &table, use: use, limits: limits, now: now)
         if table.changeNumber > changeNumber { movedBy.insert(request.id.device) }
         memories[device] = memory.remembering(outcome.encoded, of: request.id, limits: limits)
         decidedFor.insert(device)
@@ -51,21 +55,24 @@ package struct ZoneOverlay: Sendable {
         return .success(outcome)
     }
 
+    /// By how many bytes the records' fields have grown, all requests together.
+    package var byteGrowth: Int64 { table?.byteGrowth ?? 0 }
+
     /// What the transaction has to write; nil if there is nothing.
     package var changes: ZoneChanges? {
         guard let table, !decidedFor.isEmpty else { return nil }
         return ZoneChanges(
             database: key.database, zone: table.zone, changeNumber: table.changeNumber, records: table.changedRecords,
-            memories: memories.filter { decidedFor.contains($0.key) }, references: table.references.written,
-            clientTokens: clientTokens, assetUses: table.assetUses)
+            byteGrowth: table.byteGrowth, memories: memories.filter { decidedFor.contains($0.key) },
+            references: table.references.written, clientTokens: clientTokens, assetUses: table.assetUses)
     }
 
     private static func decide(
-        _ request: RecordsRequest, on table: inout ZoneTable, limits: Limits, now: Timestamp
+        _ request: RecordsRequest, on table: inout ZoneTable, use: StorageUse?, limits: Limits, now: Timestamp
     ) -> RecordsOutcome {
         // the default zone has no atomic batches; each record is on its own there.
         let isAtomic = request.isAtomic && request.zoneName != ZoneName.default
-        var plan = RecordsPlan(request, on: table, limits: limits, now: now)
+        var plan = RecordsPlan(request, on: table, use: use, limits: limits, now: now)
         if isAtomic, plan.isRefusedInPart { plan.refuseWhole() }
         return plan.carryOut(on: &table, asBatch: isAtomic)
     }

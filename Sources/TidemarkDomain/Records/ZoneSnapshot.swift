@@ -58,8 +58,8 @@ package struct ZoneSnapshot: Sendable {
     /// By name, tombstones included; a name that was never used has no entry. Records that are here only because a
     /// cascade reaches them, or as ancestors, come without their fields.
     package var records: [String: RecordState]
-    /// Names of those that come without their fields.
-    package var unread: Set<String> = []
+    /// Names of those that come without their fields, and how many bytes these are.
+    package var unread: [String: Int] = [:]
     /// Names of living records by the parent they name, for all that a cascade may reach.
     package var children: [String: [String]]
     /// Names of living records by the record to which they hold a deleteSelf reference, for all that a cascade may reach
@@ -80,6 +80,8 @@ package struct ZoneSnapshot: Sendable {
     package var zoneKeyIDs: Set<[UInt8]> = []
     /// The container's own roles of the ``ZoneRead/users``; who has none is not in it.
     package var roles: [UserID: Set<Role>] = [:]
+    /// Of the zone's database; nil: there is no quota.
+    package var storageUse: StorageUse?
 
     package init(
         key: ZoneKey, zone: ZoneState? = nil, lastRemoval: ZoneRemovalReason? = nil,
@@ -104,6 +106,8 @@ package struct ZoneChanges: Sendable {
     package let changeNumber: ChangeNumber
     /// Records and tombstones to insert or replace, by growing change number.
     package let records: [RecordState]
+    /// By how many bytes the fields of the zone's living records grow.
+    package let byteGrowth: Int64
     /// What is kept beside the records to find them (``IndexColumn``), by record name; most have none.
     package var indexColumns: [String: String] = [:]
     /// Rows of request memory to insert or replace.
@@ -117,13 +121,14 @@ package struct ZoneChanges: Sendable {
 
     package init(
         database: DatabaseID, zone: ZoneID, changeNumber: ChangeNumber, records: [RecordState],
-        memories: [DeviceID: RequestMemory], references: ReferenceChanges = ReferenceChanges(),
+        byteGrowth: Int64 = 0, memories: [DeviceID: RequestMemory], references: ReferenceChanges = ReferenceChanges(),
         clientTokens: [DeviceID: [UInt8]] = [:], assetUses: [AssetUse] = []
     ) {
         self.database = database
         self.zone = zone
         self.changeNumber = changeNumber
         self.records = records
+        self.byteGrowth = byteGrowth
         self.memories = memories
         self.references = references
         self.clientTokens = clientTokens

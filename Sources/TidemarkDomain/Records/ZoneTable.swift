@@ -23,8 +23,10 @@ struct ZoneTable: Sendable {
     private var assetsBefore: [String: [FieldAsset]] = [:]
     /// Names of changed records that may name assets now, or did before.
     private var changedWithAssets: Set<String> = []
-    /// Records that were read without their fields.
-    private let unread: Set<String>
+    /// Records that were read without their fields, and how many bytes these are.
+    private let unread: [String: Int]
+    /// By how many bytes the fields of living records have grown since.
+    private(set) var byteGrowth: Int64 = 0
     private(set) var references: ReferenceTable
 
     /// Nil if the zone does not live.
@@ -72,12 +74,22 @@ struct ZoneTable: Sendable {
             guard let record = self[name] else { return nil }
             let before = assetsBefore[name] ?? []
             let now = record.fields.assets
-            let wasUnread = unread.contains(name)
+            let wasUnread = unread[name] != nil
             guard before != now || wasUnread else { return nil }
             return AssetUse(
                 recordName: name, at: record.modifiedAt, added: now.filter { !before.contains($0) },
                 removed: before.filter { !now.contains($0) }, removesUnread: wasUnread)
         }
+    }
+
+    /// By how many bytes the zone would grow if the record were its newest version. A tombstone has none.
+    func growth(by record: RecordState) -> Int64 {
+        growth(by: record, over: self[record.name], isFirstChange: newest[record.name] == nil)
+    }
+
+    private func growth(by record: RecordState, over old: RecordState?, isFirstChange: Bool) -> Int64 {
+        let unreadCount = isFirstChange && !unread.isEmpty ? unread[record.name] : nil
+        return Int64(record.fields.byteCount) - Int64(unreadCount ?? old?.fields.byteCount ?? 0)
     }
 
     /// Gives a version the next change number and makes it the current one.
@@ -97,13 +109,14 @@ struct ZoneTable: Sendable {
     private mutating func replace(with record: RecordState) {
         let old = self[record.name]
         let isFirstChange = newest.updateValue(versions.count, forKey: record.name) == nil
+        byteGrowth += growth(by: record, over: old, isFirstChange: isFirstChange)
         versions.append(record)
         if let parent = old?.parent { children[parent]?.remove(record.name) }
         if let parent = record.parent { children[parent, default: []].insert(record.name) }
         references.replace(old, with: record)
         let before = isFirstChange ? old?.fields.assets ?? [] : []
         if !before.isEmpty { assetsBefore[record.name] = before }
-        if !before.isEmpty || record.fields.mayNameOthers || unread.contains(record.name) {
+        if !before.isEmpty || record.fields.mayNameOthers || unread[record.name] != nil {
             changedWithAssets.insert(record.name)
         }
     }

@@ -21,24 +21,31 @@ package struct AssetHolder: Sendable {
 extension CloudService {
     /// Whether the database has the asset, and if not, how far the upload is.
     ///
-    /// An asset that is there is safe from collection for the grace time from now on, so that it can be named by a save.
+    /// An asset that is there is safe from collection for the grace time from now on, so that it can be named by a save. One
+    /// for which the database's quota has no room is refused, before anything of it comes.
     package func prepare(_ upload: AssetUpload) async -> Result<AssetProgress, FailureReason> {
         await withAssets(upload) { store, now async throws(AssetFailure) in
             let progress = try await Self.asking { () async throws(AssetStoreError) in
                 try await store.progress(of: upload)
             }
-            return progress.isComplete ? try await keep(upload, in: store, now) : progress
+            if progress.isComplete { return try await keep(upload, in: store, now) }
+            try await expectRoom(for: upload, in: store)
+            return progress
         }
     }
 
-    /// Takes the next bytes of an upload. With the last of them the asset becomes known, and durable, before this returns.
+    /// Takes the next bytes of an upload. With the last of them the asset becomes known, and durable, before this returns;
+    /// they are refused if the database has been filled meanwhile.
     package func append(
         _ chunk: ArraySlice<UInt8>, at offset: Int64, to upload: AssetUpload
     ) async -> Result<AssetProgress, FailureReason> {
         guard chunk.count <= limits.assetChunkBytesMax, upload.takes(chunk.count, at: offset) else {
             return .failure(.requestInvalid)
         }
+        let isLast = offset + Int64(chunk.count) == upload.key.byteCount
         return await withAssets(upload) { store, now async throws(AssetFailure) in
+            // NB: this may suspend, which only the last chunk can afford: no other one may come before it to the store.
+            if isLast { try await expectRoom(for: upload, in: store) }
             let progress = try await Self.asking { () async throws(AssetStoreError) in
                 try await store.append(chunk, at: offset, to: upload)
             }
@@ -47,6 +54,24 @@ extension CloudService {
             let kept = try await keep(upload.named(sha256), in: store, now)
             return kept.isComplete ? progress : kept
         }
+    }
+
+    /// How full a database is, as ``Storage/storageUse(of:)`` says; nil also if that cannot be told now.
+    package func storageUse(of database: DatabaseID) async -> StorageUse? {
+        try? await storage.storageUse(of: database)
+    }
+
+    private func expectRoom(for upload: AssetUpload, in store: any AssetStore) async throws(AssetFailure) {
+        let answer = await retry.run { () async throws(StorageError) in
+            .success(try await storage.storageUse(of: upload.key.database))
+        }
+        if case .failure(let reason) = answer { throw AssetFailure(reason: reason) }
+        guard case .success(let use?) = answer, !use.hasRoom(for: upload.key.byteCount) else { return }
+        // What is there already, and is sent again because an answer was lost, needs no room.
+        let progress = try await Self.asking { () async throws(AssetStoreError) in
+            try await store.progress(of: upload)
+        }
+        if !progress.isComplete { throw AssetFailure(reason: .quotaExceeded) }
     }
 
     /// So many bytes of an asset, fewer only at its end.

@@ -23,12 +23,18 @@ struct GroupDecision: Sendable {
     ) {
         var overlays = snapshots.map { ZoneOverlay(snapshot: $0, store: store, limits: limits) }
         let indices = Dictionary(uniqueKeysWithValues: zip(keys, overlays.indices))
+        // Zones of one database share what room there is.
+        var uses = Dictionary(
+            zip(keys, snapshots).compactMap { key, snapshot in snapshot.storageUse.map { (key.database, $0) } },
+            uniquingKeysWith: { first, _ in first })
         for entry in entries {
             guard let index = indices[entry.key] else {
                 outcomes.append(.failure(.serverFault))
                 continue
             }
-            outcomes.append(overlays[index].apply(entry.request, now: now))
+            let byteGrowth = overlays[index].byteGrowth
+            outcomes.append(overlays[index].apply(entry.request, now: now, use: uses[entry.key.database]))
+            uses[entry.key.database]?.byteCount += overlays[index].byteGrowth - byteGrowth
         }
         changes = zip(overlays, snapshots).compactMap { overlay, snapshot in
             guard var changes = overlay.changes else { return nil }

@@ -61,6 +61,16 @@ package protocol Storage: AnyObject, Sendable {
     /// - Returns: whether there is such a container.
     func setFeedsEverywhere(_ isOn: Bool, in container: ContainerKey) async throws(StorageError) -> Bool
 
+    /// Sets what the container's databases may hold. Write transactions that begin afterwards know it, on every
+    /// server.
+    ///
+    /// - Returns: whether there is such a container.
+    func setQuota(_ quota: StorageQuota, of container: ContainerKey) async throws(StorageError) -> Bool
+
+    /// How full a database is; nil if it has no quota. A server to which the database was without one at its last write
+    /// transaction asks nobody, and says nil.
+    func storageUse(of database: DatabaseID) async throws(StorageError) -> StorageUse?
+
     /// The container's own roles that users have; who has none is not in it.
     func roles(of users: [UserID]) async throws(StorageError) -> [UserID: Set<Role>]
 
@@ -71,7 +81,8 @@ package protocol Storage: AnyObject, Sendable {
 
     // MARK: Records
 
-    /// Opens a transaction: locks the zones that exist, in the order of their ids, then reads what is asked for.
+    /// Opens a transaction: locks the zones that exist, in the order of their ids, then reads what is asked for. Databases
+    /// with a quota are locked before their zones, so that no two transactions fill the same room.
     ///
     /// - Returns: the transaction, with one snapshot a read, in the order of `reads`. Its schema stamps are read after the
     ///   locks too: whoever changes a schema can tell when nobody writes by the old one any more.

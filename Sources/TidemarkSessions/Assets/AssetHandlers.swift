@@ -15,7 +15,7 @@ extension RequestRouter {
         let upload = try AssetUpload(
             sha256: request.sha256, byteCount: request.byteCount, draft: request.draft, for: request.zone,
             by: viewpoint)
-        let progress = try await service.prepare(upload).orRefusal()
+        let progress = try await orRefusal(service.prepare(upload), of: upload)
         return ServerMessage.answer(context.id, .prepareAssetUpload(WireAssetProgress(progress)))
     }
 
@@ -30,10 +30,20 @@ extension RequestRouter {
         let upload = try AssetUpload(
             sha256: request.sha256, byteCount: request.byteCount, draft: request.draft,
             isNamedByContent: request.isNamedByContent, for: request.zone, by: viewpoint)
-        let progress = try await service.append(
-            context.content ?? ArraySlice(request.content), at: Int64(clamping: request.offset), to: upload
-        ).orRefusal()
+        let answer = await service.append(
+            context.content ?? ArraySlice(request.content), at: Int64(clamping: request.offset), to: upload)
+        let progress = try await orRefusal(answer, of: upload)
         return ServerMessage.answer(context.id, .uploadAssetChunk(WireAssetProgress(progress)))
+    }
+
+    /// says with how much the database is full.
+    private func orRefusal(
+        _ answer: Result<AssetProgress, FailureReason>, of upload: AssetUpload
+    ) async throws(Refusal) -> AssetProgress {
+        if case .failure(.quotaExceeded) = answer, let use = await service.storageUse(of: upload.key.database) {
+            throw Refusal(.quotaExceeded, use.refusalText(of: upload.key.byteCount))
+        }
+        return try answer.orRefusal()
     }
 
     /// Some bytes of an asset. The private database is its owner's with all that is in it, so that no record is looked at;

@@ -80,22 +80,38 @@ enum AssetStatements {
          WHERE asset.database_id = k.database_id AND asset.sha256 = k.sha256
         """, [.int8Array, .byteaArray, .timestamptzArray])
 
+    /// Counts what has come, listed in `added` (R-706).
+    private static let counted = """
+        INSERT INTO asset_total (database_id, byte_count)
+        SELECT database_id, sum(byte_count) FROM added GROUP BY database_id ORDER BY database_id
+            ON CONFLICT (database_id) DO UPDATE SET byte_count = asset_total.byte_count + excluded.byte_count
+        """
+
+    /// NB: a row that was there before has been locked to be updated, which PostgreSQL notes in its xmax; a new one's is 0.
     /// 1 database, 2 hash, 3 byte count, 4 now.
     static let keep = Statement(
         "keep_asset",
         """
-        INSERT INTO asset (database_id, sha256, byte_count, created_at, touched_at)
-        VALUES ($1, $2, $3, $4, $4)
-            ON CONFLICT (database_id, sha256) DO UPDATE SET touched_at = excluded.touched_at
+        WITH kept AS (
+            INSERT INTO asset (database_id, sha256, byte_count, created_at, touched_at)
+            VALUES ($1, $2, $3, $4, $4)
+                ON CONFLICT (database_id, sha256) DO UPDATE SET touched_at = excluded.touched_at
+         RETURNING database_id, byte_count, xmax),
+        added AS (SELECT * FROM kept WHERE xmax = 0)
+        \(counted)
         """, [.int8, .bytea, .int8, .timestamptz])
 
-    /// 1 databases, 2 hashes, 3 byte counts, 4 now.
+    /// One row for each that was not known. 1 databases, 2 hashes, 3 byte counts, 4 now.
     static let adopt = Statement(
         "adopt_assets",
         """
-        INSERT INTO asset (database_id, sha256, byte_count, created_at, touched_at)
-        SELECT k.*, $4, $4 FROM unnest($1::bigint[], $2::bytea[], $3::bigint[]) AS k
-            ON CONFLICT DO NOTHING
+        WITH added AS (
+            INSERT INTO asset (database_id, sha256, byte_count, created_at, touched_at)
+            SELECT k.*, $4, $4 FROM unnest($1::bigint[], $2::bytea[], $3::bigint[]) AS k
+                ON CONFLICT DO NOTHING RETURNING database_id, byte_count),
+        counted AS (
+            \(counted))
+        SELECT database_id FROM added
         """, [.int8Array, .byteaArray, .int8Array, .timestamptz])
 
     private static let isUnused = """
@@ -131,7 +147,12 @@ enum AssetStatements {
 
     /// 1 database, 2 hash.
     static let forget = Statement(
-        "forget_asset", "DELETE FROM asset WHERE database_id = $1 AND sha256 = $2", [.int8, .bytea])
+        "forget_asset",
+        """
+        WITH gone AS (DELETE FROM asset WHERE database_id = $1 AND sha256 = $2 RETURNING database_id, byte_count)
+        UPDATE asset_total t SET byte_count = t.byte_count - gone.byte_count
+          FROM gone WHERE t.database_id = gone.database_id
+        """, [.int8, .bytea])
 
     /// What records of ended zones have left. 1 database, 2 hash.
     static let forgetUses = Statement(

@@ -20,7 +20,7 @@ extension PostgresStorage {
                 .int8Array(assets.map(\.database.rawValue)), .byteaArray(assets.map(\.content.sha256)),
                 .int8Array(assets.map(\.content.byteCount)), .timestamp(milliseconds: now.milliseconds))
         ])
-        return rows[0].affectedCount
+        return rows[0].count
     }
 
     package func unusedAssets(

@@ -4,7 +4,7 @@ package import TidemarkDomain
 internal import TidemarkPostgres
 package import TidemarkService
 
-/// What operators choose for a container: its feeds, and who has its own roles.
+/// What operators choose for a container: its feeds, its quota, and who has its own roles.
 extension PostgresStorage {
     package func feedsEverywhere(in container: ContainerKey) async throws(StorageError) -> Bool {
         let rows = try await read(
@@ -23,6 +23,29 @@ extension PostgresStorage {
             ChoiceStatements.forgetDefaultZones(identifier, environment),
         ])
         return rows[0].count > 0
+    }
+
+    package func setQuota(_ quota: StorageQuota, of container: ContainerKey) async throws(StorageError) -> Bool {
+        let rows = try await write([
+            QuotaStatements.set(
+                .text(container.identifier), .int2(container.environment.rawValue),
+                quota.privateBytes.map { .int8($0) } ?? .null, quota.publicBytes.map { .int8($0) } ?? .null),
+            // Which every server notices at its next write transaction.
+            SchemaStatements.countOn(),
+        ])
+        return rows[0].count > 0
+    }
+
+    package func storageUse(of database: DatabaseID) async throws(StorageError) -> StorageUse? {
+        if let home = containers.remembered(of: [database])[database], home.bytesMax == nil { return nil }
+        let rows = try await read(QuotaStatements.use(.int8(database.rawValue)))
+        return try decode { () throws(PostgresError) in
+            for row in rows {
+                guard let bytesMax = try row.int64(ifPresent: 0) else { return nil }
+                return StorageUse(byteCount: try row.int64(1), bytesMax: bytesMax)
+            }
+            return nil
+        }
     }
 
     package func roles(of users: [UserID]) async throws(StorageError) -> [UserID: Set<Role>] {

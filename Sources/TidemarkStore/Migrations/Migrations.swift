@@ -88,5 +88,9 @@ package enum Migrations {
             "0017_add_operator_choices", "57da990f5b9b0a520bea532f2daf7d582a28735b9d95ebdb9c0e483291f51fe3",
             PackageResources._017_add_operator_choices_sql
         ),
+        (
+            "0018_add_quotas", "50f867a2d9960a384e2da25fd7f0dedb99028f69ace9677fb5a051b32bb13108",
+            PackageResources._018_add_quotas_sql
+        ),
     ]
 }

@@ -3,26 +3,41 @@
 internal import Synchronization
 internal import TidemarkDomain
 
-/// Which container each database belongs to. That never changes, so that a server asks once, and no transaction again.
+/// Which container each database belongs to, which never changes, and whether it has a quota. A server asks once, and
+/// no transaction again until an operator changes something: that counts the version of the schemas on, which every write
+/// transaction reads in any case.
 final class DatabaseContainers: Sendable {
+    struct Home {
+        let container: ContainerID
+        /// The database's quota, if it has one.
+        let bytesMax: Int64?
+        /// The version of the schemas that was read before it.
+        let version: Int64
+    }
+
     /// When there are more, all are forgotten: a few megabytes.
     private static let countMax = 100_000
 
-    private let known = Mutex<[DatabaseID: ContainerID]>([:])
+    private let known = Mutex<[DatabaseID: Home]>([:])
 
     /// Those of the databases that are remembered.
-    func remembered(of databases: some Sequence<DatabaseID>) -> [DatabaseID: ContainerID] {
+    func remembered(of databases: some Sequence<DatabaseID>) -> [DatabaseID: Home] {
         known.withLock { known in
-            var found: [DatabaseID: ContainerID] = [:]
+            var found: [DatabaseID: Home] = [:]
             for database in databases { found[database] = known[database] }
             return found
         }
     }
 
-    func remember(_ more: [DatabaseID: ContainerID]) {
+    func remember(_ more: [DatabaseID: Home]) {
         known.withLock { known in
             if known.count + more.count > Self.countMax { known = [:] }
-            known.merge(more) { old, _ in old }
+            known.merge(more) { old, new in old.version < new.version ? new : old }
         }
+    }
+
+    /// Forgets what was read before the schemas had this version.
+    func forget(before version: Int64) {
+        known.withLock { known in known = known.filter { $0.value.version >= version } }
     }
 }

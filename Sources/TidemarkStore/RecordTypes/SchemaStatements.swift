@@ -5,14 +5,16 @@ internal import TidemarkPostgres
 /// The SQL of schemas. A container's row is locked by whoever learns (shared) and by whoever replaces (alone), so that
 /// neither misses what the other wrote.
 enum SchemaStatements {
-    /// Which container each belongs to. 1 databases.
+    /// Which container each belongs to, and its quota. 1 databases.
     static let containers = Statement(
         "schema_containers",
         """
-        SELECT d.id, d.container_id
+        SELECT d.id, d.container_id, \(QuotaStatements.bytesMax)
           FROM unnest($1::bigint[]) AS k (id)
          CROSS JOIN LATERAL (
-               SELECT id, container_id FROM database WHERE id BETWEEN k.id AND k.id ORDER BY id LIMIT 1) AS d
+               SELECT id, container_id, scope FROM database WHERE id BETWEEN k.id AND k.id ORDER BY id LIMIT 1) AS d
+         CROSS JOIN LATERAL (
+               SELECT * FROM container WHERE id BETWEEN d.container_id AND d.container_id ORDER BY id LIMIT 1) AS c
         """, [.int8Array])
 
     /// The version comes first, by a statement of its own: what is read after it is as new or newer.

@@ -6,12 +6,32 @@ package import TidemarkService
 
 extension PostgresStorage {
     package func beginWrite(_ reads: [ZoneRead]) async throws(StorageError) -> any WriteTransaction {
+        for _ in 0..<Self.beginningsMax {
+            if let transaction = try await begin(reads) { return transaction }
+        }
+        throw StorageError(.unavailable, detail: "the quotas do not come to rest")
+    }
+
+    /// One to hear that an operator changed something, one to get to know that there is a quota, one to heed it; and again.
+    private static let beginningsMax = 6
+
+    /// Nil if what was known of the databases was not enough, or is so no more: now it is.
+    private func begin(_ reads: [ZoneRead]) async throws(StorageError) -> PostgresWriteTransaction? {
         let lease = try await acquire()
         do {
             let known = containers.remembered(of: reads.lazy.map(\.key.database))
-            let reads = ZoneReads(reads, containers: known)
+            let reads = ZoneReads(reads, homes: known)
             let rows = try await lease.connection.execute(reads.statements)
-            containers.remember(try reads.newContainers(from: rows))
+            let found = try reads.newHomes(from: rows)
+            containers.remember(found)
+            let version = try reads.schemaVersion(from: rows)
+            let isOutdated = known.values.contains { $0.version < version }
+            if isOutdated { containers.forget(before: version) }
+            // A database with a quota is locked before its zones.
+            if isOutdated || found.values.contains(where: { $0.bytesMax != nil }) {
+                release(lease)
+                return nil
+            }
             let snapshots = try await withRemovals(try reads.snapshots(from: rows), on: lease.connection)
             return PostgresWriteTransaction(
                 lease: lease, storage: self, snapshots: snapshots, store: try reads.store(from: rows))

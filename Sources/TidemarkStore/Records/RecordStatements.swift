@@ -90,7 +90,8 @@ enum RecordStatements {
                 ORDER BY parent OFFSET 0) AS r
         """, [.int8Array, .textArray, .textArray])
 
-    /// Records (without fields) from some upwards, parent by parent, as far as R-081 looks: each once, so that a cycle ends.
+    /// Records (without fields, but with how many bytes these are) from some upwards, parent by parent, as far as R-081
+    /// looks: each once, so that a cycle ends.
     /// 1 databases, 2 zone names, 3 names of records, 4 rows at most.
     static let readAncestors = Statement(
         "read_ancestors",
@@ -108,7 +109,7 @@ enum RecordStatements {
                     ORDER BY name LIMIT 1) AS r
              WHERE r.parent IS NOT NULL AND NOT r.is_deleted)
         SELECT l.zone_id, r.name, r.type, ''::bytea AS fields, r.change_number, r.is_deleted, r.parent, r.created_at,
-               r.created_by, r.created_by_device, r.modified_at, r.modified_by, r.batch_end
+               r.created_by, r.created_by_device, r.modified_at, r.modified_by, r.batch_end, r.byte_count
           FROM line l
          CROSS JOIN LATERAL (
                SELECT * FROM record
@@ -142,7 +143,7 @@ enum RecordStatements {
                         AND parent BETWEEN f.holder AND f.holder AND parent IS NOT NULL AND NOT is_deleted
                       ORDER BY parent OFFSET 0),
                r.name, r.type, ''::bytea AS fields, r.change_number, r.is_deleted, r.parent, r.created_at, r.created_by,
-               r.created_by_device, r.modified_at, r.modified_by, r.batch_end
+               r.created_by_device, r.modified_at, r.modified_by, r.batch_end, r.byte_count
           FROM reached t
          CROSS JOIN LATERAL (\(holders)) AS f
          CROSS JOIN LATERAL (
@@ -232,17 +233,19 @@ enum RecordStatements {
     /// Of runs: 1 databases, 2 zones, 3 batch ends, 4 creators, 5 their devices, 6 times of change, 7 who changed, 8 whether
     /// they are tombstones. Of records: 9 places of their runs, 10 change numbers, 11 names, 12 types, 13 fields, 14 times of
     /// creation, 15 parents, 16 index values. Of zones: 17 databases, 18 ids, 19 change numbers, 20 bytes of the largest
-    /// record that is written. Of memories: 21 databases, 22 zones, 23 devices, 24 memories.
+    /// record that is written, 21 bytes that their records grow by. Of memories: 22 databases, 23 zones, 24 devices,
+    /// 25 memories.
     static let write = Statement(
         "write",
         """
         WITH moved AS (
-            UPDATE zone SET change_number = k.change_number, largest_record = greatest(zone.largest_record, k.largest)
-              FROM unnest($17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[])
-                   AS k (database_id, id, change_number, largest)
+            UPDATE zone SET change_number = k.change_number, largest_record = greatest(zone.largest_record, k.largest),
+                            byte_count = zone.byte_count + k.byte_growth
+              FROM unnest($17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[])
+                   AS k (database_id, id, change_number, largest, byte_growth)
              WHERE zone.database_id = k.database_id AND zone.id = k.id),
         remembered AS (
-            \(writtenMemories("$21::bigint[], $22::bigint[], $23::uuid[], $24::bytea[]")))
+            \(writtenMemories("$22::bigint[], $23::bigint[], $24::uuid[], $25::bytea[]")))
         INSERT INTO record (\(written))
         SELECT ($1::bigint[])[k.run], ($2::bigint[])[k.run], k.change_number, ($3::bigint[])[k.run],
                coalesce(k.created_at, ($6::timestamptz[])[k.run]), ($4::bigint[])[k.run],
@@ -262,7 +265,8 @@ enum RecordStatements {
         [
             .int8Array, .int8Array, .int8Array, .int8Array, .uuidArray, .timestamptzArray, .int8Array, .boolArray,
             .int4Array, .int8Array, .textArray, .textArray, .byteaArray, .timestamptzArray, .textArray, .textArray,
-            .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .uuidArray, .byteaArray,
+            .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .uuidArray,
+            .byteaArray,
         ])
 
     private static let written = """

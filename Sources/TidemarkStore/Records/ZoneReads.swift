@@ -8,8 +8,10 @@ internal import TidemarkPostgres
 struct ZoneReads {
     private let reads: [ZoneRead]
     /// Of the databases, as far as they were known before.
-    private let containers: [DatabaseID: ContainerID]
+    private let homes: [DatabaseID: DatabaseContainers.Home]
     private let strangers: [Int64]
+    /// Databases that have a quota, in the order of their ids.
+    private let limited: [Int64]
     private var records = KeyList<String>()
     private var newParents = KeyList<String>()
     private var roots = KeyList<String>()
@@ -32,12 +34,13 @@ struct ZoneReads {
         }
     }
 
-    /// - Parameter containers: what is known already; the others are asked for.
-    init(_ reads: [ZoneRead], containers: [DatabaseID: ContainerID]) {
+    /// - Parameter homes: what is known already; the others are asked for.
+    init(_ reads: [ZoneRead], homes: [DatabaseID: DatabaseContainers.Home]) {
         self.reads = reads
-        self.containers = containers
+        self.homes = homes
         users = Set(reads.lazy.flatMap(\.users)).sorted { $0.rawValue < $1.rawValue }
-        strangers = Set(reads.map(\.key.database)).filter { containers[$0] == nil }.map(\.rawValue).sorted()
+        strangers = Set(reads.map(\.key.database)).filter { homes[$0] == nil }.map(\.rawValue).sorted()
+        limited = homes.lazy.filter { $0.value.bytesMax != nil }.map(\.key.rawValue).sorted()
         for (index, read) in reads.enumerated() {
             records.add(read.recordNames, zone: index)
             newParents.add(read.newParentNames, zone: index)
@@ -55,7 +58,9 @@ struct ZoneReads {
 
     /// One round trip: locks first, then reads. What nobody asks for is not sent.
     var statements: [BoundStatement] {
-        var statements: [BoundStatement] = [.begin, lock, memories]
+        var statements: [BoundStatement] = [.begin]
+        if !limited.isEmpty { statements.append(QuotaStatements.lock(.int8Array(limited))) }
+        statements += [lock, memories]
         if !records.keys.isEmpty {
             statements.append(
                 RecordStatements.readRecords(databases, zoneNames, places(records), .textArray(records.keys)))
@@ -87,6 +92,7 @@ struct ZoneReads {
                     .textArray(keyed.map { reads[$0].key.name })))
         }
         if !users.isEmpty { statements.append(ChoiceStatements.roles(.int8Array(users.map(\.rawValue)))) }
+        if !limited.isEmpty { statements.append(QuotaStatements.byteCounts(.int8Array(limited))) }
         if !strangers.isEmpty { statements.append(SchemaStatements.containers(.int8Array(strangers))) }
         return statements
     }
@@ -117,16 +123,28 @@ struct ZoneReads {
 
     private func zoneNames<Key>(_ list: KeyList<Key>) -> [String] { list.zone.map { reads[$0].key.name } }
 
+    /// Where the answer to ``lock`` stands; that to ``memories`` is the next.
+    private var lockIndex: Int { limited.isEmpty ? 1 : 2 }
+
     /// From the answers to ``statements``.
     func store(from rows: [PostgresRows]) throws(PostgresError) -> StoreIncarnation {
-        StoreIncarnation(UInt64(bitPattern: try rows[2][0].int64(0)))
+        StoreIncarnation(UInt64(bitPattern: try rows[lockIndex + 1][0].int64(0)))
+    }
+
+    /// From the answers to ``statements``: the version of the schemas, and of what operators choose.
+    func schemaVersion(from rows: [PostgresRows]) throws(PostgresError) -> Int64 {
+        try rows[lockIndex + 1][0].int64(1)
     }
 
     /// From the answers to ``statements``: of databases that were not known before.
-    func newContainers(from rows: [PostgresRows]) throws(PostgresError) -> [DatabaseID: ContainerID] {
-        var found: [DatabaseID: ContainerID] = [:]
+    func newHomes(from rows: [PostgresRows]) throws(PostgresError) -> [DatabaseID: DatabaseContainers.Home] {
+        var found: [DatabaseID: DatabaseContainers.Home] = [:]
         guard !strangers.isEmpty, let answer = rows.last else { return found }
-        for row in answer { found[DatabaseID(try row.int64(0))] = ContainerID(try row.int64(1)) }
+        let version = try schemaVersion(from: rows)
+        for row in answer {
+            found[DatabaseID(try row.int64(0))] = DatabaseContainers.Home(
+                container: ContainerID(try row.int64(1)), bytesMax: try row.int64(ifPresent: 2), version: version)
+        }
         return found
     }
 
@@ -134,12 +152,12 @@ struct ZoneReads {
     func snapshots(from rows: [PostgresRows]) throws(PostgresError) -> [ZoneSnapshot] {
         var snapshots = reads.map { ZoneSnapshot(key: $0.key) }
         let indexes = Dictionary(reads.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
-        var next = 2
-        for row in rows[1] {
+        var next = lockIndex + 1
+        for row in rows[lockIndex] {
             let zone = try ZoneRow.decode(row, from: 1, in: DatabaseID(try row.int64(0)))
             if let index = indexes[zone.key] { snapshots[index].zone = zone }
         }
-        let version = try rows[next][0].int64(1)
+        let version = try schemaVersion(from: rows)
         for row in rows[next] where try !row.isNull(2) {
             let ordinal = Int(try row.int64(2)) - 1
             guard let memory = RequestMemory(decoding: try row.bytes(3)) else {
@@ -147,11 +165,11 @@ struct ZoneReads {
             }
             snapshots[devices.zone[ordinal]].memories[devices.keys[ordinal]] = memory
         }
-        var containers = containers
-        for (database, container) in try newContainers(from: rows) { containers[database] = container }
+        var homes = homes
+        for (database, home) in try newHomes(from: rows) { homes[database] = home }
         for index in reads.indices {
-            guard let container = containers[reads[index].key.database] else { continue }
-            snapshots[index].schema = SchemaStamp(container: container, version: version)
+            guard let home = homes[reads[index].key.database] else { continue }
+            snapshots[index].schema = SchemaStamp(container: home.container, version: version)
         }
         if !records.keys.isEmpty {
             next += 1
@@ -166,7 +184,7 @@ struct ZoneReads {
             for row in rows[next] {
                 guard let index = zones[ZoneID(try row.int64(0))] else { continue }
                 let record = try RecordRow.decode(row, from: 1)
-                Self.add(record, to: &snapshots[index])
+                Self.add(record, byteCount: Int(try row.int32(13)), to: &snapshots[index])
             }
         }
         if !roots.keys.isEmpty {
@@ -206,14 +224,24 @@ struct ZoneReads {
                 snapshots[index].roles = roles.filter { reads[index].users.contains($0.key) }
             }
         }
+        if !limited.isEmpty {
+            next += 1
+            for row in rows[next] {
+                let (database, byteCount) = (DatabaseID(try row.int64(0)), try row.int64(1))
+                guard let bytesMax = homes[database]?.bytesMax else { continue }
+                for index in reads.indices where reads[index].key.database == database {
+                    snapshots[index].storageUse = StorageUse(byteCount: byteCount, bytesMax: bytesMax)
+                }
+            }
+        }
         return snapshots
     }
 
     /// A record that comes without its fields, if it has not been read with them.
-    private static func add(_ record: RecordState, to snapshot: inout ZoneSnapshot) {
+    private static func add(_ record: RecordState, byteCount: Int, to snapshot: inout ZoneSnapshot) {
         guard snapshot.records[record.name] == nil else { return }
         snapshot.records[record.name] = record
-        snapshot.unread.insert(record.name)
+        snapshot.unread[record.name] = byteCount
     }
 
     private static func indexes(of snapshots: [ZoneSnapshot]) -> [ZoneID: Int] {
@@ -235,7 +263,7 @@ struct ZoneReads {
             snapshots[index].isCascadeCut = isCut
             snapshots[index].holders[try row.string(1), default: []].append(holder.name)
             // Those that the request names have been read with their fields.
-            Self.add(holder, to: &snapshots[index])
+            Self.add(holder, byteCount: Int(try row.int32(15)), to: &snapshots[index])
             let children = try row.stringArray(2).compactMap(\.self)
             if !children.isEmpty { snapshots[index].children[holder.name] = children }
         }

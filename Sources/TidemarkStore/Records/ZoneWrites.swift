@@ -40,6 +40,7 @@ struct ZoneWrites {
             .int8Array(moved.map(\.database.rawValue)), .int8Array(moved.map(\.zone.rawValue)),
             .int8Array(moved.map(\.changeNumber)),
             .int8Array(moved.map { Int64($0.records.lazy.map(\.fields.byteCount).max() ?? 0) }),
+            .int8Array(moved.map(\.byteGrowth)),
         ]
     }
 

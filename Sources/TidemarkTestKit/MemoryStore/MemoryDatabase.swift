@@ -110,6 +110,14 @@ package final class MemoryDatabase: Sendable {
         withState { $0.tables.setFeedsEverywhere(isOn, in: container) }
     }
 
+    /// What the databases of a container may hold.
+    ///
+    /// - Returns: whether there is such a container.
+    @discardableResult
+    package func setQuota(_ quota: StorageQuota, of container: ContainerKey) -> Bool {
+        withState { $0.tables.setQuota(quota, of: container) }
+    }
+
     // MARK: For judges
 
     /// Is told of everything from now on at the moment when it is committed, in that order. Must not call back.

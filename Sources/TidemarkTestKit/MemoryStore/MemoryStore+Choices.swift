@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+internal import TidemarkFields
 package import TidemarkService
 
 extension MemoryStore {
@@ -10,6 +11,16 @@ extension MemoryStore {
 
     package func setFeedsEverywhere(_ isOn: Bool, in container: ContainerKey) async throws(StorageError) -> Bool {
         try await call { $0.setFeedsEverywhere(isOn, in: container) }
+    }
+
+    package func setQuota(_ quota: StorageQuota, of container: ContainerKey) async throws(StorageError) -> Bool {
+        try await call { $0.setQuota(quota, of: container) }
+    }
+
+    package func storageUse(of database: DatabaseID) async throws(StorageError) -> StorageUse? {
+        // Where there is no quota nobody is asked.
+        guard self.database.withTables({ $0.bytesMax(of: database) }) != nil else { return nil }
+        return try await call { $0.storageUse(of: database) }
     }
 
     package func roles(of users: [UserID]) async throws(StorageError) -> [UserID: Set<Role>] {
@@ -42,6 +53,26 @@ extension MemoryTables {
             databases[database]?.feed.forget(zone)
         }
         return true
+    }
+
+    /// - Returns: whether there is such a container.
+    mutating func setQuota(_ quota: StorageQuota, of key: TidemarkDomain.ContainerKey) -> Bool {
+        guard let id = container(key) else { return false }
+        quotas[id] = quota
+        return true
+    }
+
+    /// Its quota, if it has one.
+    func bytesMax(of database: DatabaseID) -> Int64? {
+        guard let container = databases[database]?.container, let quota = quotas[container] else { return nil }
+        return publicDatabases[container] == database ? quota.publicBytes : quota.privateBytes
+    }
+
+    func storageUse(of database: DatabaseID) -> StorageUse? {
+        guard let bytesMax = bytesMax(of: database) else { return nil }
+        let records = (databases[database]?.zones ?? []).reduce(0) { $0 + (zones[$1]?.byteCount ?? 0) }
+        let assets = assets.keys.reduce(0) { $0 + ($1.database == database ? $1.content.byteCount : 0) }
+        return StorageUse(byteCount: records + assets, bytesMax: bytesMax)
     }
 
     /// A role that leaves the schema leaves its users.

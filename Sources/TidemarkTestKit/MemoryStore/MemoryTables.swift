@@ -65,6 +65,8 @@ struct MemoryTables {
     var schemas: [ContainerID: ContainerSchema] = [:]
     /// Containers that give all zones a feed.
     var feedsEverywhere: Set<ContainerID> = []
+    /// What containers' databases may hold.
+    var quotas: [ContainerID: StorageQuota] = [:]
     /// The containers' own roles that users have.
     var roles: [UserID: Set<Role>] = [:]
     /// When each was last touched.
@@ -124,6 +126,7 @@ struct MemoryTables {
             read.assets.filter { assets[AssetKey(database: read.key.database, content: $0)] != nil })
         snapshot.referencesMax = referencesMax
         snapshot.roles = roles.filter { read.users.contains($0.key) }
+        snapshot.storageUse = storageUse(of: read.key.database)
         return snapshot
     }
 

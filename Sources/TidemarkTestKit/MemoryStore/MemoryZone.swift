@@ -12,6 +12,8 @@ struct MemoryZone {
     private var memories: [DeviceID: RequestMemory] = [:]
     private var references = MemoryReferences()
     private var clientTokens: [DeviceID: [UInt8]] = [:]
+    /// The fields of living records, as PostgreSQL counts them.
+    private(set) var byteCount: Int64 = 0
 
     init(state: ZoneState) {
         self.state = state
@@ -35,7 +37,7 @@ struct MemoryZone {
             if snapshot.records[name] == nil {
                 snapshot.records[name] = record
                 snapshot.records[name]?.fields = FieldMap()
-                snapshot.unread.insert(name)
+                snapshot.unread[name] = record.fields.byteCount
             }
             next = record.isDeleted ? nil : record.parent
         }
@@ -54,7 +56,7 @@ struct MemoryZone {
                 if snapshot.records[holder] == nil {
                     snapshot.records[holder] = records[holder]
                     snapshot.records[holder]?.fields = FieldMap()
-                    snapshot.unread.insert(holder)
+                    snapshot.unread[holder] = records[holder]?.fields.byteCount
                 }
                 if reached.insert(holder).inserted { waiting.append(holder) }
             }
@@ -119,6 +121,7 @@ struct MemoryZone {
             records[record.name] = record
             log.append((record.changeNumber, record.name))
         }
+        byteCount += changes.byteGrowth
         references.write(changes.references)
         clientTokens.merge(changes.clientTokens) { $1 }
         state.changeNumber = changes.changeNumber
@@ -144,5 +147,6 @@ struct MemoryZone {
         memories = [:]
         references = MemoryReferences()
         clientTokens = [:]
+        byteCount = 0
     }
 }

@@ -44,7 +44,7 @@ package enum StorageConformance {
 
     package static var scenarios: [Scenario] {
         accounts + zones + records + references + queries + locks + zoneFeed + databaseFeed + subscriptions
-            + schemas + choices + assets + keys
+            + schemas + choices + quotas + assets + keys
     }
 }
 

@@ -51,7 +51,7 @@ extension FailureReason {
         case .zonePurged: FailureLine(.userDeletedZone)
         case .assetMissing: FailureLine(.assetNotAvailable)
         case .assetModified: FailureLine(.assetFileModified)
-        case .assetsFull: FailureLine(.quotaExceeded)
+        case .assetsFull, .quotaExceeded: FailureLine(.quotaExceeded)
         case .uploadsFull: FailureLine(.zoneBusy, retryAfter: 3)
         case .assetsUnavailable, .keysUnavailable, .masterKeyWrong, .encryptionModeDiffers:
             FailureLine(.serverRejectedRequest)

@@ -7,7 +7,7 @@ internal import TidemarkStore
 struct AdminContainers: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "containers", abstract: "Containers: the apps whose data is kept.",
-        subcommands: [Create.self, List.self, SetLimit.self, SetFeeds.self])
+        subcommands: [Create.self, List.self, SetLimit.self, SetFeeds.self, Quota.self])
 
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(

@@ -47,6 +47,10 @@ struct OperatorPlace {
     }
 
     func admin(_ arguments: String...) async throws -> (status: Int32, output: String) {
+        try await admin(arguments)
+    }
+
+    func admin(_ arguments: [String]) async throws -> (status: Int32, output: String) {
         try await Self.tidemark(["admin"] + arguments, database, directory)
     }
 
@@ -62,11 +66,16 @@ struct OperatorPlace {
 
     /// - Parameter token: nil: alice's; empty: nobody is signed in.
     func database(_ scope: CKDatabase.Scope = .private, token: String? = nil) -> CKDatabase {
+        container(token: token).database(with: scope)
+    }
+
+    /// As ``database(_:token:)``: each call is another device.
+    func container(token: String? = nil) -> CKContainer {
         let token = token ?? site.tokens["alice"]
         let configuration = TidemarkConfiguration(
             url: URL(string: site.url), token: token, defaultContainerIdentifier: site.container)
         let context = CloudContext(containerIdentifier: site.container, configuration: configuration)
-        return CKContainer(context: context).database(with: scope)
+        return CKContainer(context: context)
     }
 
     func write(_ text: String, to name: String) throws -> String {

@@ -98,6 +98,14 @@ final class PlantedStorage: Storage {
         try await base.setFeedsEverywhere(isOn, in: container)
     }
 
+    func setQuota(_ quota: StorageQuota, of container: ContainerKey) async throws(StorageError) -> Bool {
+        try await base.setQuota(quota, of: container)
+    }
+
+    func storageUse(of database: DatabaseID) async throws(StorageError) -> StorageUse? {
+        try await base.storageUse(of: database)
+    }
+
     func roles(of users: [UserID]) async throws(StorageError) -> [UserID: Set<Role>] {
         try await base.roles(of: users)
     }

@@ -54,6 +54,8 @@ import TidemarkTestSupport
     private func checkInvariants(_ zone: TestZone, since before: TestZone, _ comment: Comment) {
         let rows = zone.records.values
         #expect(Set(rows.map(\.changeNumber)).count == rows.count, comment)
+        //
+        #expect(zone.byteCount == rows.reduce(0) { $0 + Int64($1.fields.byteCount) }, comment)
         #expect(rows.allSatisfy { $0.changeNumber <= $0.batchEnd && $0.batchEnd <= (zone.zone?.changeNumber ?? 0) })
         for record in rows {
             if let parent = record.parent { #expect(zone.living(parent) != nil, comment) }

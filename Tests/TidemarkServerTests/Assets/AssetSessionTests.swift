@@ -171,6 +171,43 @@ import struct Foundation.Data
         #expect(end.isComplete)
     }
 
+    @Test func `R-011: an upload that the quota has no room for is refused when it is prepared`() throws {
+        let world = SessionWorld()
+        let client = try world.enter()
+        let container = ContainerKey(identifier: SessionWorld.container, environment: .development)
+        let small = Array(content.prefix(400))
+        func progress(_ request: WireClientEnvelope.OneOf_Request) throws -> WireAssetProgress {
+            switch try client.ask(request) {
+            case .prepareAssetUpload(let progress)?, .uploadAssetChunk(let progress)?: return progress
+            case let other: throw SessionWorld.Unexpected(other)
+            }
+        }
+        #expect(world.database.setQuota(StorageQuota(privateBytes: 1_300), of: container))
+        #expect(try !progress(prepare(asset(content))).isComplete)
+        #expect(try progress(chunk(0..<600, of: content)).offset == 600)
+        #expect(try progress(chunk(0..<400, of: small)).isComplete)
+        // Begun while there was room, which another upload has taken.
+        guard case .failure(let failure)? = try client.ask(chunk(600..<1_000, of: content)) else {
+            throw SessionWorld.Unexpected(nil)
+        }
+        #expect(failure.code == .quotaExceeded)
+        #expect(failure.message.contains("holds 400 of 1300 bytes, and this needs 1000 more"), "\(failure.message)")
+        #expect(try code(client.ask(prepare(asset(content)))) == .quotaExceeded)
+        #expect(world.server.assets.assets.count == 1)
+        // What is there already needs no room.
+        world.database.setQuota(StorageQuota(privateBytes: 100), of: container)
+        #expect(try progress(prepare(asset(small))).isComplete)
+        #expect(try progress(chunk(0..<400, of: small)).isComplete)
+        #expect(try code(client.ask(prepare(asset(content)))) == .quotaExceeded)
+        world.database.setQuota(StorageQuota(privateBytes: 1_400), of: container)
+        #expect(try progress(chunk(600..<1_000, of: content)).isComplete)
+        let bob = try world.enter("bob", device: 2)
+        guard case .prepareAssetUpload(let bobs)? = try bob.ask(prepare(asset(content))) else {
+            throw SessionWorld.Unexpected(nil)
+        }
+        #expect(!bobs.isComplete, "another user has room of their own")
+    }
+
     @Test func `R-070: an upload may begin before its hash is known`() throws {
         let world = SessionWorld()
         let client = try world.enter()

@@ -78,6 +78,40 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-706: records and assets that were there before they were counted are counted`() async throws {
+        try await withEmptyDatabase { url, loop in
+            let place = try #require(Migrations.all.firstIndex { $0.name == "0018_add_quotas" })
+            let time = "'2026-01-01', 1, '2026-01-01', 1, '00000000-0000-0000-0000-000000000001'"
+            try PostgresAdministration.execute(
+                Migrations.all[..<place].map(\.sql) + [
+                    "INSERT INTO zone (database_id, name, created_at) SELECT 1, n, now() FROM unnest('{a,b,c}'::text[]) AS n",
+                    """
+                    INSERT INTO record (database_id, zone_id, change_number, batch_end, created_at, created_by, modified_at,
+                                        modified_by, created_by_device, byte_count, is_deleted, name, type, fields)
+                    VALUES (1, 1, 1, 1, \(time), 100, false, 'x', 'Note', ''), (1, 1, 2, 2, \(time), 20, false, 'y', 'Note', ''),
+                           (1, 2, 1, 1, \(time), 3, false, 'x', 'Note', ''), (1, 1, 3, 3, \(time), 0, true, 'z', 'Note', '')
+                    """,
+                    """
+                    INSERT INTO asset (database_id, sha256, byte_count, created_at, touched_at)
+                    SELECT d, decode(repeat('0' || n, 32), 'hex'), 1000 * n, now(), now()
+                      FROM (VALUES (1, 1), (1, 2), (2, 3)) AS k (d, n)
+                    """,
+                    Migrations.all[place].sql,
+                ], url: url)
+            let pool = try PostgresPool(url: url, connections: 1, loop: loop)
+            let counts = Statement(
+                "counts",
+                """
+                SELECT name || ' ' || byte_count AS line FROM zone
+                 UNION ALL SELECT database_id || ' ' || byte_count FROM asset_total ORDER BY line
+                """)
+            let rows = try await pool.execute([counts()])[0]
+            let lines = try rows.map { try $0.string(0) }
+            await pool.stop()
+            #expect(lines == ["1 3000", "2 3000", "a 120", "b 3", "c 0"])
+        }
+    }
+
     @Test func `several servers may migrate at once`() async throws {
         try await withEmptyDatabase { url, loop in
             let migrator = Migrator(url: url, loop: loop)

@@ -58,11 +58,13 @@ import TidemarkTestSupport
             RecordStatements.write,
             """
             ('{1}', '{1}', '{9}', '{1}', '{00000000-0000-0000-0000-000000000001}', '{2026-01-01}', '{1}', '{f}', \
-            '{1}', '{9}', '{r5}', '{Note}', '{""}', '{}', '{}', '{}', '{1}', '{1}', '{9}', '{300}', \
+            '{1}', '{9}', '{r5}', '{Note}', '{""}', '{}', '{}', '{}', '{1}', '{1}', '{9}', '{300}', '{7}', \
             '{1}', '{1}', '{00000000-0000-0000-0000-000000000001}', '{""}')
             """,
             ["(database_id = k_1.database_id) AND (id = k_1.id)"]
         ),
+        (QuotaStatements.lock, "('{1}')", ["(id >= k.id)"]),
+        (QuotaStatements.byteCounts, "('{1}')", ["(database_id = d.id)"]),
         (
             RecordStatements.readAncestors, "('{1}', '{Notes}', '{r5}', 50000)",
             [living, "(zone_id = l_1.zone_id) AND (name >= l_1.name)", "(zone_id = l.zone_id) AND (name >= l.name)"]

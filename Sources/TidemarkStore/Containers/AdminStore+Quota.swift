@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+internal import TidemarkPostgres
+package import TidemarkService
+
+extension AdminStore {
+    /// What a database holds, in bytes.
+    package struct DatabaseUse: Sendable {
+        /// Whose private database it is; nil: the public one.
+        package let account: String?
+        /// The fields of records in living zones.
+        package let recordBytes: Int64
+        package let assetBytes: Int64
+    }
+
+    /// Nil if there is no such container.
+    package func quota(of key: ContainerKey) async throws(StorageError) -> StorageQuota? {
+        let rows = try await storage.read(
+            QuotaStatements.find(.text(key.identifier), .int2(key.environment.rawValue)))
+        return try first(rows) { row throws(PostgresError) in
+            StorageQuota(privateBytes: try row.int64(ifPresent: 0), publicBytes: try row.int64(ifPresent: 1))
+        }
+    }
+
+    /// Sets what the container's databases may hold; in force from the next save on.
+    ///
+    /// - Returns: whether there is such a container.
+    package func setQuota(_ quota: StorageQuota, of key: ContainerKey) async throws(StorageError) -> Bool {
+        try await storage.setQuota(quota, of: key)
+    }
+
+    /// The databases of a container that hold most, those first.
+    package func largestDatabases(
+        of key: ContainerKey, countMax: Int
+    ) async throws(StorageError) -> [DatabaseUse] {
+        let rows = try await storage.read(
+            QuotaStatements.largest(.text(key.identifier), .int2(key.environment.rawValue), .int8(Int64(countMax))))
+        return try all(rows) { row throws(PostgresError) in
+            DatabaseUse(
+                account: try row.string(ifPresent: 0), recordBytes: try row.int64(1), assetBytes: try row.int64(2))
+        }
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkScheduling
+internal import TidemarkService
+
+extension StorageConformance {
+    static let quotas: [Scenario] = [
+        Scenario("R-011: each private database has the container's quota, the public one its own") { store in
+            let (alice, bob) = (try await store.alice(), try await store.bob())
+            let container = ContainerKey(identifier: "iCloud.test", environment: .development)
+            let found = try await store.first.publicDatabase(of: container, now: StorageFixture.now)
+            let databases = [
+                alice.privateDatabase, bob.privateDatabase, try require(found, "it is there").database,
+            ]
+            func uses(on storage: any Storage) async throws -> [StorageUse?] {
+                let reads = databases.map { ZoneKey(database: $0, name: ZoneName.default).read() }
+                let transaction = try await storage.beginWrite(reads)
+                await transaction.rollback()
+                let seen = transaction.snapshots.map(\.storageUse)
+                for (database, use) in zip(databases, seen) {
+                    try expectEqual(try await storage.storageUse(of: database), use, "the same without a transaction")
+                }
+                return seen
+            }
+            for storage in [store.first, store.second] {
+                try expectEqual(try await uses(on: storage), [nil, nil, nil], "nobody has chosen")
+            }
+            let mine = StorageUse(byteCount: 0, bytesMax: 1_000)
+            try expect(try await store.first.setQuota(StorageQuota(privateBytes: 1_000), of: container), "chosen")
+            for storage in [store.second, store.first] {
+                try expectEqual(try await uses(on: storage), [mine, mine, nil], "every server knows it at once")
+            }
+            let quota = StorageQuota(privateBytes: nil, publicBytes: 5)
+            try expect(try await store.second.setQuota(quota, of: container), "chosen anew")
+            for storage in [store.first, store.second] {
+                try expectEqual(
+                    try await uses(on: storage), [nil, nil, StorageUse(byteCount: 0, bytesMax: 5)], "and that")
+            }
+            for key in [
+                ContainerKey(identifier: "iCloud.test", environment: .production),
+                ContainerKey(identifier: "iCloud.strange", environment: .development),
+            ] {
+                try expect(!(try await store.first.setQuota(quota, of: key)), "not there")
+            }
+        },
+        Scenario("R-706: what a database holds is the sum of its living records and its assets, whatever happens") {
+            store in
+            let world = try await QuotaWorld(store)
+            var random = StepRandom(state: 706)
+            var counter: UInt64 = 0
+            for step in 0..<80 {
+                let zone = world.zones[Int.random(in: 0...1, using: &random)]
+                let requests = (0...Int.random(in: 0...2, using: &random)).map { _ in
+                    counter += 1
+                    return world.request(counter, in: zone, using: &random)
+                }
+                let isKept = Int.random(in: 0...4, using: &random) > 0
+                try await world.decide(requests, in: zone, on: step % 2 == 0 ? store.first : store.second, isKept)
+                try expectEqual(try await world.byteCount(), try await world.livingByteCount(), "after step \(step)")
+            }
+            try expect(try await world.byteCount() > 0, "something is left")
+            let others = try await store.second.storageUse(of: try await store.bob().privateDatabase)
+            try expectEqual(others?.byteCount, 0, "another user's database has nothing of it")
+
+            let assets = (1...3).map { number in
+                let content = FieldAsset(
+                    sha256: [UInt8](repeating: UInt8(number), count: 32), byteCount: Int64(number) * 100)
+                return AssetKey(database: world.database, content: content)
+            }
+            let records = try await world.livingByteCount()
+            for storage in [store.first, store.second] {
+                try await storage.keepAsset(assets[0], now: StorageFixture.now)
+                try expectEqual(try await world.byteCount(), records + 100, "an asset counts once")
+            }
+            let found = try await store.first.adoptAssets(assets, now: StorageFixture.now)
+            try expectEqual(found, 2, "one was known")
+            try expectEqual(try await world.byteCount(), records + 600, "those that were found")
+            let later = Timestamp(milliseconds: StorageFixture.now.milliseconds + 1)
+            for (isRemoved, left) in [(false, Int64(600)), (true, 400), (true, 400)] {
+                _ = try await store.first.forgetAsset(assets[1], touchedBefore: later) { isRemoved }
+                try expectEqual(try await world.byteCount(), records + left, "until they are forgotten, once")
+            }
+            try await store.changeZones(in: world.database, remove: world.zones.map(\.name))
+            try expectEqual(try await world.byteCount(), 400, "with a zone its records go")
+            try await store.createZones("a", in: world.database)
+            try expectEqual(try await world.byteCount(), 400, "and do not come back")
+        },
+        Scenario("R-011: two transactions in zones of one database do not fill the same room") { store in
+            let world = try await QuotaWorld(store)
+            let saves = [world.save("r", byteCount: 100)]
+            let first = try await store.first.beginWrite([world.zones[0].read(records: ["r"])])
+            let other = store.scheduler.runThrowing { () async throws -> StorageUse? in
+                let second = try await store.second.beginWrite([world.zones[1].read(records: ["r"])])
+                await second.rollback()
+                return second.snapshots[0].storageUse
+            }
+            try await store.passTime()
+            var overlay = ZoneOverlay(snapshot: first.snapshots[0], store: first.store, limits: Limits())
+            _ = overlay.apply(world.request(1, in: world.zones[0], saves: saves), now: StorageFixture.now)
+            try expect(overlay.byteGrowth >= 100, "it grows")
+            try await first.commit([try require(overlay.changes, "something changed")])
+            try expectEqual(try await other.value?.byteCount, overlay.byteGrowth, "the second waited for the first")
+        },
+    ]
+}
+
+/// Two zones of alice's, in a container whose private databases have a quota.
+private struct QuotaWorld {
+    let store: StorageFixture
+    let database: DatabaseID
+    let zones: [ZoneKey]
+    private static let names = (0..<6).map { "r\($0)" }
+
+    init(_ store: StorageFixture) async throws {
+        self.store = store
+        let database = try await store.alice().privateDatabase
+        self.database = database
+        zones = try await store.createZones("a", "b", in: database).map(\.key)
+        let quota = StorageQuota(privateBytes: 1 << 40)
+        let container = ContainerKey(identifier: "iCloud.test", environment: .development)
+        try expect(try await store.first.setQuota(quota, of: container), "the container is there")
+    }
+
+    func save(_ name: String, byteCount: Int, goesWith target: String? = nil, parent: ParentChange = .unchanged)
+        -> RecordSave
+    {
+        var fields = [Field("blob", .bytes([UInt8](repeating: 1, count: byteCount)))]
+        if let target {
+            fields.append(Field("to", .reference(FieldReference(recordName: target, action: .deleteSelf))))
+        }
+        return RecordSave(
+            name: name, type: "Note", tag: nil, fields: (try? FieldMap(fields)) ?? FieldMap(), parent: parent)
+    }
+
+    func request(_ counter: UInt64, in zone: ZoneKey, saves: [RecordSave] = [], deletes: [String] = [])
+        -> RecordsRequest
+    {
+        RecordsRequest(
+            id: RequestID(
+                device: DeviceID(high: 1, low: 1), counter: counter, lowestUnanswered: counter,
+                issuedAt: StorageFixture.now),
+            zoneName: zone.name, saves: saves, deletes: deletes, policy: .changedKeys, isAtomic: counter % 3 == 0,
+            user: UserID(1))
+    }
+
+    /// A few saves and deletes, with parents and with references by which one goes with another.
+    func request(_ counter: UInt64, in zone: ZoneKey, using random: inout StepRandom) -> RecordsRequest {
+        var names = Self.names.shuffled(using: &random)
+        let saves = (0..<Int.random(in: 0...3, using: &random)).map { _ in
+            let name = names.removeLast()
+            let other = Bool.random(using: &random) ? Self.names.randomElement(using: &random) : nil
+            return save(
+                name, byteCount: Int.random(in: 0...200, using: &random), goesWith: other,
+                parent: Int.random(in: 0...3, using: &random) == 0 ? .set(names[0]) : .removed)
+        }
+        let deletes = names.prefix(Int.random(in: 0...1, using: &random))
+        return request(counter, in: zone, saves: saves, deletes: Array(deletes))
+    }
+
+    /// One transaction, as a server decides it.
+    func decide(_ requests: [RecordsRequest], in zone: ZoneKey, on storage: any Storage, _ isKept: Bool) async throws {
+        let transaction = try await storage.beginWrite([ZoneRead.merging(requests.map { $0.read(in: database) })])
+        var overlay = ZoneOverlay(snapshot: transaction.snapshots[0], store: transaction.store, limits: Limits())
+        for request in requests { _ = overlay.apply(request, now: StorageFixture.now) }
+        if isKept, let changes = overlay.changes {
+            try await transaction.commit([changes])
+        } else {
+            await transaction.rollback()
+        }
+    }
+
+    /// As it is counted.
+    func byteCount() async throws -> Int64 {
+        let use = try await store.second.storageUse(of: database)
+        return try require(use, "there is a quota").byteCount
+    }
+
+    /// As it is.
+    func livingByteCount() async throws -> Int64 {
+        var byteCount: Int64 = 0
+        for zone in zones {
+            for record in try await store.first.records(named: Self.names, in: zone).records.values {
+                byteCount += record.isDeleted ? 0 : Int64(record.fields.byteCount)
+            }
+        }
+        return byteCount
+    }
+}

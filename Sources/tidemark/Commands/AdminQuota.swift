@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkDomain
+internal import TidemarkStore
+
+extension AdminContainers {
+    struct Quota: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show or set what a container's databases may hold.",
+            discussion: """
+                What counts is the fields of records and the assets. Without options it shows the quota, and the databases \
+                that hold most. In force from the next save on: what would make a database larger than its quota fails with \
+                quotaExceeded, all else goes on.
+                """)
+
+        /// Databases that are shown.
+        private static let rowsMax = 20
+
+        @Argument(help: "The container's identifier.") var identifier: String
+        @OptionGroup var environment: EnvironmentOption
+        @Option(
+            help: ArgumentHelp(
+                "What each private database may hold.", discussion: "In megabytes, or none.", valueName: "megabytes"))
+        var privateMegabytes: Megabytes?
+        @Option(
+            help: ArgumentHelp(
+                "What the public database may hold.", discussion: "In megabytes, or none.", valueName: "megabytes"))
+        var publicMegabytes: Megabytes?
+        @OptionGroup var database: DatabaseOption
+
+        func run() throws {
+            let key = try environment.key(identifier)
+            guard var quota = try database.withAdminStore({ try await $0.quota(of: key) }) else {
+                throw AdminContainers.missing(key)
+            }
+            if let privateMegabytes { quota.privateBytes = privateMegabytes.byteCount }
+            if let publicMegabytes { quota.publicBytes = publicMegabytes.byteCount }
+            let isChanged = privateMegabytes != nil || publicMegabytes != nil
+            if isChanged, try !database.withAdminStore({ [quota] in try await $0.setQuota(quota, of: key) }) {
+                throw AdminContainers.missing(key)
+            }
+            print(
+                "\(identifier), \(key.environment.name): each private database \(Megabytes.text(quota.privateBytes)), "
+                    + "the public database \(Megabytes.text(quota.publicBytes)).")
+            if !isChanged { try show(quota, key) }
+        }
+
+        private func show(_ quota: StorageQuota, _ key: ContainerKey) throws {
+            let databases = try database.withAdminStore {
+                try await $0.largestDatabases(of: key, countMax: Self.rowsMax)
+            }
+            Table.print(
+                ["DATABASE", "ACCOUNT", "RECORD BYTES", "ASSET BYTES", "OF QUOTA"],
+                databases.map { database in
+                    let isPublic = database.account == nil
+                    let use = (isPublic ? quota.publicBytes : quota.privateBytes).map {
+                        StorageUse(byteCount: database.recordBytes + database.assetBytes, bytesMax: $0)
+                    }
+                    return [
+                        isPublic ? "public" : "private", database.account ?? "", "\(database.recordBytes)",
+                        "\(database.assetBytes)", use.map { "\($0.percentage)%" } ?? "",
+                    ]
+                })
+        }
+    }
+
+    /// A quota as an operator says it.
+    struct Megabytes: ExpressibleByArgument {
+        /// Nil: none.
+        let byteCount: Int64?
+
+        private static let size: Int64 = 1_048_576
+        /// A petabyte.
+        private static let countMax: Int64 = 1 << 30
+
+        init?(argument: String) {
+            if argument == "none" {
+                byteCount = nil
+            } else {
+                guard let count = Int64(argument), (0...Self.countMax).contains(count) else { return nil }
+                byteCount = count * Self.size
+            }
+        }
+
+        static func text(_ byteCount: Int64?) -> String {
+            byteCount.map { "\($0 / size) MB" } ?? "without a quota"
+        }
+    }
+}
+
+extension StorageUse {
+    /// Rounded up, so that 0% is empty.
+    fileprivate var percentage: Int64 {
+        guard bytesMax > 0 else { return byteCount > 0 ? 100 : 0 }
+        return Int64((Double(byteCount) / Double(bytesMax) * 100).rounded(.up))
+    }
+}

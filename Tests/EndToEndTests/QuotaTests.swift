@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkKit
+import TidemarkTestSupport
+
+/// What a database may hold, as an operator says it and an app meets it, with the real server.
+@Suite struct QuotaTests {
+    private static let megabyte = 1_048_576
+    private let zoneID = CKRecordZone.ID(zoneName: "Notes")
+
+    private func note(_ name: String, byteCount: Int, in zoneID: CKRecordZone.ID? = nil) -> CKRecord {
+        let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name, zoneID: zoneID ?? .default))
+        record["text"] = String(repeating: "x", count: byteCount)
+        return record
+    }
+
+    private func file(_ name: String, _ url: URL) -> CKRecord {
+        let record = CKRecord(recordType: "File", recordID: CKRecord.ID(recordName: name, zoneID: zoneID))
+        record["file"] = CKAsset(fileURL: url)
+        return record
+    }
+
+    private func place(_ body: (OperatorPlace) async throws -> Void) async throws {
+        try await OperatorPlace.with(keepsAssets: true) { place in
+            #expect(try await place.admin("containers", "create", place.site.container).status == 0)
+            try await body(place)
+        }
+    }
+
+    /// Of one item of a batch that failed.
+    private func code(_ failure: CKError, _ id: CKRecord.ID) -> CKError.Code? {
+        (failure.partialErrorsByItemID?[AnyHashable(id)] as? CKError)?.code
+    }
+
+    private func setQuota(_ place: OperatorPlace, _ options: String...) async throws -> String {
+        let set = try await place.admin(["containers", "quota", place.site.container] + options)
+        #expect(set.status == 0, "\(set.output)")
+        return set.output
+    }
+
+    @Test func `R-011: a private database takes as much as its quota, and whatever makes it no larger`() async throws {
+        try await place { place in
+            let (alice, bob) = (place.database(), place.database(token: try await place.makeAccount("bob")))
+            for database in [alice, bob] { try await database.save(CKRecordZone(zoneID: zoneID)) }
+            let first = try await alice.save(note("first", byteCount: 600_000, in: zoneID))
+            // The server has seen the database without a quota: it notices with the next save.
+            #expect(try await setQuota(place, "--private-megabytes", "1").contains("each private database 1 MB"))
+            let refusal = try await failure { try await alice.save(note("second", byteCount: 600_000, in: zoneID)) }
+            #expect(refusal.code == .quotaExceeded)
+            #expect(refusal.localizedDescription.contains("of 1048576 bytes"), "\(refusal.localizedDescription)")
+            #expect(refusal.localizedDescription.contains("tidemark admin containers quota"))
+
+            let batch = [note("small", byteCount: 10, in: zoneID), note("second", byteCount: 600_000, in: zoneID)]
+            let atomic = try await failure {
+                try await alice.modifyRecords(saving: batch, deleting: [first.recordID], atomically: true)
+            }
+            #expect(code(atomic, batch[0].recordID) == .batchRequestFailed)
+            #expect(code(atomic, batch[1].recordID) == .quotaExceeded)
+            #expect(code(atomic, first.recordID) == .batchRequestFailed)
+            let apart = try await alice.modifyRecords(saving: batch, deleting: [], atomically: false)
+            #expect(code(apart.saveResults[batch[0].recordID]) == nil)
+            #expect(code(apart.saveResults[batch[1].recordID]) == .quotaExceeded)
+
+            // Other users and the public database have room of their own.
+            try await bob.save(note("bobs", byteCount: 900_000, in: zoneID))
+            try await place.database(.public).save(note("public", byteCount: 900_000))
+
+            first["text"] = String(repeating: "y", count: 600_000)
+            try await alice.save(first)
+            try await alice.deleteRecord(withID: first.recordID)
+            try await alice.save(note("second", byteCount: 600_000, in: zoneID))
+            try await alice.deleteRecordZone(withID: zoneID)
+            try await alice.save(note("third", byteCount: 900_000))
+            #expect(try await setQuota(place, "--private-megabytes", "none").contains("without a quota"))
+            try await alice.save(note("fourth", byteCount: 900_000))
+        }
+    }
+
+    @Test func `R-011: all that is public counts against the container, whoever saves it`() async throws {
+        try await place { place in
+            let bobsToken = try await place.makeAccount("bob")
+            _ = try await setQuota(place, "--public-megabytes", "1")
+            let (alice, bob) = (place.database(.public), place.database(.public, token: bobsToken))
+            try await alice.save(note("alices", byteCount: 600_000))
+            #expect(try await failure { try await bob.save(note("bobs", byteCount: 600_000)) }.code == .quotaExceeded)
+            try await place.database(token: bobsToken).save(note("bobs", byteCount: 900_000))
+            try await alice.deleteRecord(withID: CKRecord.ID(recordName: "alices"))
+            try await bob.save(note("bobs", byteCount: 600_000))
+        }
+    }
+
+    @Test func `R-011, R-072: assets count until they are collected, and one that does not fit is not sent`()
+        async throws
+    {
+        try await place { place in
+            let files = SampleFiles(path: place.directory.path)
+            let alice = place.database()
+            try await alice.save(CKRecordZone(zoneID: zoneID))
+            _ = try await setQuota(place, "--private-megabytes", "6")
+            // Of the larger one the hash is not known when it is prepared.
+            let (small, large) = (try files.make(2 * Self.megabyte), try files.make(5 * Self.megabyte, seed: 2))
+            try await alice.save(file("small", small))
+            let refusal = try await failure { try await alice.save(file("large", large)) }
+            #expect(refusal.code == .quotaExceeded)
+            #expect(refusal.localizedDescription.contains("of 6291456 bytes"), "\(refusal.localizedDescription)")
+            let batch = [file("large", large), note("n", byteCount: 10, in: zoneID)]
+            let atomic = try await failure {
+                try await alice.modifyRecords(saving: batch, deleting: [], atomically: true)
+            }
+            #expect(code(atomic, batch[0].recordID) == .quotaExceeded)
+            #expect(code(atomic, batch[1].recordID) == .batchRequestFailed)
+            // The same file again takes no room.
+            try await alice.save(file("again", small))
+
+            let show = try await place.admin("containers", "quota", place.site.container)
+            #expect(show.output.contains(/private +alice +\d+ +2097152 +3[45]%/), "\(show.output)")
+            for name in ["small", "again"] {
+                try await alice.deleteRecord(withID: CKRecord.ID(recordName: name, zoneID: zoneID))
+            }
+            // Grace is counted in whole milliseconds.
+            try await eventually("the assets make room") {
+                let collected = try await place.admin(
+                    "assets", "collect", "--asset-directory", "\(place.directory.path)/assets", "--asset-grace-hours",
+                    "0")
+                #expect(collected.status == 0, "\(collected.output)")
+                return try await place.admin("containers", "quota", place.site.container).output
+                    .contains(/private +alice +0 +0 +0%/)
+            }
+            try await alice.save(file("large", large))
+        }
+    }
+
+    @Test func `R-011: an engine tells of what does not fit once, and does not try again by itself`() async throws {
+        try await place { place in
+            let container = place.container()
+            _ = try await setQuota(place, "--private-megabytes", "0")
+            let device = Device(container, automatically: false)
+            device.makeZone(zoneID)
+            device.write("text", to: "n", in: zoneID)
+            let engine = try #require(device.engine)
+            try? await engine.sendChanges()
+            try? await engine.sendChanges()
+            let codes = device.events.flatMap { event -> [CKError.Code] in
+                guard case .sentRecordZoneChanges(let sent) = event else { return [] }
+                return sent.failedRecordSaves.map(\.error.code)
+            }
+            #expect(codes == [.quotaExceeded])
+            #expect(engine.state.pendingRecordZoneChanges.isEmpty)
+            _ = try await setQuota(place, "--private-megabytes", "1")
+            device.write("text", to: "n", in: zoneID)
+            try await engine.sendChanges()
+            let record = try await place.database().record(for: CKRecord.ID(recordName: "n", zoneID: zoneID))
+            #expect(record["text"] as? String == "text")
+        }
+    }
+
+    @Test func `R-011: an operator sees and sets quotas`() async throws {
+        try await place { place in
+            let container = place.site.container
+            let none = "each private database without a quota, the public database without a quota."
+            #expect(try await setQuota(place).contains("\(container), development: \(none)"))
+            let both = try await setQuota(place, "--private-megabytes", "500", "--public-megabytes", "20000")
+            #expect(both.contains("each private database 500 MB, the public database 20000 MB."))
+            let one = try await setQuota(place, "--public-megabytes", "none")
+            #expect(one.contains("each private database 500 MB, the public database without a quota."))
+            try await place.database().save(note("n", byteCount: 300_000))
+            try await place.database(.public).save(note("n", byteCount: 500_000))
+            let shown = try await setQuota(place)
+            #expect(shown.contains("each private database 500 MB, the public database without a quota."))
+            let rows = shown.split(separator: "\n").dropFirst()
+            let patterns = [
+                /^DATABASE +ACCOUNT +RECORD BYTES +ASSET BYTES +OF QUOTA$/, /^public +- +5000\d\d +0 +-$/,
+                /^private +alice +3000\d\d +0 +1%$/,
+            ]
+            #expect(rows.count == patterns.count, "\(shown)")
+            for (row, pattern) in zip(rows, patterns) { #expect(row.contains(pattern), "the largest first: \(row)") }
+            for options in [["--private-megabytes", "-1"], ["--public-megabytes", "many"]] {
+                #expect(try await place.admin(["containers", "quota", container] + options).status != 0)
+            }
+            let unknown = try await place.admin("containers", "quota", "iCloud.none", "--private-megabytes", "1")
+            #expect(unknown.status != 0 && unknown.output.contains("tidemark admin containers create iCloud.none"))
+        }
+    }
+
+    private func code<Value>(_ result: Result<Value, any Error>?) -> CKError.Code? {
+        guard case .failure(let error as CKError)? = result else { return nil }
+        return error.code
+    }
+}

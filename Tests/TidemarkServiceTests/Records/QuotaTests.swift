@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkFields
+import TidemarkScheduling
+import TidemarkService
+import TidemarkTestKit
+
+/// Quotas in transactions.
+@Suite struct QuotaTests {
+    private let device = DeviceID(high: 2, low: 2)
+    private let container = ContainerKey(identifier: "iCloud.test", environment: .development)
+
+    /// Alice's database may hold so many records as ``ServiceFixture/saving(_:deleting:zone:text:id:policy:isAtomic:)``
+    /// makes them.
+    private func fixture(zones: [String] = ["notes"], recordsMax: Int64) throws -> ServiceFixture {
+        let fixture = try ServiceFixture(zones: zones)
+        let save = try fixture.saving(["r"], id: RequestID(device, 1)).saves[0]
+        let bytesMax = Int64(save.fields.byteCount) * recordsMax
+        #expect(fixture.database.setQuota(StorageQuota(privateBytes: bytesMax), of: container))
+        return fixture
+    }
+
+    private func reasons(_ outcome: Result<RecordsOutcome, FailureReason>) -> [FailureReason?] {
+        guard case .success(let outcome) = outcome else { return [] }
+        return outcome.saves.map { if case .failed(let failure) = $0 { failure.reason } else { nil } }
+    }
+
+    @Test func `R-011: zones of one database share its room, also in one transaction`() throws {
+        let zones = ["a", "b", "c"]
+        let fixture = try fixture(zones: zones, recordsMax: 4)
+        let script = FaultScript()
+        let service = fixture.server(faults: script.plan)
+        let outcomes = try fixture.scheduler.simulate {
+            let parts = try zones.map { try fixture.saving(["x", "y"], zone: $0, id: RequestID(device, 1)) }
+            return await service.modifyRecords(in: fixture.key().database, parts)
+        }
+        #expect(script.count(.commitSent) == 1)
+        #expect(outcomes.map(reasons) == [[nil, nil], [nil, nil], [.quotaExceeded, .quotaExceeded]])
+    }
+
+    @Test func `R-011: servers that write at once in zones of one database do not fill the same room`() throws {
+        let zones = (0..<6).map { "z\($0)" }
+        let fixture = try fixture(zones: zones, recordsMax: 3)
+        let script = FaultScript(always: [.commitSent: .delay(.milliseconds(5))])
+        let outcomes = try fixture.scheduler.simulate {
+            var tasks: [Task<Result<RecordsOutcome, FailureReason>, Never>] = []
+            for zone in zones {
+                let service = fixture.server(faults: script.plan)
+                let request = try fixture.saving(["x"], zone: zone, id: RequestID(device, 1))
+                tasks.append(fixture.scheduler.run { await service.modify(request, in: fixture.key().database) })
+            }
+            return await tasks.values()
+        }
+        #expect(outcomes.flatMap(reasons).count { $0 == nil } == 3)
+        #expect(outcomes.flatMap(reasons).count { $0 == .quotaExceeded } == 3)
+    }
+
+    @Test func `R-706: what was rolled back has not been counted, and what was committed counts once`() throws {
+        let fixture = try fixture(recordsMax: 2)
+        // The answer to the first commit is lost: it is found in what is remembered.
+        let script = FaultScript(first: [.commitAnswered: [.disconnect]])
+        var plan = script.plan
+        plan.rejects = { changes in changes.contains { $0.records.contains { $0.name.hasPrefix("poison") } } }
+        let service = fixture.server(faults: plan)
+        let outcomes = try fixture.scheduler.simulate {
+            var outcomes: [Result<RecordsOutcome, FailureReason>] = []
+            for (index, name) in ["a", "poison", "b", "c"].enumerated() {
+                let request = try fixture.saving([name], id: RequestID(device, UInt64(index) + 1))
+                outcomes.append(await service.modify(request, in: fixture.key().database))
+            }
+            return outcomes
+        }
+        #expect(outcomes.map(\.reason) == [nil, .serverFault, nil, nil])
+        #expect(outcomes.map(reasons) == [[nil], [], [nil], [.quotaExceeded]])
+    }
+
+    @Test func `R-157: a request that did not fit is answered as it was, also when there is room by now`() throws {
+        let fixture = try fixture(recordsMax: 1)
+        let service = fixture.server()
+        let outcomes = try fixture.scheduler.simulate {
+            let refused = try fixture.saving(["x", "y"], id: RequestID(device, 1))
+            var outcomes = [await service.modify(refused, in: fixture.key().database)]
+            let freeing = try fixture.saving([], deleting: ["x"], id: RequestID(device, 2))
+            _ = await service.modify(freeing, in: fixture.key().database)
+            outcomes.append(await service.modify(refused, in: fixture.key().database))
+            let again = try fixture.saving(["y"], id: RequestID(device, 3))
+            outcomes.append(await service.modify(again, in: fixture.key().database))
+            return outcomes
+        }
+        #expect(outcomes.map(reasons) == [[nil, .quotaExceeded], [nil, .quotaExceeded], [nil]])
+    }
+}
