@@ -3,8 +3,9 @@
 /// What an app does with its engine: it is told what happened, and asked for what is to be sent.
 ///
 /// All calls of one engine come one after another: the next starts only when the previous returned. None comes
-/// before the engine's `init` has returned. Do not await the engine's ``CKSyncEngine/fetchChanges(_:)``,
-/// ``CKSyncEngine/sendChanges(_:)`` or ``CKSyncEngine/cancelOperations()`` in them: that stops the process.
+/// before the engine's `init` has returned, as far as an engine can see to that. Do not await the engine's
+/// ``CKSyncEngine/fetchChanges(_:)``, ``CKSyncEngine/sendChanges(_:)`` or ``CKSyncEngine/cancelOperations()`` in them: that
+/// stops the process.
 ///
 /// Calls never run on a thread that serves connections: they may take their time.
 public protocol CKSyncEngineDelegate: AnyObject, Sendable {
