@@ -96,7 +96,7 @@ final class Journal: @unchecked Sendable {
         self.zoneName = zoneName
         path = "\(directory)/journal"
         lock = try Self.open("\(directory)/lock", O_CREAT)
-        guard flock(lock.fileDescriptor, LOCK_EX | LOCK_NB) == 0 else { throw FolderSyncError.alreadyRunning }
+        guard Self.take(lock) else { throw FolderSyncError.alreadyRunning }
         handle = try Self.open(path, O_CREAT)
         let decoder = JSONDecoder()
         for line in try Data(contentsOf: URL(fileURLWithPath: path)).split(separator: UInt8(ascii: "\n")) {
@@ -106,6 +106,18 @@ final class Journal: @unchecked Sendable {
             if let engine = line.engine { engineState = engine }
         }
         try rewrite()
+    }
+
+    private static let lockAttempts = 50
+    private static let lockPauseMicroseconds: UInt32 = 10_000
+
+    /// A process that is just being started by this one holds, for a moment, all that this one has open.
+    private static func take(_ lock: FileHandle) -> Bool {
+        for _ in 0..<lockAttempts {
+            if flock(lock.fileDescriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+            usleep(lockPauseMicroseconds)
+        }
+        return false
     }
 
     /// Closed on exec, because nobody else may hold the lock.
