@@ -12,12 +12,17 @@ package final class ProcessSignals: Sendable {
         case reload
     }
 
+    /// Says whether it has heeded the signal; if not, the next handler is told of it.
+    package typealias Handler = @Sendable (Signal) -> Bool
+
     private static let numbers = [SIGINT, SIGTERM, SIGHUP]
 
     /// NB: in a structure, because a closure that is itself the value of a generic type is wrapped anew whenever it is
     /// read in place.
     private struct State {
-        var handler: @Sendable (Signal) -> Void
+        var handler: Handler
+        /// Those that no handler has heeded yet.
+        var unheeded: [Signal] = []
     }
 
     private let state: Mutex<State>
@@ -33,7 +38,7 @@ package final class ProcessSignals: Sendable {
     }
 
     /// Begins to listen; needs ``block()`` before. Lives as long as the process.
-    package init(_ handler: @escaping @Sendable (Signal) -> Void) {
+    package init(_ handler: @escaping Handler) {
         state = Mutex(State(handler: handler))
         var thread = pthread_t()
         let box = Unmanaged.passRetained(self)
@@ -45,9 +50,20 @@ package final class ProcessSignals: Sendable {
         pthread_detach(thread)
     }
 
-    /// Tells `handler` from now on.
-    package func handle(_ handler: @escaping @Sendable (Signal) -> Void) {
-        state.withLock { $0.handler = handler }
+    /// Tells `handler` from now on, first of what came before and was not heeded.
+    package func handle(_ handler: @escaping Handler) {
+        let missed = state.withLock { state in
+            state.handler = handler
+            defer { state.unheeded = [] }
+            return state.unheeded
+        }
+        for signal in missed { tell(signal) }
+    }
+
+    private func tell(_ signal: Signal) {
+        let handler = state.withLock { $0.handler }
+        if handler(signal) { return }
+        state.withLock { $0.unheeded.append(signal) }
     }
 
     private static func signalSet() -> sigset_t {
@@ -64,7 +80,7 @@ package final class ProcessSignals: Sendable {
         while true {
             var number: Int32 = 0
             guard sigwait(&set, &number) == 0 else { continue }
-            signals.state.withLock { $0.handler }(number == SIGHUP ? .reload : .stop)
+            signals.tell(number == SIGHUP ? .reload : .stop)
         }
     }
 }

@@ -13,7 +13,7 @@ enum ServingLoop {
     @discardableResult
     static func listenForSignals(saying text: String? = nil) -> ProcessSignals {
         ProcessSignals { signal in
-            guard signal == .stop else { return }
+            guard signal == .stop else { return false }
             if let text { printError(text) }
             exit(130)
         }
@@ -33,10 +33,12 @@ enum ServingLoop {
                     printError("\(error) The old certificate stays in use.")
                 }
             }
+            return true
         }
         stop.wait()
         signals.handle { signal in
             if signal == .stop { exit(130) }
+            return true
         }
         try blocking { await server.stop() }
     }
