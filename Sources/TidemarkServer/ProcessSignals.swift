@@ -12,7 +12,7 @@ package final class ProcessSignals: Sendable {
         case reload
     }
 
-    /// Says whether it has heeded the signal; if not, the next handler is told of it.
+    /// Says whether it has heeded the signal; if not, the next handler is told of it. It must not set another one.
     package typealias Handler = @Sendable (Signal) -> Bool
 
     private static let numbers = [SIGINT, SIGTERM, SIGHUP]
@@ -52,18 +52,10 @@ package final class ProcessSignals: Sendable {
 
     /// Tells `handler` from now on, first of what came before and was not heeded.
     package func handle(_ handler: @escaping Handler) {
-        let missed = state.withLock { state in
+        state.withLock { state in
             state.handler = handler
-            defer { state.unheeded = [] }
-            return state.unheeded
+            state.unheeded.removeAll(where: handler)
         }
-        for signal in missed { tell(signal) }
-    }
-
-    private func tell(_ signal: Signal) {
-        let handler = state.withLock { $0.handler }
-        if handler(signal) { return }
-        state.withLock { $0.unheeded.append(signal) }
     }
 
     private static func signalSet() -> sigset_t {
@@ -80,7 +72,10 @@ package final class ProcessSignals: Sendable {
         while true {
             var number: Int32 = 0
             guard sigwait(&set, &number) == 0 else { continue }
-            signals.tell(number == SIGHUP ? .reload : .stop)
+            let signal = number == SIGHUP ? Signal.reload : .stop
+            signals.state.withLock { state in
+                if !state.handler(signal) { state.unheeded.append(signal) }
+            }
         }
     }
 }

@@ -116,7 +116,7 @@ import TidemarkTestSupport
         let (a, b) = (Device(site.makeContainer()), Device(site.makeContainer()))
         a.makeZone(notes)
         for index in 0..<20 { a.write("first \(index)", to: "n\(index)", in: notes) }
-        try await eventually("b has all") { b.texts == a.texts }
+        try await eventually("b has all", of: a, b) { b.texts == a.texts }
         try await server.program.stop()
         for index in 0..<10 { a.write("of a \(index)", to: "n\(index)", in: notes) }
         for index in 10..<15 { b.write("of b \(index)", to: "n\(index)", in: notes) }
@@ -127,13 +127,9 @@ import TidemarkTestSupport
         let again = try await DevServer.start(in: directory, port: site.port)
         #expect(again.site.url == site.url)
         #expect(again.site.tokens == site.tokens)
-        do {
-            try await eventually("both have all edits") {
-                a.texts == b.texts && a.texts["n3"] == "of a 3" && a.texts["n12"] == "of b 12"
-                    && a.texts["n17"] == "first 17"
-            }
-        } catch {
-            Issue.record("\(error)\na: \(a.story)\nb: \(b.story)")
+        try await eventually("both have all edits", of: a, b) {
+            a.texts == b.texts && a.texts["n3"] == "of a 3" && a.texts["n12"] == "of b 12"
+                && a.texts["n17"] == "first 17"
         }
         try await again.program.stop()
     }

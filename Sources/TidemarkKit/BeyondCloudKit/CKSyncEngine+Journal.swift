@@ -8,9 +8,10 @@ extension CKSyncEngine.Configuration {
     /// A file in which the engine keeps all changes that are still to be sent; nil (the default): none.
     ///
     /// With it, `state.add(pendingRecordZoneChanges:)` and its siblings, `remove` and the setter of
-    /// `hasPendingUntrackedChanges` too, return only when the change is on the disk: a few milliseconds instead of microseconds. Add many changes in one call rather than one by one. An engine
-    /// that starts has what is pending by its state and by the journal, whatever happened to the process in between. A
-    /// change leaves the journal when the delegate has handled the event that tells what became of it.
+    /// `hasPendingUntrackedChanges` too, return only when the change is on the disk: a few milliseconds instead of
+    /// microseconds. Add many changes in one call rather than one by one. An engine that starts has what is pending by its
+    /// state and by the journal, whatever happened to the process in between. A change leaves the journal when the delegate
+    /// has handled the event that tells what became of it.
     ///
     /// Making the engine reads the file and writes it anew. The file is the engine's own: one file for each engine, in a
     /// directory that lasts (beside it come files that end in `.lock` and `.new`). Store the state in `handleEvent` before it

@@ -17,3 +17,12 @@ func eventually(
         try await Task.sleep(for: .milliseconds(10))
     }
 }
+
+/// The same; a failure tells what the devices have heard.
+func eventually(_ what: String, of devices: Device..., condition: () -> Bool) async throws {
+    do {
+        try await eventually(what, condition)
+    } catch {
+        throw NeverHappened(description: "\(error)\n" + devices.map(\.story).joined(separator: "\n"))
+    }
+}
