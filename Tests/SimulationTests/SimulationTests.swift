@@ -6,7 +6,7 @@ import Testing
 /// Servers, devices and whole engines in virtual time, with every fault that we could think of (I-1 … I-4).
 ///
 /// A test says which seeds it tries; a seed that breaks a promise is printed, and replays exactly. Environment:
-/// - `TIDEMARK_SEED`: the first seed; unless set random, and with engines 0.
+/// - `TIDEMARK_SEED`: the first seed; unless set random.
 /// - `TIDEMARK_SEEDS`: how many histories of simple devices; a fifth of that with engines.
 /// - `TIDEMARK_PLANTED`: search every planted fault in so many seeds, and print the first that shows it.
 /// - `TIDEMARK_TRACE`: print what happens in each history.
@@ -28,9 +28,8 @@ import Testing
 
     @Test func `I-1 … I-4: real engines end equal, whatever the seed`() {
         let count = max(1, Self.count / 5)
-        let first = Self.setting("TIDEMARK_SEED") ?? 0
-        print("simulation of engines: \(count) seeds from \(first)")
-        search(first, count) { EngineRun(seed: $0).violations }
+        print("simulation of engines: \(count) seeds from \(Self.first)")
+        search(Self.first, count) { EngineRun(seed: $0).violations }
     }
 
     /// Ends after a few seeds that fail.
