@@ -64,6 +64,29 @@ import Testing
         #expect(EngineRun(seed: seed).digest == EngineRun(seed: seed).digest)
     }
 
+    /// Each process hashes in its own way, so that its sets and dictionaries have other orders.
+    @Test func `a seed replays exactly in another process`() async throws {
+        let other = try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
+            for line in SimulationTests.replays() { print(line) }
+            fflush(nil)
+        }
+        let text = String(decoding: other.standardOutputContent, as: UTF8.self)
+        let lines = text.split(separator: "\n").map(String.init).filter { $0.hasPrefix(Self.replayMark) }
+        let own = Self.replays()
+        #expect(lines.dropLast() == own.dropLast())
+        #expect(lines.last != own.last, "with equal hashes this shows nothing")
+    }
+
+    private static let replayMark = "replay: "
+
+    /// What this process makes of some seeds, one of them with journals, and last how it hashes.
+    private static func replays() -> [String] {
+        let digests = ([1, 2, 3, 4, 5] as [UInt64]).flatMap { seed in
+            [SimulationRun(seed: seed).digest, EngineRun(seed: seed).digest]
+        }
+        return (digests + ["hash \("".hashValue)"]).map { replayMark + $0 }
+    }
+
     /// From a seed that showed it when it was written down; a change of the program changes histories, so a few more.
     @Test(arguments: PlantedFault.allCases) func `the judge sees a planted fault`(_ fault: PlantedFault) throws {
         let recorded = RecordedSeeds.showing[fault] ?? 0
