@@ -159,7 +159,7 @@ import TidemarkWire
     @Test func `certificates are read again on SIGHUP, and one for another host is not trusted`() async throws {
         try await ServerPair.with { pair in
             let site = pair.sites[0]
-            #expect(try await site.makeContainer().privateCloudDatabase.allRecordZones().count >= 0)
+            _ = try await site.makeContainer().privateCloudDatabase.allRecordZones()
             _ = try DevelopmentCertificates(
                 directory: pair.directory.path, hosts: ["elsewhere.test"], now: Int64(Date().timeIntervalSince1970))
             pair.first.signal(SIGHUP)

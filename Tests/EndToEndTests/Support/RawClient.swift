@@ -54,8 +54,17 @@ final class RawClient: MessageHandler, @unchecked Sendable {
         send(try envelope.serializedBytes())
     }
 
+    /// In one piece, as far as the network lets them.
+    func sendTogether(_ messages: [[UInt8]]) {
+        loop.execute { for message in messages { self.connection?.send(.binary, message) } }
+    }
+
     func pauseReading() {
         loop.execute { self.connection?.pauseReading() }
+    }
+
+    func resumeReading() {
+        loop.execute { self.connection?.resumeReading() }
     }
 
     func disconnect() {
