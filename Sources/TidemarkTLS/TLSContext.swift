@@ -182,6 +182,11 @@ package final class TLSContext: Sendable {
     func limitToTLS12() {
         current.withLock { _ = tidemark_ssl_ctx_set_maximum_tls12($0.pointer) }
     }
+
+    /// Lets libssl itself refuse nothing in sessions that begin from now on, so that only these settings do.
+    func liftLibraryPolicy() {
+        current.withLock { SSL_CTX_set_security_level($0.pointer, 0) }
+    }
 }
 
 /// An `SSL_CTX`, freed with its last user.

@@ -257,7 +257,7 @@ package final class TLSSession {
 // MARK: For tests
 
 extension TLSSession {
-    /// As a client of TLS 1.2 that misbehaves: asks for another handshake in the middle of the session.
+    /// As a peer of TLS 1.2 that misbehaves: asks for another handshake in the middle of the session.
     func requestRenegotiation() throws(TLSError) {
         tidemark_ssl_clear_no_renegotiation(ssl)
         ERR_clear_error()

@@ -149,20 +149,22 @@ import Testing
         }
     }
 
-    @Test func `renegotiation is refused`() throws {
+    @Test(arguments: [false, true])
+    func `renegotiation is refused, whoever asks for it`(serverAsks: Bool) throws {
         try withTemporaryDirectory { directory in
             let party = try TestParty(directory)
             let clientContext = try party.client()
             clientContext.limitToTLS12()
             let pair = try Pair(clientContext, party.server())
             pair.pump()
-            try pair.client.session.requestRenegotiation()
-            pair.server.feed(pair.client.takeOutput())
+            let (asking, asked) = serverAsks ? (pair.server, pair.client) : (pair.client, pair.server)
+            try asking.session.requestRenegotiation()
+            asked.feed(asking.takeOutput())
             // In TLS 1.2 the type of an encrypted record is seen: an alert (21), and not the next handshake (22).
-            let answer = pair.server.takeOutput()
+            let answer = asked.takeOutput()
             #expect(answer.first == 21)
-            pair.client.feed(answer)
-            #expect(pair.client.error != nil)
+            asking.feed(answer)
+            #expect(asking.error != nil)
         }
     }
 }
