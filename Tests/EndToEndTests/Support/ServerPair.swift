@@ -22,13 +22,14 @@ struct ServerPair: Sendable {
     var assetDirectory: String { "\(directory.path)/assets" }
 
     /// Runs `body` with servers and a database of its own.
+    ///
+    /// - Parameter databaseURL: of an empty database; nil: one of the tests' PostgreSQL.
     static func with(
-        _ arguments: [String] = [], _ body: (ServerPair) async throws -> Void
+        _ arguments: [String] = [], databaseURL: String? = nil, _ body: (ServerPair) async throws -> Void
     ) async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }
-        let database = try await TestPostgres.database()
-        let url = database.url
+        let url = if let databaseURL { databaseURL } else { try await TestPostgres.database().url }
         let migrated = try await tidemark(["migrate"], url, directory)
         guard migrated.status == 0 else { throw NeverHappened(description: migrated.output) }
         var tokens: [String: String] = [:]
