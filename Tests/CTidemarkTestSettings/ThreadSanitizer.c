@@ -6,6 +6,7 @@
 // here, which tells the sanitizer that a lock is taken after it was given up; nothing else changes, and without the
 // sanitizer nothing at all.
 #define _GNU_SOURCE
+#include "CTidemarkTestSettings.h"
 #include <dlfcn.h>
 #include <stdint.h>
 
@@ -26,6 +27,8 @@ typedef SWIFT_CALL void (*unlock_function)(SWIFT_SELF void *handle);
 SWIFT_CALL void tidemark_lock_slow(uint32_t thread, SWIFT_SELF void *handle) __asm__(LOCK_SLOW);
 SWIFT_CALL void tidemark_unlock_slow(SWIFT_SELF void *handle) __asm__(UNLOCK_SLOW);
 
+int tidemark_is_thread_sanitized(void) { return __tsan_acquire != 0; }
+
 static lock_function library_lock;
 static unlock_function library_unlock;
 
@@ -43,5 +46,9 @@ SWIFT_CALL void tidemark_unlock_slow(SWIFT_SELF void *handle) {
     if (__tsan_release) __tsan_release(handle);
     library_unlock(handle);
 }
+
+#else
+
+int tidemark_is_thread_sanitized(void) { return 0; }
 
 #endif

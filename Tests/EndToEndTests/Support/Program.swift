@@ -74,10 +74,22 @@ final class Program: @unchecked Sendable {
 
     /// From now on no file of its may grow beyond so many bytes; nil: any size.
     func limitFileSize(_ byteCount: Int?) throws {
+        try limit("fsize", "\(byteCount.map(String.init) ?? "unlimited")")
+    }
+
+    /// From now on it can have so many descriptors more than it has now.
+    func limitDescriptors(toFree count: Int) throws {
+        let used = Set(try FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/fd").compactMap { Int($0) })
+        // The limit is of their numbers, and the smallest that is free is taken next.
+        let free = (0...).lazy.filter { !used.contains($0) }.prefix(count)
+        try limit("nofile", "\(1 + free.reduce(0, max))")
+    }
+
+    private func limit(_ resource: String, _ value: String) throws {
         // The program of util-linux: Glibc's Swift module lacks the system call.
         let limiter = Process()
         limiter.executableURL = URL(fileURLWithPath: "/usr/bin/prlimit")
-        limiter.arguments = ["--pid", "\(id)", "--fsize=\(byteCount.map(String.init) ?? "unlimited"):"]
+        limiter.arguments = ["--pid", "\(id)", "--\(resource)=\(value):"]
         try limiter.start()
         limiter.waitUntilExit()
         guard limiter.terminationStatus == 0 else { throw NeverHappened(description: "prlimit failed") }
@@ -90,6 +102,15 @@ final class Program: @unchecked Sendable {
             throw NeverHappened(description: "no peak of memory: \(status)")
         }
         return peak * 1_024
+    }
+
+    /// Lets ``peakMemoryBytes()`` count from now on.
+    ///
+    /// - Returns: What it has in memory now.
+    func resetPeakMemory() throws -> Int {
+        // proc(5): 5 sets the peak to what is in use.
+        try Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/\(id)/clear_refs"))
+        return try peakMemoryBytes()
     }
 
     /// Waits for its end.
