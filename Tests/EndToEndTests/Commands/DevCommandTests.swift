@@ -53,6 +53,56 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `a host that is named stands in the URL and in the certificate, and others reach it`()
+        async throws
+    {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let open = try await DevServer.start(in: directory, hosts: ["127.0.0.2", "device.test"])
+        #expect(open.site.url == "wss://127.0.0.2:\(open.site.port)")
+        #expect(open.program.output.contains("TIDEMARK_URL=\(open.site.url) "))
+        func site(_ host: String) -> Site {
+            Site(
+                url: "wss://\(host):\(open.site.port)", authorityFile: open.site.authorityFile,
+                tokens: open.site.tokens, container: open.site.container)
+        }
+        for host in ["127.0.0.2", "127.0.0.1", "localhost"] {
+            let zone = CKRecordZone(zoneName: host)
+            let saved = try await site(host).makeContainer().privateCloudDatabase.save(zone)
+            #expect(saved.zoneID == zone.zoneID)
+        }
+        // It listens there as well, but nobody said that this is its name.
+        let error = try await failure {
+            try await site("127.0.0.3").makeContainer().privateCloudDatabase.allRecordZones()
+        }
+        #expect(error.localizedDescription.contains("not trusted"))
+        let certificate = try String(contentsOfFile: "\(directory.path)/data/certificates/server.pem", encoding: .utf8)
+        let lines = certificate.split(separator: "\n").filter { !$0.hasPrefix("-----") }
+        let bytes = try #require(Data(base64Encoded: lines.joined()))
+        #expect(bytes.range(of: Data("device.test".utf8)) != nil)
+        #expect(try await open.program.stop() == 0)
+
+        let closed = try await DevServer.start(in: directory)
+        #expect(closed.site.url == "wss://127.0.0.1:\(closed.site.port)")
+        #expect(accepts("127.0.0.1", closed.site.port) && !accepts("127.0.0.2", closed.site.port))
+        #expect(try await closed.program.stop() == 0)
+    }
+
+    /// Whether somebody listens at this address.
+    private func accepts(_ host: String, _ port: Int) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = inet_addr(host)
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+
     /// PostgreSQL's processes whose data is in the directory.
     private func postgresProcesses(of directory: TestDirectory) -> [pid_t] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []

@@ -22,15 +22,17 @@ struct DevServer: Sendable {
         let accounts: [Account]
     }
 
-    /// - Parameter port: 0: any free one; else the one that an earlier start had.
-    static func start(in directory: TestDirectory, port: Int = 0) async throws -> DevServer {
+    /// - Parameters:
+    ///   - port: 0: any free one; else the one that an earlier start had.
+    ///   - hosts: names under which others reach it.
+    static func start(in directory: TestDirectory, port: Int = 0, hosts: [String] = []) async throws -> DevServer {
         let ready = "\(directory.path)/ready.json"
         let program = try Program(
             "tidemark",
             [
                 "dev", "--port", "\(port)", "--data-directory", "\(directory.path)/data", "--ready-file", ready,
                 "--verbose",
-            ], directory: directory.path)
+            ] + hosts.flatMap { ["--host", $0] }, directory: directory.path)
         try await eventually("tidemark dev is ready", within: .seconds(60)) {
             guard program.isRunning else { throw NeverHappened(description: program.output) }
             return FileManager.default.fileExists(atPath: ready)
