@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SwiftProtobuf
+import Testing
+import TidemarkSockets
+import TidemarkTestSupport
+import TidemarkWebSocket
+import TidemarkWire
+
+/// A server process that has no descriptors left (EMFILE).
+@Suite(.timeLimit(.minutes(2))) struct DescriptorShortageTests {
+    private static let crowdCount = 40
+
+    private static func entrance(_ site: Site) throws -> [UInt8] {
+        let hello: [UInt8] = try WireClientEnvelope.hello(site).serializedBytes()
+        return RawPeer.upgrade("/", subprotocol: "tidemark.v1") + RawPeer.frame(.binary, hello)
+    }
+
+    /// Whether Hello was answered; false: the server ended the connection.
+    private static func isServed(_ peer: RawPeer) async -> Bool {
+        let received = await peer.receive { RawPeer.messages(in: $0).count == 1 }
+        return RawPeer.messages(in: received).count == 1
+    }
+
+    @Test func `I-7: without descriptors who has a connection is served, and others as soon as some have gone`()
+        async throws
+    {
+        try await OperatorPlace.with(["--create-containers"]) { place in
+            let loop = try EventLoop(name: "crowd")
+            defer { loop.stop() }
+            let address = SocketAddress.loopback(port: UInt16(place.site.port))
+            let entrance = try Self.entrance(place.site)
+            func enter() async throws -> RawPeer {
+                try await RawPeer.connect(to: address, on: loop, tls: nil, .none, sending: entrance)
+            }
+            let member = try await enter()
+            #expect(await Self.isServed(member))
+            try place.server.limitDescriptors(toFree: 8)
+
+            var crowd: [RawPeer] = []
+            for _ in 0..<Self.crowdCount { crowd.append(try await enter()) }
+            var served: [RawPeer] = []
+            for peer in crowd {
+                if await Self.isServed(peer) { served.append(peer) }
+            }
+            #expect((1..<Self.crowdCount).contains(served.count))
+            #expect(place.server.output.contains("accepting pauses"))
+            let request = RawPeer.frame(.binary, try WireClientEnvelope.zones(id: 2).serializedBytes())
+            for peer in served + [member] {
+                await peer.send(request)
+                let received = await peer.receive { RawPeer.messages(in: $0).count == 2 }
+                let answer = try #require(RawPeer.messages(in: received).last)
+                #expect(try WireServerEnvelope(serializedBytes: answer).id == 2)
+            }
+
+            for peer in crowd { await peer.close() }
+            try await eventually("somebody new is served") {
+                let peer = try await enter()
+                defer { crowd.append(peer) }
+                return await Self.isServed(peer)
+            }
+            for peer in crowd + [member] { await peer.close() }
+        }
+    }
+}
