@@ -48,15 +48,15 @@ struct RequestRouter: Sendable {
         }
     }
 
-    /// The caller's view of a database that holds records: the private or the public one.
+    /// The caller's view of a database that shows records: each does.
     ///
     /// - Throws: ``Refusal``: `notAuthenticated` where an account is needed, `requestInvalid` for a database
-    ///   that there is not, `wrongDatabase` for the shared one, `containerUnknown`.
+    ///   that there is not, `containerUnknown`.
     func recordDatabase(
         _ scope: WireDatabaseScope, isWrite: Bool, _ member: SessionMember
     ) async throws(Refusal) -> Viewpoint {
         guard try DatabaseScope(scope) == .public else {
-            return try privateDatabase(scope, isWrite: isWrite, member)
+            return try ownDatabase(scope, isWrite: isWrite, member)
         }
         if member.identity == nil, isWrite { throw Refusal(.notAuthenticated) }
         let database = try await service.publicDatabase(of: member.container).orRefusal()
@@ -82,17 +82,21 @@ struct RequestRouter: Sendable {
         return viewpoint
     }
 
-    /// The caller's view of the private database, where nothing else can be meant: zones, feeds, subscriptions.
+    /// The caller's view of one of the two databases that a user has for their own, the private and the shared one: custom
+    /// zones, feeds and subscriptions are there.
     ///
     /// - Throws: ``Refusal``: `notAuthenticated` where an account is needed, `requestInvalid` for a database
-    ///   that there is not, `wrongDatabase` for the public and the shared one.
-    func privateDatabase(
+    ///   that there is not, `wrongDatabase` for the public one.
+    func ownDatabase(
         _ scope: WireDatabaseScope, isWrite: Bool, _ member: SessionMember
     ) throws(Refusal) -> Viewpoint {
         let scope = try DatabaseScope(scope)
         if member.identity == nil, scope != .public || isWrite { throw Refusal(.notAuthenticated) }
-        guard scope == .private else { throw Refusal(.wrongDatabase) }
-        return try member.viewpoint()
+        switch scope {
+        case .public: throw Refusal(.wrongDatabase)
+        case .private: return try member.viewpoint()
+        case .shared: return try member.sharedViewpoint()
+        }
     }
 }
 

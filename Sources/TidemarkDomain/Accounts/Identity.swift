@@ -10,12 +10,15 @@ package struct Identity: Sendable, Equatable {
     /// `_` and 32 hexadecimal digits.
     package let userRecordName: String
     package let privateDatabase: DatabaseID
+    /// It owns no rows: its zones are those of other owners that are shared with the user. There are none yet.
+    package let sharedDatabase: DatabaseID
     /// Whether the container gave the default zones a feed, beyond CloudKit, when this was asked.
     package let feedsEverywhere: Bool
 
     package init(
         account: AccountID, credential: CredentialID, credentialExpiresAt: Timestamp?, container: ContainerID,
-        user: UserID, userRecordName: String, privateDatabase: DatabaseID, feedsEverywhere: Bool = false
+        user: UserID, userRecordName: String, privateDatabase: DatabaseID, sharedDatabase: DatabaseID,
+        feedsEverywhere: Bool = false
     ) {
         self.account = account
         self.credential = credential
@@ -24,6 +27,7 @@ package struct Identity: Sendable, Equatable {
         self.user = user
         self.userRecordName = userRecordName
         self.privateDatabase = privateDatabase
+        self.sharedDatabase = sharedDatabase
         self.feedsEverywhere = feedsEverywhere
     }
 }

@@ -23,14 +23,14 @@ extension RequestRouter {
         return ZonePageEncoder.message(context.id, page, selection: query.selection, seenFrom: naming)
     }
 
-    /// The caller's view of a database whose feed is asked for: the private one, and the public one where the container
+    /// The caller's view of a database whose feed is asked for: the private or shared one, and the public one where the container
     /// says so, which is beyond CloudKit.
     ///
     /// - Parameter reason: why there is no feed of the public database, where the container has none.
     func feedDatabase(
         _ scope: WireDatabaseScope, _ member: SessionMember, without reason: FailureReason
     ) async throws(Refusal) -> Viewpoint {
-        guard scope == .public else { return try privateDatabase(scope, isWrite: false, member) }
+        guard scope == .public else { return try ownDatabase(scope, isWrite: false, member) }
         guard try await service.feedsEverywhere(in: member.container).orRefusal() else { throw Refusal(reason) }
         return try await recordDatabase(scope, isWrite: false, member)
     }

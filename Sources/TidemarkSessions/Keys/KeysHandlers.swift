@@ -8,7 +8,7 @@ internal import TidemarkWire
 extension RequestRouter {
     /// The caller's account key, and those of zones.
     func fetchKeys(_ request: WireFetchKeys, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try privateDatabase(request.database, isWrite: false, context.member)
+        let viewpoint = try ownDatabase(request.database, isWrite: false, context.member)
         guard request.zones.count <= limits.keyZonesMax else { throw Refusal(.tooManyItems) }
         let names = request.zones.map { ZoneNames.read($0, by: viewpoint) }
         let found = try await service.keys(
@@ -26,7 +26,7 @@ extension RequestRouter {
 
     /// Gives the caller's account its key, or tells the one that it has.
     func saveAccountKey(_ request: WireSaveAccountKey, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try privateDatabase(.private, isWrite: true, context.member)
+        let viewpoint = try ownDatabase(.private, isWrite: true, context.member)
         let key = try await service.saveAccountKey(try AccountKey(request.account), of: try viewpoint.keyHolder)
             .orRefusal()
         var answer = WireSaveAccountKeyAnswer()
@@ -36,7 +36,7 @@ extension RequestRouter {
 
     /// Gives a zone a new key, or tells those that it has.
     func saveZoneKey(_ request: WireSaveZoneKey, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try privateDatabase(request.database, isWrite: true, context.member)
+        let viewpoint = try ownDatabase(request.database, isWrite: true, context.member)
         guard let name = ZoneNames.read(request.zone, by: viewpoint) else { throw Refusal(.zoneNotFound) }
         let keys = try await service.saveZoneKey(
             WrappedZoneKey(request.key), in: ZoneKey(database: viewpoint.database, name: name),

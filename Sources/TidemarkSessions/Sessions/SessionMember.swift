@@ -21,6 +21,15 @@ struct SessionMember: Sendable {
             device: device, store: store)
     }
 
+    /// The caller's view of their shared database, in which nothing is theirs.
+    /// - Throws: ``Refusal`` with `notAuthenticated`.
+    func sharedViewpoint() throws(Refusal) -> Viewpoint {
+        guard let identity else { throw Refusal(.notAuthenticated) }
+        return Viewpoint(
+            access: RecordAccess(scope: .shared, user: identity.user), userRecordName: identity.userRecordName,
+            database: identity.sharedDatabase, device: device, store: store)
+    }
+
     /// The caller's view of the container's public database, be it nobody's.
     func viewpoint(of publicDatabase: PublicDatabase, access: RecordAccess) -> Viewpoint {
         Viewpoint(

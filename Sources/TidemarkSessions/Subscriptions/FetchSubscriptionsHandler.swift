@@ -10,11 +10,11 @@ extension RequestRouter {
     func fetchSubscriptions(
         _ request: WireFetchSubscriptions, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try privateDatabase(request.database, isWrite: false, context.member)
+        let viewpoint = try ownDatabase(request.database, isWrite: false, context.member)
         guard let user = viewpoint.user else { throw Refusal(.notAuthenticated) }
         guard request.ids.count <= limits.itemsMax else { throw Refusal(.tooManyItems) }
-        let all = try await service.subscriptions(in: .private, of: user).orRefusal()
-        await pushes.subscriptionsRead(all, of: viewpoint.database)
+        let all = try await service.subscriptions(in: viewpoint.access.scope, of: user).orRefusal()
+        if viewpoint.access.scope == .private { await pushes.subscriptionsRead(all, of: viewpoint.database) }
         let results: [Result<Subscription, FailureReason>]
         if request.ids.isEmpty {
             results = all.map { .success($0) }

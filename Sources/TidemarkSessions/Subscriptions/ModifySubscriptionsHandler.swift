@@ -10,16 +10,18 @@ extension RequestRouter {
     func modifySubscriptions(
         _ request: WireModifySubscriptions, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try privateDatabase(request.database, isWrite: true, context.member)
+        let viewpoint = try ownDatabase(request.database, isWrite: true, context.member)
         guard let user = viewpoint.user else { throw Refusal(.notAuthenticated) }
+        let scope = viewpoint.access.scope
         let wishes = request.saves.map { save in
-            Result { () throws(Refusal) in try Subscription(save, scope: .private) }
+            Result { () throws(Refusal) in try Subscription(save, scope: scope) }
         }
         let outcome = try await service.modifySubscriptions(
-            saves: wishes.compactMap { try? $0.get() }, deletes: request.deletes, scope: .private, of: user
+            saves: wishes.compactMap { try? $0.get() }, deletes: request.deletes, scope: scope, of: user
         ).orRefusal()
-        // What is in force is told to this server before the client is answered: from its answer on it misses nothing.
-        await pushes.subscriptionsChanged(of: viewpoint.database, by: context.session)
+        // What is in force is told to this server before the client is answered: from its answer on it misses nothing. In a
+        // shared database nothing moves yet.
+        if scope == .private { await pushes.subscriptionsChanged(of: viewpoint.database, by: context.session) }
         return ServerMessage.answer(
             context.id,
             .modifySubscriptions(WireModifySubscriptionsAnswer(wishes, saves: outcome.saves, deletes: outcome.deletes)))

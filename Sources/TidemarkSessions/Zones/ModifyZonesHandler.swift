@@ -7,9 +7,17 @@ internal import TidemarkWire
 
 extension RequestRouter {
     /// Creates and deletes zones (R-020 … R-033).
+    ///
+    /// - Throws: ``Refusal``: `wrongDatabase` to create them in a database that is not private.
     func modifyZones(_ request: WireModifyZones, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try privateDatabase(request.database, isWrite: true, context.member)
+        let viewpoint = try ownDatabase(request.database, isWrite: true, context.member)
         let zones = try ZonesRequest(request, by: viewpoint, limits: limits)
+        guard viewpoint.access.scope == .private else {
+            guard zones.saves.isEmpty else { throw Refusal(.wrongDatabase) }
+            // there are none, and one that is not there is deleted already.
+            let outcome = ZonesOutcome(saves: [], deletes: zones.deletes.map { _ in .done })
+            return ServerMessage.answer(context.id, .modifyZones(WireModifyZonesAnswer(outcome, to: zones)))
+        }
         let outcome = try await service.modifyZones(in: viewpoint.database, zones).orRefusal()
         return ServerMessage.answer(context.id, .modifyZones(WireModifyZonesAnswer(outcome, to: zones)))
     }

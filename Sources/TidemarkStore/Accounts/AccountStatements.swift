@@ -11,11 +11,12 @@ enum AccountStatements {
     static let identity = Statement(
         "identity",
         """
-        SELECT c.account_id, c.id, c.expires_at, k.id, u.id, u.record_name, d.id, k.feeds_everywhere
+        SELECT c.account_id, c.id, c.expires_at, k.id, u.id, u.record_name, d.id, s.id, k.feeds_everywhere
           FROM credential c
           LEFT JOIN container k ON k.identifier = $2 AND k.environment = $3
           LEFT JOIN container_user u ON u.container_id = k.id AND u.account_id = c.account_id
           LEFT JOIN database d ON d.user_id = u.id AND d.scope = 2
+          LEFT JOIN database s ON s.user_id = u.id AND s.scope = 3
          WHERE c.hash = $1 AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > $4)
         """, [.bytea, .text, .int2, .timestamptz])
 
@@ -33,15 +34,21 @@ enum AccountStatements {
             ON CONFLICT (container_id, account_id) DO NOTHING
         """, [.text, .int2, .int8])
 
-    static let createPrivateDatabase = Statement(
-        "create_private_database",
-        """
-        INSERT INTO database (container_id, scope, user_id)
-        SELECT k.id, 2, u.id
-          FROM container k JOIN container_user u ON u.container_id = k.id AND u.account_id = $3
-         WHERE k.identifier = $1 AND k.environment = $2
-            ON CONFLICT DO NOTHING
-        """, [.text, .int2, .int8])
+    static let createPrivateDatabase = createDatabase("create_private_database", scope: 2)
+    /// It has no zone of its own, and so no default zone (R-022).
+    static let createSharedDatabase = createDatabase("create_shared_database", scope: 3)
+
+    private static func createDatabase(_ name: String, scope: Int) -> Statement {
+        Statement(
+            name,
+            """
+            INSERT INTO database (container_id, scope, user_id)
+            SELECT k.id, \(scope), u.id
+              FROM container k JOIN container_user u ON u.container_id = k.id AND u.account_id = $3
+             WHERE k.identifier = $1 AND k.environment = $2
+                ON CONFLICT DO NOTHING
+            """, [.text, .int2, .int8])
+    }
 
     /// The default zone always exists and needs no save (R-022). 4 now.
     static let createDefaultZone = Statement(

@@ -37,7 +37,7 @@ extension PostgresStorage {
         return try decode { () throws(PostgresError) in
             for row in rows {
                 let account = try row.int64(0)
-                guard try !row.isNull(6) else {
+                guard try !row.isNull(6), try !row.isNull(7) else {
                     return .incomplete(account: account, hasContainer: try !row.isNull(3))
                 }
                 return .complete(
@@ -46,7 +46,7 @@ extension PostgresStorage {
                         credentialExpiresAt: try row.isNull(2) ? nil : Timestamp(milliseconds: try row.milliseconds(2)),
                         container: ContainerID(try row.int64(3)), user: UserID(try row.int64(4)),
                         userRecordName: try row.string(5), privateDatabase: DatabaseID(try row.int64(6)),
-                        feedsEverywhere: try row.bool(7)))
+                        sharedDatabase: DatabaseID(try row.int64(7)), feedsEverywhere: try row.bool(8)))
             }
             return .none
         }
@@ -63,6 +63,7 @@ extension PostgresStorage {
             AccountStatements.createContainer(name, environment),
             AccountStatements.createUser(name, environment, account),
             AccountStatements.createPrivateDatabase(name, environment, account),
+            AccountStatements.createSharedDatabase(name, environment, account),
             AccountStatements.createDefaultZone(
                 name, environment, account, .timestamp(milliseconds: now.milliseconds)),
         ])

@@ -57,7 +57,7 @@ enum QuotaStatements {
         """
         SELECT a.name, n.records, n.assets
           FROM container c
-          JOIN database d ON d.container_id = c.id
+          JOIN database d ON d.container_id = c.id AND d.scope IN (1, 2)
           LEFT JOIN container_user u ON u.id = d.user_id
           LEFT JOIN account a ON a.id = u.account_id
          CROSS JOIN LATERAL (SELECT \(recordBytes) AS records, \(assetBytes) AS assets) AS n

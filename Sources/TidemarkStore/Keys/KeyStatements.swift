@@ -110,6 +110,7 @@ enum KeyStatements {
         """
         SELECT id FROM database
          WHERE id = ANY (ARRAY(SELECT d.id FROM container_user u JOIN database d ON d.user_id = u.id
+                                                                         AND d.scope = 2
                                 WHERE u.account_id = $1))
          ORDER BY id FOR UPDATE
         """, [.int8])

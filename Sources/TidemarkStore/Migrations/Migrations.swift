@@ -92,5 +92,9 @@ package enum Migrations {
             "0018_add_quotas", "50f867a2d9960a384e2da25fd7f0dedb99028f69ace9677fb5a051b32bb13108",
             PackageResources._018_add_quotas_sql
         ),
+        (
+            "0019_add_shared_databases", "88c294baf85db6875866f93cba7b3ba5b80c461c4323dcf59112528a7c922a42",
+            PackageResources._019_add_shared_databases_sql
+        ),
     ]
 }

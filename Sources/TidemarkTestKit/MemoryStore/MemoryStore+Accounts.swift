@@ -112,7 +112,7 @@ extension MemoryTables.Credential {
 
 extension MemoryTables {
     /// The account's user in the container; both are made on first use, with the private database and its default zone,
-    /// which always exists.
+    /// which always exists, and the shared database.
     mutating func identity(of credential: Credential, in key: ContainerKey, now: Timestamp) -> Identity {
         let container = containers[key] ?? newContainer(key)
         let userKey = UserKey(container: container, account: credential.account)
@@ -120,7 +120,7 @@ extension MemoryTables {
         return Identity(
             account: credential.account, credential: credential.id, credentialExpiresAt: credential.expiresAt,
             container: container, user: user.id, userRecordName: user.recordName, privateDatabase: user.database,
-            feedsEverywhere: feedsEverywhere.contains(container))
+            sharedDatabase: user.sharedDatabase, feedsEverywhere: feedsEverywhere.contains(container))
     }
 
     private mutating func newContainer(_ key: ContainerKey) -> ContainerID {
@@ -145,10 +145,12 @@ extension MemoryTables {
         let id = UserID(newID())
         let digits = String(id.rawValue, radix: 16)
         let recordName = "_" + String(repeating: "0", count: 32 - digits.count) + digits
-        let user = User(id: id, recordName: recordName, database: DatabaseID(newID()))
+        let (database, sharedDatabase) = (DatabaseID(newID()), DatabaseID(newID()))
+        let user = User(id: id, recordName: recordName, database: database, sharedDatabase: sharedDatabase)
         users[key] = user
         userKeys[id] = key
         databases[user.database, default: Database()].container = key.container
+        databases[user.sharedDatabase, default: Database()].container = key.container
         createZone(ZoneKey(database: user.database, name: ZoneName.default), now: now)
         return user
     }

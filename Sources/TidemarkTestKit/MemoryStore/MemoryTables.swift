@@ -34,6 +34,7 @@ struct MemoryTables {
         let id: UserID
         let recordName: String
         let database: DatabaseID
+        let sharedDatabase: DatabaseID
         var subscriptions: [Subscription] = []
     }
 

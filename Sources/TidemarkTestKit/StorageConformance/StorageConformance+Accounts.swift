@@ -46,6 +46,16 @@ extension StorageConformance {
                 among: [identity.credential, good], now: Credentials.expiry)
             try expectEqual(void, [identity.credential], "the expired one is void, the good one not")
         },
+        Scenario("R-001, R-022: a user has one shared database in a container, without zones, and it has a feed") {
+            store in
+            let alice = try await store.alice()
+            let database = alice.sharedDatabase
+            try expect(database != alice.privateDatabase, "it is not the private one")
+            try expect(try await store.bob().sharedDatabase != database, "each user has their own")
+            try expect(try await store.second.zones(in: database).isEmpty, "not even a default zone")
+            let feed = try await store.second.databaseFeed(of: database, after: nil, entriesMax: 10)
+            try expect(feed.entries.isEmpty && !feed.isBehind && !feed.hasMore, "nothing is shared")
+        },
         Scenario("a device may be noted again and again") { store in
             let alice = try await store.alice()
             let device = DeviceID(high: 5, low: 6)

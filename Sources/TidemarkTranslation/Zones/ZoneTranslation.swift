@@ -4,12 +4,14 @@ package import TidemarkDomain
 package import TidemarkWire
 
 extension ZonesRequest {
-    /// A request to create and delete zones of the caller's private database.
+    /// A request to create and delete zones of a database of the caller's.
     ///
-    /// - Throws: ``Refusal``: `tooManyItems`, `notPermitted` for a zone of somebody else, `requestInvalid`.
+    /// - Throws: ``Refusal``: `tooManyItems`, `notPermitted` for a zone of somebody else in the private database,
+    ///   `requestInvalid`.
     package init(_ request: WireModifyZones, by viewpoint: Viewpoint, limits: Limits) throws(Refusal) {
         try ItemCount.check(request.saves.count + request.deletes.count, limits)
-        for zone in request.saves + request.deletes where !viewpoint.isCaller(zone.owner) {
+        for zone in request.saves + request.deletes
+        where viewpoint.access.scope == .private && !viewpoint.isCaller(zone.owner) {
             throw Refusal(.notPermitted, "Only a zone's owner creates and deletes it.")
         }
         var scopes: [String: ZoneEncryptionScope] = [:]
@@ -102,7 +104,8 @@ extension ZoneEncryptionScope {
 
 /// The names in a list of zones that a request asks for.
 package enum ZoneNames {
-    /// Nil for a zone of another owner, which the caller's private database does not have.
+    /// Nil for a zone that the caller's database does not have: of another owner in the private one, and in the shared one any,
+    /// because no zone is shared yet.
     ///
     /// - Throws: ``Refusal`` with `tooManyItems`.
     package static func read(
@@ -114,6 +117,6 @@ package enum ZoneNames {
 
     /// The same of one zone.
     package static func read(_ zone: WireZoneID, by viewpoint: Viewpoint) -> String? {
-        viewpoint.isCaller(zone.owner) ? zone.name : nil
+        viewpoint.access.scope != .shared && viewpoint.isCaller(zone.owner) ? zone.name : nil
     }
 }

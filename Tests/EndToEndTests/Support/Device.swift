@@ -24,10 +24,11 @@ final class Device: CKSyncEngineDelegate, Sendable {
     let isAtomic: Bool
 
     init(
-        _ container: CKContainer, automatically: Bool = true, isEncrypted: Bool = false, isAtomic: Bool = false
+        _ container: CKContainer, _ scope: CKDatabase.Scope = .private, automatically: Bool = true,
+        isEncrypted: Bool = false, isAtomic: Bool = false
     ) {
         (self.isEncrypted, self.isAtomic) = (isEncrypted, isAtomic)
-        database = container.privateCloudDatabase
+        database = container.database(with: scope)
         self.automatically = automatically
         start()
     }

@@ -77,7 +77,9 @@ import struct Foundation.Data
         #expect(unknown.code == .unknownItem && unknown.message.hasPrefix("Did not find record type: Nothing."))
         #expect(try failure(client, request("Users")).code == .invalidArguments)
         #expect(try failure(client, request(zone: "none")).code == .zoneNotFound)
-        #expect(try failure(client, request(scope: .shared)).code == .badDatabase)
+        // in the shared database a zone is named; and there is none.
+        #expect(try failure(client, request(scope: .shared)).code == .invalidArguments)
+        #expect(try failure(client, request(zone: "a", scope: .shared)).code == .zoneNotFound)
         #expect(try failure(client, request { $0.predicate.not.search = "x" }).code == .invalidArguments)
         #expect(try failure(client, request { $0.predicate.beginsWith.key = "no.field" }).code == .invalidArguments)
         #expect(try failure(client, request { $0.sorts[0].key = "" }).code == .invalidArguments)
