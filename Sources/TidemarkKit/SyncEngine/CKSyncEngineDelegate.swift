@@ -4,8 +4,8 @@
 ///
 /// All calls of one engine come one after another: the next starts only when the previous returned. None comes
 /// before the engine's `init` has returned, as far as an engine can see to that. Do not await the engine's
-/// ``CKSyncEngine/fetchChanges(_:)``, ``CKSyncEngine/sendChanges(_:)`` or ``CKSyncEngine/cancelOperations()`` in them: that
-/// stops the process.
+/// ``CKSyncEngine/fetchChanges(_:)``, ``CKSyncEngine/sendChanges(_:)`` or ``CKSyncEngine/cancelOperations()`` in them, nor in a task
+/// made there while they run: that stops the process. Such a task may when they have returned.
 ///
 /// Calls never run on a thread that serves connections: they may take their time.
 public protocol CKSyncEngineDelegate: AnyObject, Sendable {

@@ -21,12 +21,19 @@ final class SyncEngineDriver: Sendable {
         var requests: [SyncEngineRequestID: Task<Void, Never>] = [:]
         var calls: [SyncEngineCallID: CheckedContinuation<Result<Void, CKError>, Never>] = [:]
         var callCount = 0
-        /// The task that a callback of the delegate runs in, while it does.
-        var callbackTask: Int?
+        /// The callback of the delegate under way, and the task that it runs in.
+        var callback: (number: Int, task: Int?)?
+        var callbackCount = 0
     }
 
-    /// The driver whose callback the current task runs in, or was started in (R-533).
-    @TaskLocal private static var callbackOwner: Int?
+    /// A callback of one engine's delegate.
+    private struct Callback: Sendable {
+        let driver: Int
+        let number: Int
+    }
+
+    /// The callback that the current task runs in, or was started in; it may have ended since (R-533).
+    @TaskLocal private static var callback: Callback?
     private static let driverCount = Atomic(0)
     private static let log = Log("sync-engine")
 
@@ -156,19 +163,21 @@ final class SyncEngineDriver: Sendable {
     /// beside a later callback, or beside the same one.
     var isInCallback: Bool {
         guard let task = Self.currentTask else { return false }
-        return guarded.withLock { $0.callbackTask == task }
+        return guarded.withLock { $0.callback?.task == task }
     }
 
     /// Tells the current task from all others that run now.
     private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
-    /// R-533: such a call would wait for itself.
+    /// R-533: within a callback such a call would wait for itself. A task that was started there may call once the callback
+    /// has ended.
     func forbidCallback(to call: StaticString) {
+        guard let callback = Self.callback, callback.driver == number else { return }
         precondition(
-            Self.callbackOwner != number,
+            guarded.withLock { $0.callback?.number } != callback.number,
             """
-            CKSyncEngine.\(call) was called in a callback of the engine's delegate, or in a task started there. \
-            The call would wait for the callback to end: use a detached task, or call it later (R-533).
+            CKSyncEngine.\(call) was called in a callback of the engine's delegate, or in a task started there, before the \
+            callback ended. The call would wait for that: use a detached task, or call it later (R-533).
             """)
     }
 }
@@ -256,9 +265,13 @@ extension SyncEngineDriver {
             return nil
         }
         let task = Self.currentTask
-        guarded.withLock { $0.callbackTask = task }
-        let answer = await Self.$callbackOwner.withValue(number) { await body(delegate, engine) }
-        guarded.withLock { $0.callbackTask = nil }
+        let callback = guarded.withLock { guarded in
+            guarded.callbackCount += 1
+            guarded.callback = (guarded.callbackCount, task)
+            return Callback(driver: number, number: guarded.callbackCount)
+        }
+        let answer = await Self.$callback.withValue(callback) { await body(delegate, engine) }
+        guarded.withLock { $0.callback = nil }
         return answer
     }
 }

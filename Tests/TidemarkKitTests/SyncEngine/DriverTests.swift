@@ -193,6 +193,36 @@ import TidemarkTestSupport
         withExtendedLifetime(engine) {}
     }
 
+    @Test func `R-533: a task that was made in a callback may call when the callback has ended, also during another`()
+        throws
+    {
+        let call = Locked<(engine: CKSyncEngine, go: CheckedContinuation<Void, Never>)?>(nil)
+        let late = Locked<Task<Void, any Error>?>(nil)
+        delegate.onEvent = { [scheduler] event, engine in
+            switch event {
+            case .accountChange:
+                // As an app that waits a moment before it sends.
+                late.withLock { late in
+                    late = Task(executorPreference: scheduler) {
+                        await withCheckedContinuation { go in call.withLock { $0 = (engine, go) } }
+                        try await engine.sendChanges()
+                    }
+                }
+            case .willFetchChanges:
+                // The task calls while this callback runs, which is not the one that made it.
+                call.withLock { $0?.go.resume() }
+                try? await scheduler.sleep(for: .seconds(1))
+            default: break
+            }
+        }
+        let engine = makeEngine(automatic: true)
+        scheduler.advance(by: .seconds(3))
+        let task = try #require(late.withLock { $0 })
+        try scheduler.complete { try await task.value }
+        #expect(delegate.log.contains("willSend(manual)") && delegate.log.last == "didSend")
+        withExtendedLifetime(engine) {}
+    }
+
     @Test func `R-612: all requests of a call are made in its group`() throws {
         let engine = makeEngine()
         let group = CKOperationGroup()

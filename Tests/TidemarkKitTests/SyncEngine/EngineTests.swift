@@ -153,13 +153,17 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-533: so does a plain task that was made in a callback`() async {
+    @Test func `R-533: so does a plain task that was made in a callback, while that runs`() async {
         await #expect(processExitsWith: .failure) {
             let scheduler = ManualScheduler()
             let delegate = RecordingDelegate()
-            delegate.onEvent = { _, engine in Task { await engine.cancelOperations() } }
+            delegate.onEvent = { [scheduler] _, engine in
+                Task { await engine.cancelOperations() }
+                // For as long as the scheduler's time stands still.
+                try? await scheduler.sleep(for: .seconds(1))
+            }
             let engine = CKSyncEngine(.on(FakeCloud(FakeServer(), scheduler), delegate))
-            scheduler.advance(by: .seconds(1))
+            scheduler.advance(by: .milliseconds(500))
             // The task is on the global executor.
             try await Task.sleep(for: .seconds(10))
             withExtendedLifetime(engine) {}
