@@ -56,6 +56,9 @@ import Testing
         #expect(encrypted["secret"] as? String == "s" && encrypted.allKeys() == ["secret"])
         record.setValue("c", forKey: "text")
         #expect(record.value(forKey: "text") as? String == "c")
+        record.setValuesForKeys(["text": "d"])
+        #expect(record.dictionaryWithValues(forKeys: ["text"])["text"] as? String == "d")
+        #expect(record.value(forKeyPath: "text") as? String == "d")
         var keys: [CKRecord.FieldKey] = []
         for (key, value) in record {
             keys.append(key)

@@ -122,6 +122,22 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
         set(value, forKey: key, in: \.plain)
     }
 
+    /// Sets several plain keys; `NSNull` removes one. Stops the process as `setValue(_:forKey:)` does.
+    public func setValuesForKeys(_ keyedValues: [String: Any]) {
+        for (key, value) in keyedValues { setValue(value is NSNull ? nil : value, forKey: key) }
+    }
+
+    /// The values of these plain keys; `NSNull` where there is none.
+    public func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+        Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }) { first, _ in first }
+    }
+
+    /// The value of a plain key. Nil for a path of several keys: what a field holds has none, and no field's name has
+    /// a dot in it.
+    public func value(forKeyPath keyPath: String) -> Any? {
+        value(forKey: keyPath)
+    }
+
     /// The plain keys that have a value, in ascending order.
     public func allKeys() -> [CKRecord.FieldKey] {
         keys(in: \.plain)

@@ -11,7 +11,18 @@ public protocol CKRecordValueProtocol {}
 /// A value is turned into its object when it is set.
 public protocol __CKRecordObjCValue: CKRecordValueProtocol {}
 
-/// The name under which code uses ``__CKRecordObjCValue``.
+extension __CKRecordObjCValue {
+    /// Whether both are the same to a record: compared as the objects that it keeps of them, so that `2` is equal to
+    /// an NSNumber.
+    public func isEqual(_ object: Any?) -> Bool {
+        guard let object, let mine = RecordObject.make(of: self), let other = RecordObject.make(of: object) else {
+            return false
+        }
+        return mine.isEqual(other)
+    }
+}
+
+/// The name under which code uses ``__CKRecordObjCValue``.
 public typealias CKRecordValue = __CKRecordObjCValue
 
 extension String: CKRecordValue {}

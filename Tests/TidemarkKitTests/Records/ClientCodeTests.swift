@@ -66,6 +66,42 @@ import Testing
         #expect(record["k"] as? String == "v")
     }
 
+    @Test func `R-063, R-064: fields are set and read by key-value coding, several at once`() {
+        let record = CKRecord(recordType: "Note")
+        record["gone"] = "x"
+        record.setValuesForKeys(["text": "a", "count": 2, "words": ["x", "y"], "gone": NSNull()])
+        #expect(record.allKeys() == ["count", "text", "words"])
+        #expect(record.changedKeys() == ["count", "gone", "text", "words"])
+        let values = record.dictionaryWithValues(forKeys: ["text", "count", "words", "gone", "text"])
+        #expect(values.count == 4 && values["text"] as? String == "a" && values["count"] as? Int == 2)
+        #expect(values["words"] as? [String] == ["x", "y"] && values["gone"] is NSNull)
+        #expect(record.value(forKeyPath: "count") as? Int == 2)
+        #expect(record.value(forKeyPath: "gone") == nil && record.value(forKeyPath: "text.length") == nil)
+        // What one record has, another gets.
+        let copy = CKRecord(recordType: "Note")
+        copy.setValuesForKeys(values)
+        #expect(copy.allKeys() == record.allKeys() && copy.dictionaryWithValues(forKeys: []).isEmpty)
+    }
+
+    @Test func `R-064: values are compared as objects`() {
+        let record = CKRecord(recordType: "Note")
+        record["text"] = "a"
+        record["count"] = 2
+        record["flag"] = true
+        record["data"] = Data([1, 2])
+        record["words"] = ["x", "y"]
+        record["when"] = Date(timeIntervalSince1970: 1)
+        let other = CKRecord(recordType: "Note")
+        for key in record.allKeys() { other[key] = record[key] }
+        for key in record.allKeys() {
+            #expect(record[key]?.isEqual(other[key]) == true, "\(key)")
+            #expect(record[key]?.isEqual(nil) == false && record[key]?.isEqual("other") == false, "\(key)")
+        }
+        #expect(record["text"]?.isEqual("a" as NSString) == true && record["count"]?.isEqual(2) == true)
+        #expect(record["count"]?.isEqual(NSNumber(value: 3)) == false && record["none"]?.isEqual(nil) == nil)
+        #expect(record["words"]?.isEqual(["x"]) == false && record["when"]?.isEqual(UUID()) == false)
+    }
+
     @Test func `R-067: encrypted values are set and read as plain ones are`() {
         let record = CKRecord(recordType: "Note")
         let values = record.encryptedValues
