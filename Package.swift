@@ -39,6 +39,7 @@ let package = Package(
     products: [
         .library(name: "TidemarkKit", targets: ["TidemarkKit"]),
         .library(name: "CloudKit", targets: ["CloudKit"]),
+        .library(name: "CoreLocation", targets: ["CoreLocation"]),
         .library(name: "TidemarkTestKit", targets: ["TidemarkTestKit"]),
         .executable(name: "tidemark", targets: ["tidemark"]),
         .executable(name: "foldersync", targets: ["foldersync"]),
@@ -135,6 +136,7 @@ let package = Package(
             ],
             settings: kitSettings),
         target("CloudKit", ["TidemarkKit"]),
+        target("CoreLocation", ["TidemarkKit"]),
         target(
             "TidemarkTestKit",
             [
@@ -243,7 +245,8 @@ let package = Package(
         tests(
             "TidemarkKitTests",
             [
-                "TidemarkKit", "CloudKit", "JournalHost", "TidemarkTestKit", "TidemarkWire", "TidemarkFields",
+                "TidemarkKit", "CloudKit", "CoreLocation", "JournalHost", "TidemarkTestKit", "TidemarkWire",
+                "TidemarkFields",
                 "TidemarkBytes",
                 "TidemarkCrypto", "TidemarkScheduling", "TidemarkDomain", "TidemarkTranslation", protobuf,
             ]),

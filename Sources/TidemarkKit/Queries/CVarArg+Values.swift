@@ -2,45 +2,38 @@
 
 public import Foundation
 
-// Client code writes `date as CVarArg` and `reference as CVarArg` in the arguments of NSPredicate(format:). In the
-// original that works by way of NSObject, which conforms; here these conform one by one.
+// Client code writes `date as CVarArg` and `reference as CVarArg` in the arguments of NSPredicate(format:). In the
+// original that works by way of NSObject, which conforms; here these conform one by one, those among them that no query can
+// compare, so that the code compiles and the query says why it fails. Numbers, booleans and strings conform already.
 
-extension Date: @retroactive CVarArg {
-    /// For C functions: an NSDate, which is never freed.
-    public var _cVarArgEncoding: [Int] { [Int(bitPattern: Unmanaged.passRetained(self as NSDate).toOpaque())] }
-}
-
-extension Array: @retroactive CVarArg {
-    /// For C functions: an NSArray, which is never freed.
-    public var _cVarArgEncoding: [Int] { [Int(bitPattern: Unmanaged.passRetained(NSArray(array: self)).toOpaque())] }
-}
-
-extension NSDate: @retroactive CVarArg {
-    /// For C functions: the object, which lives as long as its owner keeps it.
+extension CVarArg where Self: NSObject {
+    /// For C functions: the object, which lives as long as its owner keeps it. Predicates do not ask for it.
     public var _cVarArgEncoding: [Int] { [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())] }
 }
 
-extension NSNumber: @retroactive CVarArg {
-    /// For C functions: the object, which lives as long as its owner keeps it.
-    public var _cVarArgEncoding: [Int] { [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())] }
+extension CVarArg where Self: _ObjectiveCBridgeable {
+    /// For C functions: the value's object, which is never freed. Predicates do not ask for it.
+    public var _cVarArgEncoding: [Int] {
+        [Int(bitPattern: Unmanaged.passRetained(_bridgeToObjectiveC() as AnyObject).toOpaque())]
+    }
 }
 
-extension NSArray: @retroactive CVarArg {
-    /// For C functions: the object, which lives as long as its owner keeps it.
-    public var _cVarArgEncoding: [Int] { [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())] }
-}
-
-extension CKRecord.ID: CVarArg {
-    /// For C functions: the object, which lives as long as its owner keeps it.
-    public var _cVarArgEncoding: [Int] { [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())] }
-}
-
-extension CKRecord.Reference: CVarArg {
-    /// For C functions: the object, which lives as long as its owner keeps it.
-    public var _cVarArgEncoding: [Int] { [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())] }
-}
-
-extension CLLocation: CVarArg {
-    /// For C functions: the object, which lives as long as its owner keeps it.
-    public var _cVarArgEncoding: [Int] { [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())] }
-}
+extension Array: @retroactive CVarArg {}
+extension Data: @retroactive CVarArg {}
+extension Date: @retroactive CVarArg {}
+extension Set: @retroactive CVarArg {}
+extension URL: @retroactive CVarArg {}
+extension UUID: @retroactive CVarArg {}
+extension NSArray: @retroactive CVarArg {}
+extension NSData: @retroactive CVarArg {}
+extension NSDate: @retroactive CVarArg {}
+extension NSNull: @retroactive CVarArg {}
+extension NSNumber: @retroactive CVarArg {}
+extension NSOrderedSet: @retroactive CVarArg {}
+extension NSSet: @retroactive CVarArg {}
+extension NSURL: @retroactive CVarArg {}
+extension NSUUID: @retroactive CVarArg {}
+extension CKRecord: CVarArg {}
+extension CKRecord.ID: CVarArg {}
+extension CKRecord.Reference: CVarArg {}
+extension CLLocation: CVarArg {}
