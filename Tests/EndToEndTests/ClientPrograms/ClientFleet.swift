@@ -11,8 +11,10 @@ struct ClientFleet {
     private let site: Site
     private let directory: TestDirectory
 
-    /// How many devices a user has in the tests: two, and with `make client-programs` many.
-    static let sizes = ProcessInfo.processInfo.environment["TIDEMARK_CLIENT_PROGRAMS"] == nil ? [2] : [2, 5, 20]
+    /// How many devices a user has in the tests: two and five, and with `make client-programs` twenty.
+    static let sizes = ProcessInfo.processInfo.environment["TIDEMARK_CLIENT_PROGRAMS"] == nil ? [2, 5] : allSizes
+    /// Of the scenario of each program that always has twenty as well.
+    static let allSizes = [2, 5, 20]
 
     /// Runs `body` with so many devices, in a container of their own.
     static func with(

@@ -6,7 +6,7 @@ import TidemarkTestSupport
 
 /// A contacts list as CloudKit's samples are written: whole records, the last writer wins.
 @Suite(.timeLimit(.minutes(5))) struct ContactsTests {
-    @Test(arguments: ClientFleet.sizes)
+    @Test(arguments: ClientFleet.allSizes)
     func `R-049, R-560, R-586: contacts: all devices edit without a network and end equal`(_ count: Int) async throws {
         try await ClientFleet.with(count, .contacts) { fleet in
             try fleet.start()

@@ -6,7 +6,7 @@ import TidemarkTestSupport
 
 /// A store of notes that merges field by field, in SQLite.
 @Suite(.timeLimit(.minutes(5))) struct NotesTests {
-    @Test(arguments: ClientFleet.sizes)
+    @Test(arguments: ClientFleet.allSizes)
     func `R-111, R-586: notes: all devices edit one note without a network, and no edit is lost`(_ count: Int)
         async throws
     {
