@@ -42,23 +42,51 @@ import TidemarkFields
         #expect(decoded.zoneTokens.keys.map(\.zoneName) == ["A"] && decoded.unfetchedZones.isEmpty)
     }
 
-    @Test func `R-560, R-561: accountChange carries who it was and who it is`() {
-        let cases: [(saved: String?, now: String?, expected: CKSyncEngine.Event.AccountChange.ChangeType)] = [
-            (nil, "alice", .signIn(currentUser: user("alice"))),
-            ("alice", nil, .signOut(previousUser: user("alice"))),
-            ("alice", "bob", .switchAccounts(previousUser: user("alice"), currentUser: user("bob"))),
+    @Test(arguments: [false, true])
+    func `R-560 to R-562, R-565, R-566: accountChange carries who it was and who it is, first of all at a start`(
+        automatic: Bool
+    ) {
+        typealias Change = CKSyncEngine.Event.AccountChange.ChangeType
+        let switched = Change.switchAccounts(previousUser: user("alice"), currentUser: user("bob"))
+        let cases: [(saved: String?, now: String?, expected: Change, told: String)] = [
+            (nil, "alice", .signIn(currentUser: user("alice")), "signIn _alice"),
+            ("alice", nil, .signOut(previousUser: user("alice")), "signOut _alice"),
+            ("alice", "bob", switched, "switch _alice _bob"),
         ]
-        for (saved, now, expected) in cases {
+        let firstFetch = [
+            "→ subscription(any)", "willFetch(scheduled)", "ask options", "→ feed(nil)", "stateUpdate", "didFetch",
+        ]
+        for (saved, now, expected, told) in cases {
             var snapshot = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
             snapshot.user = saved.map(user)
-            let harness = MachineHarness(snapshot: snapshot)
+            let harness = MachineHarness(snapshot: snapshot, automatic: automatic)
             harness.account = .success(now.map(user))
             harness.advance(by: .seconds(1))
-            let changes = harness.events.compactMap { event -> CKSyncEngine.Event.AccountChange.ChangeType? in
+            let start = ["→ user", "accountChange \(told)", "stateUpdate"]
+            #expect(harness.log == start + (automatic && now != nil ? firstFetch : []), "\(told)")
+            let changes = harness.events.compactMap { event -> Change? in
                 if case .accountChange(let change) = event { change.changeType } else { nil }
             }
             #expect(changes == [expected])
-            #expect(harness.log.prefix(2).first == "→ user" && harness.log.last == "stateUpdate")
+        }
+    }
+
+    @Test func `R-563, R-565, R-566: accountChange comes when what was under way has ended, and before what begins`() {
+        let all: [(now: String?, told: String)] = [(nil, "signOut _alice"), ("bob", "switch _alice _bob")]
+        for (now, told) in all {
+            let harness = filled()
+            harness.holds = { $0.isZone }
+            harness.fetch()
+            #expect(harness.take().last == "→ A(nil)")
+            harness.holds = { _ in false }
+            harness.account = .success(now.map(user))
+            harness.machine.accountHinted(at: harness.moment)
+            harness.run()
+            #expect(
+                harness.take() == [
+                    "→ user", "cancel", "didFetch A operationCancelled", "stateUpdate", "didFetch",
+                    "call 1 operationCancelled", "accountChange \(told)", "stateUpdate",
+                ])
         }
     }
 
