@@ -278,6 +278,56 @@ import TidemarkWire
         #expect(others.allSatisfy { $0.isFinished })
     }
 
+    @Test func `R-393, R-394: in a serial queue that is cancelled each operation has one result, in order`()
+        async throws
+    {
+        server.hold { envelope in
+            guard case .modifyRecords(let request) = envelope.request else { return false }
+            return request.zones.first?.deletes == ["2"]
+        }
+        let database = makeContainer().privateCloudDatabase
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let results = Mutex<[String]>([])
+        func add(_ number: Int) {
+            let id = CKRecord.ID(recordName: "\(number)", zoneID: CKRecordZone.ID(zoneName: "Z"))
+            let operation = CKModifyRecordsOperation(recordsToSave: nil, recordIDsToDelete: [id])
+            operation.database = database
+            operation.modifyRecordsResultBlock = { result in
+                results.withLock { $0.append("\(number) \(code(result.error).map { "\($0)" } ?? "done")") }
+            }
+            operation.completionBlock = { results.withLock { $0.append("\(number) ended") } }
+            queue.addOperation(operation)
+        }
+        func sent() -> [String] {
+            server.envelopes.compactMap { envelope in
+                guard case .modifyRecords(let request) = envelope.request else { return nil }
+                return request.zones.first?.deletes.first
+            }
+        }
+        for number in 0..<6 { add(number) }
+        try await until { sent() == ["0", "1", "2"] }
+        #expect(queue.operationCount == 4)
+        queue.cancelAllOperations()
+        #expect(queue.operations.allSatisfy { $0.isCancelled })
+        let isOver = Mutex(false)
+        let waiting = Task {
+            try await blocking { queue.waitUntilAllOperationsAreFinished() }
+            isOver.withLock { $0 = true }
+        }
+        try await until { isOver.withLock { $0 } }
+        try await waiting.value
+        // NB: a completion block is called beside what waits for the queue.
+        try await until { results.withLock { $0.count { $0.hasSuffix("ended") } } == 6 }
+        let told = results.withLock { $0.filter { !$0.hasSuffix("ended") } }
+        #expect(told == ["0 done", "1 done"] + (2..<6).map { "\($0) operationCancelled" })
+        #expect(sent() == ["0", "1", "2"], "what was cancelled before it began asks for nothing")
+        // The queue goes on with what comes later.
+        add(6)
+        try await until { queue.operationCount == 0 }
+        #expect(results.withLock { $0.contains("6 done") })
+    }
+
     @Test func `R-391: an operation runs once, however many start it at the same time`() async throws {
         let database = makeContainer().privateCloudDatabase
         for _ in 0..<50 {
