@@ -16,6 +16,8 @@ final class ScriptedServer: CloudTransport, Sendable {
         var refused: Set<String> = []
         /// What is held back is not answered.
         var holds: @Sendable (WireClientEnvelope) -> Bool = { _ in false }
+        /// What is answered instead; nil: the usual.
+        var script: @Sendable (WireClientEnvelope) -> WireServerEnvelope.OneOf_Answer? = { _ in nil }
         /// Whose connection, and what came over it.
         var received: [(credential: String, envelope: WireClientEnvelope)] = []
         var channels: [Channel] = []
@@ -48,6 +50,10 @@ final class ScriptedServer: CloudTransport, Sendable {
         state.withLock { $0.holds = holds }
     }
 
+    func answer(_ script: @escaping @Sendable (WireClientEnvelope) -> WireServerEnvelope.OneOf_Answer?) {
+        state.withLock { $0.script = script }
+    }
+
     /// "alice hello", "alice modifyRecords", … in their order.
     var log: [String] {
         state.withLock { state in
@@ -72,13 +78,17 @@ final class ScriptedServer: CloudTransport, Sendable {
     fileprivate func answer(_ message: [UInt8], on channel: Channel) {
         guard let envelope = try? WireClientEnvelope(serializedBytes: message) else { return }
         if case .hello(let hello) = envelope.request { channel.credential = hello.credential }
-        let (isHeld, refused) = state.withLock { state in
+        let (isHeld, refused, scripted) = state.withLock { state in
             state.received.append((channel.credential, envelope))
-            return (state.holds(envelope), state.refused)
+            return (state.holds(envelope), state.refused, state.script(envelope))
         }
         guard !isHeld else { return }
         var answer = WireServerEnvelope()
         answer.id = envelope.id
+        if let scripted {
+            answer.answer = scripted
+            return channel.deliver((try? answer.serializedBytes()) ?? [])
+        }
         switch envelope.request {
         case .hello(let hello) where refused.contains(hello.credential):
             answer.failure.code = .notAuthenticated
