@@ -19,7 +19,7 @@ public enum CKAccountStatus: Int, Sendable {
 /// The name that stands for the current user, as a zone's owner and as a user record's name.
 public let CKCurrentUserDefaultName = "__defaultOwner__"
 
-/// The older name of ``CKCurrentUserDefaultName``.
+/// The older name of ``CKCurrentUserDefaultName``.
 @available(*, deprecated, renamed: "CKCurrentUserDefaultName")
 public let CKOwnerDefaultName = CKCurrentUserDefaultName
 

@@ -4,7 +4,7 @@
 // still asks. Servers do not tell users of each other.
 
 extension CKContainer {
-    /// What an app may be permitted.
+    /// What an app may be permitted.
     @available(*, deprecated, message: "No longer supported")
     public struct ApplicationPermissions: OptionSet, Sendable {
         /// The bits.
@@ -19,7 +19,7 @@ extension CKContainer {
         public static let userDiscoverability = ApplicationPermissions(rawValue: 1)
     }
 
-    /// Whether an app was permitted something.
+    /// Whether an app was permitted something.
     @available(*, deprecated, message: "No longer supported")
     public enum ApplicationPermissionStatus: Int, Sendable {
         /// Nobody was asked yet.

@@ -67,7 +67,7 @@ public struct TidemarkConfiguration: Sendable {
     /// have the key of one that has none yet.
     public var requiresEndToEndEncryption: Bool
 
-    /// Development and production have fully separate data.
+    /// Development and production have fully separate data.
     public enum Environment: String, Sendable {
         /// Record types and fields come into being when they are first saved.
         case development

@@ -2,7 +2,8 @@
 
 public import Foundation
 
-/// How two changes of one record become one: a three-way merge, field by field. CloudKit has nothing of this.
+/// How two changes of one record become one: a three-way merge, field by field, of the records that a conflict's
+/// error has. CloudKit has nothing of this.
 ///
 /// A field that only one side changed has that side's value, a field that both changed alike has the value that both gave
 /// it. What is left are fields that both changed differently: for these there are policies.
@@ -13,7 +14,7 @@ public import Foundation
 /// ```
 /// Merging is a function of the three records alone: every device comes to the same result.
 public struct TidemarkMerge: Sendable {
-    /// What becomes of a field that both sides changed differently.
+    /// What becomes of a field that both sides changed differently.
     public enum Policy: Sendable {
         /// What the server has stays.
         case serverWins
@@ -41,7 +42,7 @@ public struct TidemarkMerge: Sendable {
         case custom(@Sendable (Conflict) -> (any CKRecordValue)?)
     }
 
-    /// A field that both sides changed differently.
+    /// A field that both sides changed differently.
     public struct Conflict: Sendable {
         /// The field.
         public let key: CKRecord.FieldKey

@@ -3,7 +3,7 @@
 extension CKDatabase {
     /// What a database's feed reports.
     public enum DatabaseChange {
-        /// A zone that is new, or in which something changed.
+        /// A zone that is new, or in which something changed.
         public struct Modification: Sendable, Equatable, Hashable {
             /// The zone.
             public let zoneID: CKRecordZone.ID
@@ -13,7 +13,7 @@ extension CKDatabase {
             }
         }
 
-        /// A zone that is gone.
+        /// A zone that is gone.
         public struct Deletion: Sendable, Equatable, Hashable {
             /// Why a zone is gone, and so what to do with its local copy.
             public enum Reason: Sendable, Equatable, Hashable {
@@ -44,7 +44,7 @@ extension CKDatabase {
 
     /// What a zone's feed reports.
     public enum RecordZoneChange {
-        /// A record that is new or changed.
+        /// A record that is new or changed.
         public struct Modification: Sendable, Equatable, Hashable {
             /// Its newest state.
             public let record: CKRecord

@@ -3,7 +3,7 @@
 public import Foundation
 
 extension CKError {
-    /// What went wrong (section 13 of the rules).
+    /// What went wrong (R-370 and the table after it).
     public enum Code: Int, Sendable {
         /// Something went wrong inside the library or the server.
         case internalError = 1
@@ -85,13 +85,13 @@ extension CKError {
 
 // NB: Written out, because Swift does not do so for an enumeration with a deprecated case.
 extension CKError.Code: CaseIterable {
-    /// All codes, by number.
+    /// All codes, by number.
     public static var allCases: [CKError.Code] { (1...37).compactMap(CKError.Code.init(rawValue:)) }
 }
 
 // So that `catch CKError.zoneNotFound` works: a code is a pattern that matches errors.
 extension CKError.Code: _ErrorCodeProtocol {
-    /// The error that has these codes.
+    /// The error that has these codes.
     public typealias _ErrorType = CKError
 }
 

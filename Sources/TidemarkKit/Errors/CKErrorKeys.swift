@@ -2,16 +2,16 @@
 
 // what `CKError.userInfo` may hold.
 
-/// The domain of every `CKError`.
+/// The domain of every `CKError`.
 public let CKErrorDomain = "CKErrorDomain"
 
-/// With `partialFailure`: the error of each item, by its ID.
+/// With `partialFailure`: the error of each item, by its ID.
 public let CKPartialErrorsByItemIDKey = "CKPartialErrors"
 
-/// With `serverRecordChanged`: the record as it is on the server.
+/// With `serverRecordChanged`: the record as it is on the server.
 public let CKRecordChangedErrorServerRecordKey = "ServerRecord"
 
-/// With `serverRecordChanged`: the record that was to be saved.
+/// With `serverRecordChanged`: the record that was to be saved.
 public let CKRecordChangedErrorClientRecordKey = "ClientRecord"
 
 /// With `serverRecordChanged`: the record as it was before the client changed it.

@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// Work for one database.
+/// Work for one database.
 open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     private let target = Locked<CKDatabase?>(nil)
     /// Until when all of the work has time, on the clock of the database's connection; nil before the first request.

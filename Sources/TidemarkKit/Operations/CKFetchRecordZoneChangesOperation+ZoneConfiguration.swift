@@ -27,7 +27,8 @@ extension CKFetchRecordZoneChangesOperation {
 }
 
 // NB: Not nested, because the archivers of swift-corelibs-foundation cannot name nested classes.
-/// Where a fetch of a zone begins, and what of it is wanted: `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
+/// Where a fetch of a zone begins, and what of it is wanted:
+/// `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
 public class _CKZoneChangesConfiguration: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     private struct Settings {
         var token: CKServerChangeToken?

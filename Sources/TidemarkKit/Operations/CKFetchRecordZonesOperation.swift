@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// Fetches zones.
+/// Fetches zones.
 open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The zones to fetch; nil for all (see ``fetchAllRecordZonesOperation()``).
     public final var recordZoneIDs: [CKRecordZone.ID]?

@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// Fetches subscriptions.
+/// Fetches subscriptions.
 open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The subscriptions to fetch; nil for all (see ``fetchAllSubscriptionsOperation()``).
     public final var subscriptionIDs: [CKSubscription.ID]?

@@ -2,9 +2,9 @@
 
 public import Foundation
 
-/// Saves and deletes records (sections 5 to 7 of the rules).
+/// Saves and deletes records.
 open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
-    /// What a save may overwrite (section 5 of the rules).
+    /// What a save may overwrite.
     public enum RecordSavePolicy: Int, Sendable {
         /// Only the version that the record was fetched as; else `serverRecordChanged`.
         case ifServerRecordUnchanged = 0

@@ -3,7 +3,7 @@
 public import Foundation
 
 extension CKOperation {
-    /// How operations are to be done.
+    /// How operations are to be done.
     public class Configuration: NSObject, NSCopying, @unchecked Sendable {
         /// What was set; nil: the group's, or else the default.
         private struct Settings {

@@ -2,9 +2,9 @@
 
 public import Foundation
 
-/// Operations that belong together, such as those of one tap of the user's.
+/// Operations that belong together, such as those of one tap of the user's.
 public class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
-    /// How much data is expected.
+    /// How much data is expected.
     public enum TransferSize: Int, Sendable {
         /// Not known.
         case unknown = 0

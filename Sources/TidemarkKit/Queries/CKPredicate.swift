@@ -6,7 +6,7 @@ public import Foundation
 // here have the same names, give a subclass that keeps the parsed format, and are chosen because the others cannot be.
 // They are in an extension of a protocol, because only there can an initializer give a subclass.
 
-/// What `NSPredicate(format:)` needs to give a predicate of this library.
+/// What `NSPredicate(format:)` needs to give a predicate of this library.
 public protocol _CKPredicateFormats {}
 
 extension NSPredicate: _CKPredicateFormats {}
@@ -32,7 +32,7 @@ extension _CKPredicateFormats where Self: NSPredicate {
     }
 }
 
-/// What `NSPredicate(format:)` gives: a predicate for queries, which a server evaluates. It cannot be evaluated here.
+/// What `NSPredicate(format:)` gives: a predicate for queries, which a server evaluates. It cannot be evaluated here.
 public final class _CKPredicate: NSPredicate {
     /// The tree, or why there is none.
     let content: Result<PredicateNode, PredicateMistake>

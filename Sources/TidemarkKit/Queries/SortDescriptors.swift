@@ -5,7 +5,7 @@ internal import TidemarkWire
 
 // NB: as with NSPredicate(format:), Foundation's own initializer is marked unavailable on Linux, and so is `key`.
 
-/// What `NSSortDescriptor(key:ascending:)` needs to give a descriptor of this library, and `key` to tell of it.
+/// What `NSSortDescriptor(key:ascending:)` needs to give a descriptor of this library, and `key` to tell of it.
 public protocol _CKSortDescriptorKeys {}
 
 extension NSSortDescriptor: _CKSortDescriptorKeys {}
@@ -27,7 +27,7 @@ extension _CKSortDescriptorKeys where Self: NSSortDescriptor {
     }
 }
 
-/// What `NSSortDescriptor(key:ascending:)` gives: an order for queries, which a server applies.
+/// What `NSSortDescriptor(key:ascending:)` gives: an order for queries, which a server applies.
 public final class _CKSortDescriptor: NSSortDescriptor {
     let name: String
 

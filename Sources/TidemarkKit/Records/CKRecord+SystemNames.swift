@@ -9,7 +9,7 @@ extension CKRecord {
         public static let share: CKRecord.RecordType = "cloudkit.share"
     }
 
-    /// The names of the fields that every record has, for predicates and sorting.
+    /// The names of the fields that every record has, for predicates and sorting.
     public enum SystemFieldKey {
         /// The record's ID.
         public static var recordID: CKRecord.FieldKey { "recordID" }

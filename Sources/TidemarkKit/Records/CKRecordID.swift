@@ -10,7 +10,7 @@ extension CKRecord {
 // NB: Not nested in CKRecord, because the keyed archivers of swift-corelibs-foundation stop the process when they meet
 // an object whose class is nested in another (`NSStringFromClass`). `CKRecord.ID` is the name to use.
 
-/// A record's name and zone: use its name `CKRecord.ID`.
+/// A record's name and zone: use its name `CKRecord.ID`.
 ///
 /// Two are equal when name and zone ID are.
 public class _CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {

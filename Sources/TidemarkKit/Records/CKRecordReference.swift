@@ -6,7 +6,7 @@ extension CKRecord {
     /// A field's value that points to another record.
     public typealias Reference = _CKRecordReference
 
-    /// What happens to a record when the record that it points to is deleted.
+    /// What happens to a record when the record that it points to is deleted.
     public enum ReferenceAction: UInt, Sendable {
         /// Nothing: the reference dangles.
         case none = 0
@@ -18,7 +18,7 @@ extension CKRecord {
 // NB: Not nested in CKRecord, because the keyed archivers of swift-corelibs-foundation stop the process when they meet
 // an object whose class is nested in another (`NSStringFromClass`). `CKRecord.Reference` is the name to use.
 
-/// A field's value that points to another record: use its name `CKRecord.Reference`.
+/// A field's value that points to another record: use its name `CKRecord.Reference`.
 ///
 /// Two are equal when target and action are.
 public class _CKRecordReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Degrees of latitude or longitude.
+/// Degrees of latitude or longitude.
 public typealias CLLocationDegrees = Double
-/// Metres.
+/// Metres.
 public typealias CLLocationDistance = Double
-/// Metres.
+/// Metres.
 public typealias CLLocationAccuracy = Double
-/// Degrees from true north.
+/// Degrees from true north.
 public typealias CLLocationDirection = Double
-/// Metres per second.
+/// Metres per second.
 public typealias CLLocationSpeed = Double
 
-/// Latitude and longitude, in degrees.
+/// Latitude and longitude, in degrees.
 public struct CLLocationCoordinate2D: Sendable {
     /// -90 to 90, positive to the north.
     public var latitude: CLLocationDegrees
@@ -30,17 +30,17 @@ public struct CLLocationCoordinate2D: Sendable {
     }
 }
 
-/// A coordinate that is nowhere.
+/// A coordinate that is nowhere.
 public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(latitude: -180, longitude: -180)
 
-/// A coordinate.
+/// A coordinate.
 public func CLLocationCoordinate2DMake(
     _ latitude: CLLocationDegrees, _ longitude: CLLocationDegrees
 ) -> CLLocationCoordinate2D {
     CLLocationCoordinate2D(latitude: latitude, longitude: longitude)
 }
 
-/// Whether there is such a place.
+/// Whether there is such a place.
 public func CLLocationCoordinate2DIsValid(_ coordinate: CLLocationCoordinate2D) -> Bool {
     (-90...90).contains(coordinate.latitude) && (-180...180).contains(coordinate.longitude)
 }

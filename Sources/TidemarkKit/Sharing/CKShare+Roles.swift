@@ -39,7 +39,7 @@ extension CKShare {
         case publicUser = 4
     }
 
-    /// As what somebody takes part: the older form of `ParticipantRole`.
+    /// As what somebody takes part: the older form of `ParticipantRole`.
     @available(*, deprecated, message: "Use CKShare.ParticipantRole")
     public enum ParticipantType: Int, Sendable {
         /// Not known.

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// The record of a share: what is shared, with whom, and what they may do (section 11 of the rules).
+/// The record of a share: what is shared, with whom, and what they may do.
 ///
 /// Servers of this version do not share. An app that mentions shares compiles, and all that is local works as with CloudKit;
 /// saving a share fails with `serverRejectedRequest`, as does every call that asks a server about shares.

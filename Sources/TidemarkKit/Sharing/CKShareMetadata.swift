@@ -9,7 +9,7 @@ extension CKShare {
 
 // NB: Not nested in CKShare, for the reason that is given for `CKRecord.Reference`.
 
-/// What somebody who has a share's URL learns of it: use its name `CKShare.Metadata`.
+/// What somebody who has a share's URL learns of it: use its name `CKShare.Metadata`.
 ///
 /// Servers make it. Two are equal when they are of the same share.
 public class _CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {

@@ -9,7 +9,7 @@ extension CKUserIdentity {
 
 // NB: Not nested in CKUserIdentity, for the reason that is given for `CKRecord.Reference`.
 
-/// What a user is looked up by: use its name `CKUserIdentity.LookupInfo`.
+/// What a user is looked up by: use its name `CKUserIdentity.LookupInfo`.
 ///
 /// Two are equal when all of what they hold is.
 public class _CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {

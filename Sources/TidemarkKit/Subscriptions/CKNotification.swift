@@ -4,7 +4,7 @@ public import Foundation
 
 /// What a push told. There are only instances of its subclasses.
 public class CKNotification: NSObject, _CKNotificationFactory, @unchecked Sendable {
-    /// What a notification is about.
+    /// What a notification is about.
     public enum NotificationType: Int, Sendable {
         /// A record that matches a predicate.
         case query = 1
@@ -44,7 +44,7 @@ public class CKNotification: NSObject, _CKNotificationFactory, @unchecked Sendab
     public var isPruned: Bool { payload.isPruned }
 }
 
-/// Lets an initializer of ``CKNotification`` give an instance of the subclass that the push calls for.
+/// Lets an initializer of ``CKNotification`` give an instance of the subclass that the push calls for.
 public protocol _CKNotificationFactory {}
 
 extension _CKNotificationFactory where Self: CKNotification {
@@ -81,7 +81,7 @@ public class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
 
 /// A record that matches a subscription's predicate changed.
 public class CKQueryNotification: CKNotification, @unchecked Sendable {
-    /// What happened to the record.
+    /// What happened to the record.
     public enum Reason: Int, Sendable {
         /// It was created.
         case recordCreated = 1
@@ -91,7 +91,7 @@ public class CKQueryNotification: CKNotification, @unchecked Sendable {
         case recordDeleted = 3
     }
 
-    /// What happened to the record.
+    /// What happened to the record.
     public var queryNotificationReason: CKQueryNotification.Reason { payload.reason ?? .recordUpdated }
 
     /// The fields that the subscription asked for; nil for a deletion.

@@ -10,7 +10,7 @@ extension CKNotification {
 // NB: Not nested in CKNotification, because the keyed archivers of swift-corelibs-foundation stop the process when they
 // meet an object whose class is nested in another. `CKNotification.ID` is the name to use.
 
-/// The name of a notification: use its name `CKNotification.ID`.
+/// The name of a notification: use its name `CKNotification.ID`.
 public class _CKNotificationID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     private let name: String
 

@@ -6,7 +6,7 @@ public import Foundation
 ///
 /// This version's servers keep no query subscriptions: to save one gives `invalidArguments`.
 public class CKQuerySubscription: CKSubscription, @unchecked Sendable {
-    /// What is told of.
+    /// What is told of.
     public struct Options: OptionSet, Sendable {
         /// The bits, as in the original.
         public let rawValue: UInt
@@ -30,7 +30,7 @@ public class CKQuerySubscription: CKSubscription, @unchecked Sendable {
 
     /// The condition.
     public let predicate: NSPredicate
-    /// What is told of.
+    /// What is told of.
     public let querySubscriptionOptions: Options
 
     private let zone: Locked<CKRecordZone.ID?>

@@ -2,12 +2,12 @@
 
 public import Foundation
 
-/// A standing wish to be told of changes (section 10 of the rules). Use one of its subclasses.
+/// A standing wish to be told of changes. Use one of its subclasses.
 public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// The name of a subscription, unique among the user's in a database.
     public typealias ID = String
 
-    /// What a subscription looks at.
+    /// What a subscription looks at.
     public enum SubscriptionType: Int, Sendable {
         /// Records that match a predicate.
         case query = 1

@@ -3,7 +3,7 @@
 internal import Foundation
 
 extension CKSyncEngine {
-    /// What an engine is made from.
+    /// What an engine is made from.
     public struct Configuration: Sendable, CustomStringConvertible {
         /// The private or the shared database to keep in sync; the public one is refused.
         public var database: CKDatabase

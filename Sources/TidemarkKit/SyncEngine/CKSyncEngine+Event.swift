@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKSyncEngine {
-    /// What an engine tells its delegate.
+    /// What an engine tells its delegate.
     public enum Event: Sendable, CustomStringConvertible {
         /// The engine's state changed: store it together with the app's data.
         case stateUpdate(StateUpdate)
@@ -17,7 +17,7 @@ extension CKSyncEngine {
         case sentRecordZoneChanges(SentRecordZoneChanges)
         /// A fetch begins.
         case willFetchChanges(WillFetchChanges)
-        /// The fetch of one zone's records begins.
+        /// The fetch of one zone's records begins.
         case willFetchRecordZoneChanges(WillFetchRecordZoneChanges)
         /// The fetch of one zone's records has ended; there is exactly one for each beginning.
         case didFetchRecordZoneChanges(DidFetchRecordZoneChanges)
@@ -49,7 +49,7 @@ extension CKSyncEngine {
 }
 
 extension CKSyncEngine.Event {
-    /// The engine's state changed.
+    /// The engine's state changed.
     public struct StateUpdate: Sendable, CustomStringConvertible {
         /// The state to store, and to give to the next engine.
         public let stateSerialization: CKSyncEngine.State.Serialization
@@ -58,7 +58,7 @@ extension CKSyncEngine.Event {
         public var description: String { "StateUpdate" }
     }
 
-    /// Somebody signed in or out.
+    /// Somebody signed in or out.
     public struct AccountChange: Sendable, CustomStringConvertible {
         /// Who.
         public let changeType: ChangeType
@@ -66,7 +66,7 @@ extension CKSyncEngine.Event {
         /// For logs.
         public var description: String { "AccountChange(\(changeType))" }
 
-        /// Kinds of changes, with the users concerned.
+        /// Kinds of changes, with the users concerned.
         public enum ChangeType: Equatable, Sendable, CustomStringConvertible {
             /// Somebody signed in, and nobody was before. What was pending stays pending.
             case signIn(currentUser: CKRecord.ID)
@@ -86,7 +86,7 @@ extension CKSyncEngine.Event {
         }
     }
 
-    /// A fetch begins.
+    /// A fetch begins.
     public struct WillFetchChanges: Sendable, CustomStringConvertible {
         /// Why, and what it is to bring.
         public let context: CKSyncEngine.FetchChangesContext
@@ -95,7 +95,7 @@ extension CKSyncEngine.Event {
         public var description: String { "WillFetchChanges(\(context))" }
     }
 
-    /// A fetch has ended.
+    /// A fetch has ended.
     public struct DidFetchChanges: Sendable, CustomStringConvertible {
         /// The context with which it began.
         public let context: CKSyncEngine.FetchChangesContext
@@ -104,7 +104,7 @@ extension CKSyncEngine.Event {
         public var description: String { "DidFetchChanges(\(context))" }
     }
 
-    /// The fetch of one zone's records begins.
+    /// The fetch of one zone's records begins.
     public struct WillFetchRecordZoneChanges: Sendable, CustomStringConvertible {
         /// The zone.
         public let zoneID: CKRecordZone.ID
@@ -113,7 +113,7 @@ extension CKSyncEngine.Event {
         public var description: String { "WillFetchRecordZoneChanges(\(zoneID.shortDescription))" }
     }
 
-    /// The fetch of one zone's records has ended.
+    /// The fetch of one zone's records has ended.
     public struct DidFetchRecordZoneChanges: Sendable, CustomStringConvertible {
         /// The zone.
         public let zoneID: CKRecordZone.ID
@@ -127,7 +127,7 @@ extension CKSyncEngine.Event {
         }
     }
 
-    /// A send begins.
+    /// A send begins.
     public struct WillSendChanges: Sendable, CustomStringConvertible {
         /// Why, and what it is to bring.
         public let context: CKSyncEngine.SendChangesContext
@@ -136,7 +136,7 @@ extension CKSyncEngine.Event {
         public var description: String { "WillSendChanges(\(context))" }
     }
 
-    /// A send has ended.
+    /// A send has ended.
     public struct DidSendChanges: Sendable, CustomStringConvertible {
         /// The context with which it began.
         public let context: CKSyncEngine.SendChangesContext

@@ -28,7 +28,7 @@ extension CKSyncEngine.Event {
         }
     }
 
-    /// What became of changes of zones that were sent.
+    /// What became of changes of zones that were sent (R-572).
     public struct SentDatabaseChanges: Sendable, CustomStringConvertible {
         /// Zones as they are on the server now.
         public let savedZones: [CKRecordZone]
@@ -47,7 +47,7 @@ extension CKSyncEngine.Event {
             """
         }
 
-        /// A zone that could not be saved.
+        /// A zone that could not be saved (R-572).
         public struct FailedZoneSave: Sendable, CustomStringConvertible {
             /// The zone as it was sent.
             public let zone: CKRecordZone
@@ -78,7 +78,7 @@ extension CKSyncEngine.Event {
             """
         }
 
-        /// A record that could not be saved.
+        /// A record that could not be saved (R-572).
         public struct FailedRecordSave: Sendable, CustomStringConvertible {
             /// The record as it was sent.
             public let record: CKRecord

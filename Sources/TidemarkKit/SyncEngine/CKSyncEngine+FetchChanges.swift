@@ -3,7 +3,7 @@
 internal import Foundation
 
 extension CKSyncEngine {
-    /// Why a fetch or a send takes place.
+    /// Why a fetch or a send takes place.
     public enum SyncReason: Equatable, Hashable, Sendable, CustomStringConvertible {
         /// The engine decided so by itself.
         case scheduled
@@ -19,7 +19,7 @@ extension CKSyncEngine {
         }
     }
 
-    /// What a fetch is to bring, and in which order.
+    /// What a fetch is to bring, and in which order.
     public struct FetchChangesOptions: Sendable, CustomStringConvertible {
         /// Which zones' records are fetched. The list of changed zones is always read.
         public var scope: Scope
@@ -43,7 +43,7 @@ extension CKSyncEngine {
             "FetchChangesOptions(scope: \(scope), prioritizedZoneIDs: \(prioritizedZoneIDs.shortDescription))"
         }
 
-        /// A choice of zones.
+        /// A choice of zones.
         public enum Scope: Equatable, Sendable, CustomStringConvertible {
             /// All zones.
             case all
@@ -72,7 +72,7 @@ extension CKSyncEngine {
         }
     }
 
-    /// Why a fetch takes place, and what it is to bring.
+    /// Why a fetch takes place, and what it is to bring.
     public struct FetchChangesContext: Sendable, CustomStringConvertible {
         /// Whether the app or the engine wanted it.
         public let reason: SyncReason

@@ -3,7 +3,7 @@
 internal import Foundation
 
 extension CKSyncEngine {
-    /// What a send is to bring to the server.
+    /// What a send is to bring to the server.
     public struct SendChangesOptions: Sendable, CustomStringConvertible {
         /// Which changes are sent.
         public var scope: Scope
@@ -63,7 +63,7 @@ extension CKSyncEngine {
         }
     }
 
-    /// Why a send takes place, and what it is to bring.
+    /// Why a send takes place, and what it is to bring.
     public struct SendChangesContext: Sendable, CustomStringConvertible {
         /// Whether the app or the engine wanted it.
         public let reason: SyncReason

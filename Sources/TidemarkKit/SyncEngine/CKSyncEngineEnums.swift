@@ -2,7 +2,7 @@
 
 // The engine's enums as its Objective-C face has them: numbers, for code that stores or logs them.
 
-/// The kinds of ``CKSyncEngine/Event/AccountChange/ChangeType``.
+/// The kinds of ``CKSyncEngine/Event/AccountChange/ChangeType``.
 public enum CKSyncEngineAccountChangeType: Int, Sendable {
     /// Somebody signed in.
     case signIn = 0
@@ -12,7 +12,7 @@ public enum CKSyncEngineAccountChangeType: Int, Sendable {
     case switchAccounts = 2
 }
 
-/// The kinds of ``CKDatabase/DatabaseChange/Deletion/Reason``.
+/// The kinds of ``CKDatabase/DatabaseChange/Deletion/Reason``.
 public enum CKSyncEngineZoneDeletionReason: Int, Sendable {
     /// The zone was deleted.
     case deleted = 0
@@ -22,7 +22,7 @@ public enum CKSyncEngineZoneDeletionReason: Int, Sendable {
     case encryptedDataReset = 2
 }
 
-/// The kinds of ``CKSyncEngine/Event``.
+/// The kinds of ``CKSyncEngine/Event``.
 public enum CKSyncEngineEventType: Int, Sendable {
     /// ``CKSyncEngine/Event/stateUpdate(_:)``
     case stateUpdate = 0
@@ -50,7 +50,7 @@ public enum CKSyncEngineEventType: Int, Sendable {
     case didSendChanges = 11
 }
 
-/// The kinds of ``CKSyncEngine/PendingRecordZoneChange``.
+/// The kinds of ``CKSyncEngine/PendingRecordZoneChange``.
 public enum CKSyncEnginePendingRecordZoneChangeType: Int, Sendable {
     /// A record is to be saved.
     case saveRecord = 0
@@ -58,7 +58,7 @@ public enum CKSyncEnginePendingRecordZoneChangeType: Int, Sendable {
     case deleteRecord = 1
 }
 
-/// The kinds of ``CKSyncEngine/PendingDatabaseChange``.
+/// The kinds of ``CKSyncEngine/PendingDatabaseChange``.
 public enum CKSyncEnginePendingDatabaseChangeType: Int, Sendable {
     /// A zone is to be saved.
     case saveZone = 0
@@ -66,7 +66,7 @@ public enum CKSyncEnginePendingDatabaseChangeType: Int, Sendable {
     case deleteZone = 1
 }
 
-/// The kinds of ``CKSyncEngine/SyncReason``.
+/// The kinds of ``CKSyncEngine/SyncReason``.
 public enum CKSyncEngineSyncReason: Int, Sendable {
     /// The engine decided so by itself.
     case scheduled = 0

@@ -3,7 +3,7 @@
 public import Foundation
 internal import Synchronization
 
-/// A part of a database whose records are fetched and changed together (section 2 of the rules).
+/// A part of a database whose records are fetched and changed together.
 ///
 /// Two are equal when their IDs are.
 public class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// What an app's developer is told of each symbol of the library: what it is, and by which rule.
+@Suite struct DocumentationTests {
+    @Test func `every public symbol of the library has a comment, and it or its type's comment names a rule`() throws {
+        let rule = /R-\d{3}/
+        let symbols = try PublicDeclaration.all(in: "Sources/TidemarkKit/")
+        #expect(symbols.count > 900, "the sources cannot be read")
+        var namesRule: [String: Bool] = [:]
+        var originals: [String: String] = [:]
+        for symbol in symbols {
+            guard let name = symbol.name else { continue }
+            if symbol.isType { namesRule[name, default: false] = symbol.comment.contains(rule) }
+            originals[name] = symbol.original
+        }
+        for symbol in symbols {
+            #expect(!symbol.comment.isEmpty, "\(symbol.place): \(symbol.line)")
+            let isNamed =
+                symbol.comment.contains(rule) || symbol.outerComment.contains(rule)
+                || symbol.type.map { type in
+                    namesRule[type] == true || originals[type].map { namesRule[$0] == true } == true
+                } == true
+            #expect(isNamed, "\(symbol.place) names no rule, nor does its type: \(symbol.line)")
+        }
+    }
+
+    @Test func `every symbol that an article links to is declared`() throws {
+        let names = try Set(
+            ["Sources/TidemarkKit/", "Sources/TidemarkTestKit/"].flatMap { try PublicDeclaration.all(in: $0) }
+                .compactMap(\.name) + ["TidemarkKit"])
+        let folder = SourceFile.root.appendingPathComponent("Sources/TidemarkKit/TidemarkKit.docc")
+        var linkCount = 0
+        for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        where file.pathExtension == "md" {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for match in text.matches(of: /``([^`\s]+)``/) {
+                linkCount += 1
+                let name = match.1.replacing("/", with: ".").replacing(/\([^)]*\)/, with: "")
+                #expect(names.contains(String(name)), "\(file.lastPathComponent): \(match.1)")
+            }
+        }
+        #expect(linkCount >= 10)
+    }
+}
