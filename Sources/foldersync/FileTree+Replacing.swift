@@ -28,6 +28,7 @@ extension FileTree {
         }
         var kept = try makeDirectories(for: path, deviceName: deviceName)
         let new = staged(path, .new)
+        defer { unlink(new) }
         try write(bytes, isExecutable: content.isExecutable, to: new)
         while try !place(new, at: absolute(path)) {
             if let other = try takeAway(path, expecting: version, deviceName: deviceName, mayStay: false) {

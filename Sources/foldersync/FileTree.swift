@@ -18,7 +18,13 @@ struct FileTree: Sendable {
     /// Creates what is missing.
     init(root: String) throws {
         self.root = URL(fileURLWithPath: root, isDirectory: true).standardizedFileURL.resolvingSymlinksInPath().path
-        try FileManager.default.createDirectory(atPath: stagingDirectory, withIntermediateDirectories: true)
+        do {
+            try FileManager.default.createDirectory(atPath: stagingDirectory, withIntermediateDirectories: true)
+        } catch {
+            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
+            throw FolderSyncError.cannotPersist(
+                "\(stateDirectory): \(cause?.localizedDescription ?? error.localizedDescription)")
+        }
     }
 
     func absolute(_ path: RelativePath) -> String {
@@ -57,7 +63,9 @@ struct FileTree: Sendable {
 
     /// - Parameter known: what the file was when it was read last; nil to read it in any case.
     func look(at path: RelativePath, known: Stat? = nil) -> Look {
-        look(atAbsolute: absolute(path), known: known)
+        // No device could take it.
+        guard path.isSafe else { return .unusable("its path is too long; skipped") }
+        return look(atAbsolute: absolute(path), known: known)
     }
 
     func look(atAbsolute path: String, known: Stat? = nil) -> Look {
@@ -97,49 +105,49 @@ struct FileTree: Sendable {
     // MARK: All files
 
     /// All regular files.
-    func files() throws -> Set<RelativePath> {
+    ///
+    /// - Parameter onSkipped: is told what else is there, and why it is passed over.
+    func files(onSkipped: (String) -> Void = { _ in }) throws -> Set<RelativePath> {
         var files: Set<RelativePath> = []
-        try walk("") {
-            files.insert($0)
-        } onDirectory: { _ in
-        }
+        try walk("", onFile: { files.insert($0) }, onSkipped: onSkipped)
         return files
     }
 
     /// Every directory below `path`, and that one.
     func directories(below path: RelativePath) throws -> [RelativePath] {
         var directories: [RelativePath] = []
-        try walk(path) { _ in
-        } onDirectory: {
-            directories.append($0)
-        }
+        try walk(path, onDirectory: { directories.append($0) })
         return directories
     }
 
-    /// NB: Names that are not UTF-8 cannot be written into a record and are passed over.
     private func walk(
-        _ top: RelativePath, onFile: (RelativePath) -> Void, onDirectory: (RelativePath) -> Void
+        _ top: RelativePath, onFile: (RelativePath) -> Void = { _ in }, onDirectory: (RelativePath) -> Void = { _ in },
+        onSkipped: (String) -> Void = { _ in }
     ) throws {
         var waiting = [top]
         while let directory = waiting.popLast() {
             onDirectory(directory)
             guard let stream = opendir(absolute(directory)) else {
                 if directory.text.isEmpty { throw FolderSyncError.unreadable(root) }
+                if errno != ENOENT { onSkipped("\(directory): \(String(cString: strerror(errno))); skipped") }
                 continue
             }
             defer { closedir(stream) }
             while let item = readdir(stream) {
-                let name = withUnsafePointer(to: &item.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
-                }
-                guard let name, name != ".", name != "..", name != Self.stateDirectoryName else { continue }
+                let bytes = withUnsafeBytes(of: &item.pointee.d_name) { [UInt8]($0.prefix { $0 != 0 }) }
+                let name = String(decoding: bytes, as: UTF8.self)
+                guard name != ".", name != "..", name != Self.stateDirectoryName else { continue }
                 let path = directory.appending(name)
+                guard String(validating: bytes, as: UTF8.self) != nil else {
+                    onSkipped("\(path): the name is not UTF-8; skipped")
+                    continue
+                }
                 var status = Glibc.stat()
                 guard lstat(absolute(path), &status) == 0 else { continue }
                 switch status.st_mode & S_IFMT {
                 case S_IFDIR: waiting.append(path)
                 case S_IFREG: onFile(path)
-                default: break
+                default: onSkipped("\(path): not a regular file; skipped")
                 }
             }
         }

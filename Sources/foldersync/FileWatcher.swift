@@ -10,6 +10,8 @@ final class FileWatcher: @unchecked Sendable {
         case some(Set<RelativePath>)
         /// Too much happened at once: look at every file.
         case everything
+        /// From now on changes may be missed.
+        case unknown(any Error)
     }
 
     /// Changes of this long are told together: editors write a file in several steps.
@@ -23,7 +25,10 @@ final class FileWatcher: @unchecked Sendable {
     private let queue = DispatchQueue(label: "foldersync.watcher")
     private var directories: [Int32: RelativePath] = [:]
     private var changed: Set<RelativePath> = []
+    /// What has a name that is not UTF-8: nothing can be said of it but that it is there.
+    private var nameless: Set<[UInt8]> = []
     private var lostCount = false
+    private var failure: (any Error)?
     private var isWaiting = false
 
     /// Begins to watch before it returns: what changes from then on is told.
@@ -70,34 +75,43 @@ final class FileWatcher: @unchecked Sendable {
             while offset + MemoryLayout<inotify_event>.size <= count {
                 let event = buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
                 let start = offset + MemoryLayout<inotify_event>.size
-                let name = UnsafeRawBufferPointer(rebasing: buffer[start..<start + Int(event.len)])
-                    .prefix { $0 != 0 }
-                happened(event, name: String(decoding: name, as: UTF8.self))
+                let name = buffer[start..<start + Int(event.len)].prefix { $0 != 0 }
+                happened(event, name: Array(name))
                 offset = start + Int(event.len)
             }
         }
         tellSoon()
     }
 
-    private func happened(_ event: inotify_event, name: String) {
+    private func happened(_ event: inotify_event, name bytes: [UInt8]) {
         if event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
-            lostCount = true
-            return
+            // New directories may be among what was lost.
+            return watchAgain("")
         }
         guard let directory = directories[event.wd] else { return }
         if event.mask & UInt32(IN_IGNORED) != 0 {
             directories[event.wd] = nil
             return
         }
+        guard let name = String(validating: bytes, as: UTF8.self) else {
+            // The next full look tells of it.
+            if nameless.insert(bytes).inserted { lostCount = true }
+            return
+        }
         guard !name.isEmpty, name != FileTree.stateDirectoryName else { return }
         let path = directory.appending(name)
         if event.mask & UInt32(IN_ISDIR) != 0 {
-            // A whole tree came or went; what is in it is found by looking.
-            try? watch(path)
-            lostCount = true
+            // A whole tree came or went.
+            watchAgain(path)
         } else {
             changed.insert(path)
         }
+    }
+
+    /// What is in it is found by looking.
+    private func watchAgain(_ directory: RelativePath) {
+        lostCount = true
+        do { try watch(directory) } catch { failure = error }
     }
 
     private func tellSoon() {
@@ -108,7 +122,7 @@ final class FileWatcher: @unchecked Sendable {
 
     private func tell() {
         isWaiting = false
-        onChange(lostCount ? .everything : .some(changed))
+        onChange(failure.map { .unknown($0) } ?? (lostCount ? .everything : .some(changed)))
         lostCount = false
         changed = []
     }

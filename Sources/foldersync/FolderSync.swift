@@ -15,6 +15,9 @@ struct FolderSync: AsyncParsableCommand {
 
             If a file was changed here and elsewhere, both versions are kept: the other one under its name, ours as
             "name (conflict, DEVICE, time).ext". A file that was changed on one device and deleted on another is kept.
+
+            Regular files are synced, and directories that hold any. Of links, and of names that are not UTF-8, it says
+            that they are skipped.
             """)
 
     @Argument(help: "The folder to keep in sync; created if it does not exist.")
@@ -32,7 +35,23 @@ struct FolderSync: AsyncParsableCommand {
     @Flag(help: "Say what happens to each file.")
     var verbose = false
 
+    func validate() throws {
+        guard (1...255).contains(zone.utf8.count), zone.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),
+            zone.first != "_"
+        else {
+            throw ValidationError("A zone's name has 1 to 255 printable ASCII characters, the first no underscore.")
+        }
+    }
+
     func run() async throws {
+        do {
+            try await sync()
+        } catch {
+            throw FolderSyncError(error)
+        }
+    }
+
+    private func sync() async throws {
         let tree = try FileTree(root: folder)
         let journal = try Journal(directory: tree.stateDirectory, zoneName: zone)
         let report = Report(isVerbose: verbose)

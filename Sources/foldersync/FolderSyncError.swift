@@ -15,6 +15,8 @@ enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible 
     case accountChanged
     case zoneDeleted(String)
     case notSettled
+    case incomplete(Int)
+    case other(String)
 
     var description: String {
         switch self {
@@ -38,8 +40,17 @@ enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible 
             "The zone \(name) was deleted on the server. All files are kept as they are; start again to sync them anew."
         case .notSettled:
             "Other devices keep changing the same files; run it again."
+        case .incomplete(let count):
+            "\(count) files are not in sync. Run it again when the reasons are gone."
+        case .other(let text):
+            text
         }
     }
 
     var errorDescription: String? { description }
+
+    /// Errors of Foundation and of CloudKit in their own words.
+    init(_ error: any Error) {
+        self = error as? FolderSyncError ?? .other(error.localizedDescription)
+    }
 }

@@ -18,6 +18,8 @@ final class Journal: @unchecked Sendable {
         /// What was handed to the engine and not acknowledged. The server may have it all the same: then the record that
         /// comes back is our own, and not a conflict with somebody else.
         private(set) var sent: [Sent] = []
+        /// What was about to be written to the file; nil once it is.
+        var receiving: Arrival?
         /// The archived system fields of the record: identity and tag, without which a save would be a conflict.
         private var systemFields: Data?
         private(set) var tag: String?
@@ -25,6 +27,11 @@ final class Journal: @unchecked Sendable {
         struct Sent: Codable {
             let version: String
             let stat: FileTree.Stat?
+        }
+
+        /// What a record says of the file; nil: there is none.
+        struct Arrival: Codable, Equatable {
+            let version: String?
         }
 
         init(path: RelativePath) {
@@ -52,6 +59,15 @@ final class Journal: @unchecked Sendable {
             systemFields = coder.encodedData
             tag = record.recordChangeTag
             self.version = version
+            stat = nil
+            receiving = nil
+        }
+
+        /// The program was ended after it had written the file, and before it could write that down: what is there was
+        /// received, and not made here. The record comes again.
+        mutating func recover(_ file: String?) {
+            guard let receiving, receiving.version == file else { return }
+            version = file
             stat = nil
         }
 
@@ -130,6 +146,11 @@ final class Journal: @unchecked Sendable {
     }
 
     var paths: Set<RelativePath> { Set(entries.values.map(\.path)) }
+
+    /// Whose files are not yet what their records were when they came.
+    var arrivals: [RelativePath: Entry.Arrival] {
+        entries.values.reduce(into: [:]) { $0[$1.path] = $1.receiving }
+    }
 
     subscript(path: RelativePath) -> Entry? {
         get { entries[FileRecord.name(of: path)] }

@@ -8,9 +8,7 @@ import Glibc
 final class Report: @unchecked Sendable {
     private let isVerbose: Bool
     private let isTerminal = isatty(STDOUT_FILENO) == 1
-    private var sentCount = 0
-    private var receivedCount = 0
-    private var pendingCount = 0
+    private var progress = SyncProgress()
     private var barIsShown = false
     private var saidOnce: Set<String> = []
 
@@ -19,27 +17,30 @@ final class Report: @unchecked Sendable {
     }
 
     func show(pending: Int) {
-        pendingCount = pending
+        progress.pending = pending
         drawBar()
     }
 
     func sent(_ count: Int, pending: Int) {
-        sentCount += count
+        progress.sent += count
         show(pending: pending)
     }
 
     /// What others have changed: a device's own uploads come back with its next fetch, and are not news.
     func received(_ count: Int) {
-        receivedCount += count
+        progress.received += count
         drawBar()
     }
 
     /// A pass is over: the counts so far become a line.
-    func settled(pending: Int) {
-        guard pending == 0, sentCount + receivedCount > 0 else { return }
+    ///
+    /// - Parameter missing: files that could not be written.
+    func settled(pending: Int, missing: Int) {
+        guard pending == 0, progress.sent + progress.received > 0 else { return }
         clearBar()
-        say("in sync: \(sentCount) sent, \(receivedCount) received\n")
-        (sentCount, receivedCount, pendingCount) = (0, 0, 0)
+        say(missing == 0 ? "in sync" : "not in sync, \(missing) files could not be written")
+        say(": \(progress.sent) sent, \(progress.received) received\n")
+        progress = SyncProgress()
     }
 
     func finish() {
@@ -48,7 +49,7 @@ final class Report: @unchecked Sendable {
 
     func line(_ text: String) {
         clearBar()
-        say(text + "\n")
+        say(Self.printable(text) + "\n")
     }
 
     func detail(_ text: String) {
@@ -58,7 +59,13 @@ final class Report: @unchecked Sendable {
     func problem(_ text: String, once: Bool = false) {
         guard !once || saidOnce.insert(text).inserted else { return }
         clearBar()
-        FileHandle.standardError.write(Data("foldersync: \(text)\n".utf8))
+        FileHandle.standardError.write(Data("foldersync: \(Self.printable(text))\n".utf8))
+    }
+
+    /// Names of files may hold what a terminal would obey.
+    static func printable(_ text: String) -> String {
+        text.unicodeScalars.map { $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0) }
+            .joined()
     }
 
     /// At once, also into a pipe: whoever watches sees what has happened so far.
@@ -67,12 +74,8 @@ final class Report: @unchecked Sendable {
     }
 
     private func drawBar() {
-        let total = sentCount + pendingCount
-        guard isTerminal, total + receivedCount > 20 else { return }
-        let width = 30
-        let filled = total == 0 ? width : width * sentCount / total
-        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-        say("\r\u{1B}[K\(bar) sent \(sentCount)/\(total), received \(receivedCount)")
+        guard isTerminal, progress.isWorthShowing else { return }
+        say("\r\u{1B}[K\(progress)")
         barIsShown = true
     }
 

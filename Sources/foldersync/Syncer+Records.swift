@@ -36,6 +36,7 @@ extension Syncer {
         var entry = journal[path] ?? Journal.Entry(path: path)
         // As it was when it was read: whatever was written since is another version.
         let sent = underWay.removeValue(forKey: record.recordID)
+        unsent.remove(record.recordID)
         entry.remember(record, version: sent?.version)
         entry.stat = sent?.stat
         entry.answered()
@@ -47,10 +48,7 @@ extension Syncer {
         let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(record.recordID)
         switch error.code {
         case .serverRecordChanged:
-            guard let server = error.serverRecord else { break }
-            // A large file does not come with an error, but with the next fetch.
-            if FileRecord.isComplete(server) { fetched(server, syncEngine: syncEngine) }
-            journal[record.recordID]?.answered()
+            break  // See `solveConflicts`.
         case .zoneNotFound:
             syncEngine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
             syncEngine.state.add(pendingRecordZoneChanges: [change])
@@ -66,26 +64,74 @@ extension Syncer {
             .requestRateLimited, .operationCancelled, .serverResponseLost, .accountTemporarilyUnavailable:
             break  // The engine keeps these pending and tries again by itself.
         default:
+            unsent.insert(record.recordID)
             report.problem(
                 "\(journal[record.recordID]?.path.text ?? record.recordID.recordName): \(error.localizedDescription)")
         }
     }
 
+    /// Others were there first: what they have saved comes with the error.
+    func solveConflicts(_ errors: [CKError], syncEngine: CKSyncEngine) {
+        let records = errors.filter { $0.code == .serverRecordChanged }.compactMap(\.serverRecord)
+        // A large file does not come with an error, but with the next fetch.
+        fetched(records.filter(FileRecord.isComplete), syncEngine: syncEngine)
+        for record in records { journal[record.recordID]?.answered() }
+    }
+
     // MARK: Fetching
 
-    /// Brings a record and a file together. Three states matter: the file as it is, as it was synced last, and as the
-    /// record says.
-    func fetched(_ record: CKRecord, syncEngine: CKSyncEngine) {
-        guard record.recordID.zoneID == zoneID else { return }
-        guard let content = FileRecord.Content(record) else {
-            return report.problem(
-                "record \(record.recordID.recordName) is no file of ours, or the server has lost its content",
-                once: true)
+    /// Brings records and files together.
+    func fetched(_ records: [CKRecord], syncEngine: CKSyncEngine) {
+        let arrivals = records.compactMap { record -> (record: CKRecord, content: FileRecord.Content)? in
+            guard record.recordID.zoneID == zoneID else { return nil }
+            guard let content = FileRecord.Content(record) else {
+                report.problem(
+                    "record \(record.recordID.recordName) is no file of ours, or the server has lost its content",
+                    once: true)
+                return nil
+            }
+            // What this device has saved comes back with the next fetch.
+            let entry = journal[content.path]
+            let isKnown = entry?.tag == record.recordChangeTag && entry?.version == content.version
+            return isKnown ? nil : (record, content)
         }
-        var entry = journal[content.path] ?? Journal.Entry(path: content.path)
-        // What this device has saved comes back with the next fetch.
-        if entry.tag == record.recordChangeTag, entry.version == content.version { return }
+        // Written down first: if this program ends before it can say that it has written these files, they must not look
+        // like somebody's changes when it starts again.
+        for (_, content) in arrivals {
+            var entry = journal[content.path] ?? Journal.Entry(path: content.path)
+            entry.receiving = Journal.Entry.Arrival(version: content.version)
+            journal[content.path] = entry
+        }
+        guard persist() else { return }
+        for (record, content) in arrivals { meet(record, content, syncEngine: syncEngine) }
+    }
 
+    /// Files that could not be written when their records came, say because the disk was full: the engine does not tell of
+    /// a record twice.
+    func fetchMissing() async throws {
+        let missing = journal.arrivals
+        guard let engine, !missing.isEmpty else { return }
+        for path in missing.keys.sorted() {
+            let id = FileRecord.id(of: path, in: zoneID)
+            let result = try await engine.database.records(for: [id])[id]
+            // The engine may have told of a newer version meanwhile.
+            guard let result, journal[id]?.receiving == missing[path] else { continue }
+            switch result {
+            case .success(let record):
+                fetched([record], syncEngine: engine)
+                FileRecord.discardFile(of: record)
+            case .failure(let error as CKError) where error.code == .unknownItem:
+                fetchedDeletion(id, syncEngine: engine)
+            case .failure(let error):
+                report.problem("\(path): \(error.localizedDescription)", once: true)
+            }
+        }
+        persist()
+    }
+
+    /// Three states matter: the file as it is, as it was synced last, and as the record says.
+    private func meet(_ record: CKRecord, _ content: FileRecord.Content, syncEngine: CKSyncEngine) {
+        var entry = journal[content.path] ?? Journal.Entry(path: content.path)
         // If the answer to a save was lost, this is how we learn that it was carried out.
         let isOurs = entry.sent.contains { $0.version == content.version }
         let synced = isOurs ? content.version : entry.version
@@ -119,6 +165,8 @@ extension Syncer {
         case .keepFile, .keepBoth: syncEngine.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
         case .takeRecord:
             let content = FileRecord.Content(deleted: entry.path)
+            entry.receiving = Journal.Entry.Arrival(version: nil)
+            journal[id] = entry
             guard apply(content, expecting: entry.version, syncEngine: syncEngine) else { return }
         }
         entry.forgetRecord()

@@ -21,6 +21,8 @@ actor Syncer: CKSyncEngineDelegate {
     private var ending: Result<Void, any Error>?
     /// What the engine was given to send; nothing for a tombstone.
     var underWay: [CKRecord.ID: Journal.Entry.Sent] = [:]
+    /// What the server refused, and why was told.
+    var unsent: Set<CKRecord.ID> = []
     /// Files were written since the journal was.
     var hasUnflushedFiles = false
 
@@ -36,9 +38,10 @@ actor Syncer: CKSyncEngineDelegate {
 
     /// Fetches, sends, and fetches again while somebody else's changes make ours wait.
     func syncOnce() async throws {
+        try recover()
         let engine = makeEngine(automaticallySync: false)
-        try tree.recoverLeftovers(journal: journal, deviceName: deviceName)
         try await engine.fetchChanges()
+        try await fetchMissing()
         scan()
         for attempt in 1... {
             report.show(pending: engine.state.pendingRecordZoneChanges.count)
@@ -53,6 +56,9 @@ actor Syncer: CKSyncEngineDelegate {
             guard attempt < 10 else { throw FolderSyncError.notSettled }
         }
         report.finish()
+        guard journal.arrivals.isEmpty, unsent.isEmpty else {
+            throw FolderSyncError.incomplete(journal.arrivals.count + unsent.count)
+        }
     }
 
     /// Syncs on every change, here or elsewhere, until a signal or a reason to stop.
@@ -65,14 +71,37 @@ actor Syncer: CKSyncEngineDelegate {
             Task { await self?.finish(nil) }
         }
         defer { signals.stop() }
-        try tree.recoverLeftovers(journal: journal, deviceName: deviceName)
+        try recover()
         _ = makeEngine(automaticallySync: true)
         scan()
         report.line("watching \(tree.root) (Ctrl-C ends)")
+        let attendant = Task { await attend() }
+        defer { attendant.cancel() }
         try await withCheckedThrowingContinuation { stop in
             if let ending { stop.resume(with: ending) } else { self.stop = stop }
         }
         report.finish()
+    }
+
+    /// It doubles, because a large file that finds no place is fetched each time.
+    private static let firstPause = Duration.seconds(10)
+    private static let longestPause = Duration.seconds(3_600)
+
+    /// What the engine does not do by itself while it runs.
+    private func attend() async {
+        do {
+            _ = try await CKContainer.default().userRecordID()
+        } catch {
+            // It tries until it works, and in silence; whoever has mistyped a token wants to hear of it.
+            report.problem("\(error.localizedDescription) Trying again until it works.")
+        }
+        var pause = Self.firstPause
+        while !Task.isCancelled {
+            try? await Task.sleep(for: pause)
+            // If there is no connection either, another time will do.
+            try? await fetchMissing()
+            pause = journal.arrivals.isEmpty ? Self.firstPause : min(pause * 2, Self.longestPause)
+        }
     }
 
     /// - Parameter error: nil: because somebody asked for it.
@@ -81,6 +110,12 @@ actor Syncer: CKSyncEngineDelegate {
         self.ending = ending
         stop?.resume(with: ending)
         stop = nil
+    }
+
+    /// Brings in order what a crash has left.
+    private func recover() throws {
+        try tree.recoverLeftovers(journal: journal, deviceName: deviceName)
+        for path in journal.arrivals.keys { journal[path]?.recover(tree.look(at: path).version) }
     }
 
     private func makeEngine(automaticallySync: Bool) -> CKSyncEngine {
@@ -99,7 +134,7 @@ actor Syncer: CKSyncEngineDelegate {
     /// Looks at every file: at the start, and when the watcher lost count.
     private func scan() {
         do {
-            note(try tree.files().union(journal.paths))
+            note(try tree.files { report.problem($0, once: true) }.union(journal.paths))
         } catch {
             report.problem("cannot read \(tree.root): \(error.localizedDescription)")
         }
@@ -109,6 +144,7 @@ actor Syncer: CKSyncEngineDelegate {
         switch paths {
         case .everything: scan()
         case .some(let paths): note(paths)
+        case .unknown(let error): finish(error)
         }
     }
 
@@ -174,15 +210,15 @@ actor Syncer: CKSyncEngineDelegate {
         case .fetchedDatabaseChanges(let changes):
             zonesDeleted(changes.deletions, syncEngine: syncEngine)
         case .fetchedRecordZoneChanges(let changes):
-            for modification in changes.modifications {
-                fetched(modification.record, syncEngine: syncEngine)
-                FileRecord.discardFile(of: modification.record)
-            }
+            let records = changes.modifications.map(\.record)
+            fetched(records, syncEngine: syncEngine)
+            records.forEach(FileRecord.discardFile)
             for deletion in changes.deletions { fetchedDeletion(deletion.recordID, syncEngine: syncEngine) }
             persist()
         case .sentRecordZoneChanges(let sent):
             for record in sent.savedRecords { saved(record) }
             for failure in sent.failedRecordSaves { notSaved(failure.record, failure.error, syncEngine: syncEngine) }
+            solveConflicts(sent.failedRecordSaves.map(\.error), syncEngine: syncEngine)
             report.sent(sent.savedRecords.count, pending: syncEngine.state.pendingRecordZoneChanges.count)
             persist()
         case .sentDatabaseChanges(let sent):
@@ -190,7 +226,8 @@ actor Syncer: CKSyncEngineDelegate {
                 report.problem("zone \(failure.zone.zoneID.zoneName): \(failure.error.localizedDescription)")
             }
         case .didFetchChanges, .didSendChanges:
-            report.settled(pending: syncEngine.state.pendingRecordZoneChanges.count)
+            report.settled(
+                pending: syncEngine.state.pendingRecordZoneChanges.count, missing: journal.arrivals.count)
         case .willFetchChanges, .willFetchRecordZoneChanges, .didFetchRecordZoneChanges, .willSendChanges:
             break
         @unknown default:
@@ -198,14 +235,17 @@ actor Syncer: CKSyncEngineDelegate {
         }
     }
 
-    private func persist() {
+    /// - Returns: false: it could not be done, and the program ends.
+    @discardableResult func persist() -> Bool {
         // The journal must not be ahead of the files: a file that a crash of the machine took away would look deleted.
         if hasUnflushedFiles { tree.flush() }
         hasUnflushedFiles = false
         do {
             try journal.persist()
+            return true
         } catch {
             finish(FolderSyncError.cannotPersist(error.localizedDescription))
+            return false
         }
     }
 

@@ -120,6 +120,13 @@ import TidemarkTestSupport
         #expect(try tree.files() == ["target", "link"] && tree.look(at: aside).version == nil)
     }
 
+    @Test func `a path that is too long for other devices is not sent`() throws {
+        defer { done() }
+        let path = RelativePath(Array(repeating: String(repeating: "n", count: 200), count: 20).joined(separator: "/"))
+        guard case .unusable(let why) = tree.look(at: path) else { return #expect(Bool(false)) }
+        #expect(why.contains("too long"))
+    }
+
     @Test func `a large file is what a small one would be, and is taken from where it was downloaded to`() throws {
         defer { done() }
         let text = String(repeating: "x", count: FileRecord.contentBytesMax + 1)

@@ -60,6 +60,15 @@ import TidemarkTestSupport
             return text(name) != nil
         }
 
+        /// Runs it once in a shell, so that the shell can say what it may do and where it writes.
+        ///
+        /// - Parameter line: "$@" stands for the program and its arguments.
+        func once(in line: String, _ more: String...) async throws -> (status: Int32, output: String) {
+            try await Program.run(
+                "sh", ["-c", line, "sh", "\(Program.directory)/foldersync"] + arguments + ["--once"] + more,
+                environment: site.environment(), directory: directory.path, path: "/bin/sh")
+        }
+
         func delete(_ name: String) throws { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
 
         func text(_ name: String) -> String? {
@@ -303,6 +312,159 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `what was received just before the program was killed is no change of this device`() async throws {
+        try await withFolders { a, b in
+            for name in ["deleted", "edited", "kept"] { try a.write("first", to: name) }
+            for folder in [a, b] { try await folder.once() }
+            for name in ["deleted", "edited", "kept"] { try a.write("second", to: name) }
+            try await a.once()
+            do {
+                // As far as b comes when it is killed before it can write down what it has received.
+                let tree = try FileTree(root: b.path)
+                let journal = try Journal(directory: tree.stateDirectory, zoneName: "Files")
+                let syncer = Syncer(
+                    tree: tree, journal: journal, zoneName: "Files", deviceName: "b", report: Report(isVerbose: false))
+                let database = b.site.makeContainer().privateCloudDatabase
+                var configuration = CKSyncEngine.Configuration(
+                    database: database, stateSerialization: journal.engineState, delegate: syncer)
+                configuration.automaticallySync = false
+                let engine = CKSyncEngine(configuration)
+                let ids = try a.files.keys.map { FileRecord.id(of: $0, in: CKRecordZone.ID(zoneName: "Files")) }
+                let records = try await database.records(for: ids).values.map { try $0.get() }
+                await syncer.fetched(records, syncEngine: engine)
+                await engine.cancelOperations()
+            }
+            #expect(b.text("deleted") == "second" && b.text("edited") == "second")
+            try a.delete("deleted")
+            try a.write("third", to: "edited")
+            try await a.once()
+            #expect(try await b.once().hasPrefix("in sync: 0 sent, 3 received"))
+            try await a.once()
+            #expect(try a.files == b.files)
+            #expect(Set(try b.files.keys) == ["edited", "kept"] && b.text("edited") == "third")
+        }
+    }
+
+    @Test func `a file for which there was no room is received when there is`() async throws {
+        try await withFolders { a, b in
+            try a.write(Data(count: 900_000), to: "large")
+            try a.write("small", to: "small")
+            try await a.once()
+            // 512 KiB in blocks of 512 bytes.
+            let first = try await b.once(in: "ulimit -f 1024; trap '' XFSZ; exec \"$@\"")
+            #expect(first.status != 0 && first.output.contains("large: "), "\(first.output)")
+            #expect(first.output.contains("1 files are not in sync"))
+            #expect(b.text("small") == "small" && b.text("large") == nil)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(b.path)/.foldersync/staging").isEmpty)
+            try await b.once()
+            #expect(try a.files == b.files)
+        }
+    }
+
+    @Test func `a file whose place was taken by a directory is received, or deleted, when there is room for it`()
+        async throws
+    {
+        try await withFolders { a, b in
+            try a.write("content", to: "name")
+            try FileManager.default.createDirectory(atPath: "\(b.path)/name", withIntermediateDirectories: true)
+            try await a.once()
+            let first = try await b.once(in: "exec \"$@\"")
+            #expect(first.status != 0 && first.output.contains("the directory stays"), "\(first.output)")
+            try b.delete("name")
+            #expect(try await b.once() == "in sync: 0 sent, 1 received\n")
+            #expect(try a.files == b.files)
+        }
+    }
+
+    @Test func `on a terminal a bar shows how far it is, and is not full while files still come`() async throws {
+        try await withFolders { a, b in
+            for number in 0..<30 { try a.write("\(number)", to: "\(number).txt") }
+            func bars(_ folder: Folder) async throws -> [Substring] {
+                let terminal = #"exec script -qefc '"'"$1"'" "'"$2"'" --zone Files --once' /dev/null"#
+                let result = try await folder.once(in: terminal)
+                #expect(result.status == 0, "\(result.output)")
+                return result.output.split(separator: "\r").filter { $0.contains("░") || $0.contains("█") }
+            }
+            let full = String(repeating: "█", count: 30)
+            let sending = try await bars(a)
+            #expect(sending.first?.contains("░ sent 0/30, received 0") == true, "\(sending)")
+            #expect(sending.last?.contains(full + " sent 30/30, received 0") == true, "\(sending)")
+            let receiving = try await bars(b)
+            #expect(receiving.last?.contains(" received 30") == true, "\(receiving)")
+            #expect(receiving.allSatisfy { !$0.contains(full) && !$0.contains("sent") }, "\(receiving)")
+            #expect(Set(receiving.map { $0.prefix { $0 != "r" } }).count > 1)
+        }
+    }
+
+    @Test func `what cannot be synced is told of once, at the start and while it runs`() async throws {
+        try await withFolders { a, b in
+            func create(_ name: [CChar]) {
+                let path = a.path.utf8CString.dropLast() + [CChar(UInt8(ascii: "/"))] + name + [0]
+                close(open(Array(path), O_WRONLY | O_CREAT, 0o600))
+            }
+            func times(_ text: String) -> Int { (a.program?.output.components(separatedBy: text).count ?? 0) - 1 }
+            try a.write("content", to: "file")
+            create([0x61, -1])
+            symlink("file", "\(a.path)/link")
+            try await a.start()
+            try await eventually("both are told of") {
+                times("a\u{FFFD}: the name is not UTF-8; skipped") == 1
+                    && times("link: not a regular file; skipped") == 1
+            }
+            // What it does when it has signed in is past.
+            try await eventually("b has the file") { try await b.has("file") }
+            create([0x62, -1])
+            try await eventually("the new one too") { times("b\u{FFFD}: the name is not UTF-8; skipped") == 1 }
+            // Another full look.
+            try a.write("more", to: "directory/more")
+            try await eventually("b has it") { try await b.has("directory/more") }
+            #expect(times("skipped") == 3, "\(a.program?.output ?? "")")
+            #expect(Set(try b.files.keys) == ["file", "directory/more"])
+        }
+    }
+
+    @Test func `changes that the kernel could not tell of are found, and watched from then on`() async throws {
+        try await withFolders { a, b in
+            let limit = try String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
+            let eventCount = try #require(Int(limit.trimmingCharacters(in: .whitespacesAndNewlines)))
+            try a.write("start", to: "start")
+            for folder in [a, b] { try await folder.start() }
+            try await equal(a, b, ["start"])
+            a.program?.signal(SIGSTOP)
+            // Each is an event of its own, because it differs from the one before.
+            for _ in 0...eventCount / 2 {
+                close(open("\(a.path)/churn", O_WRONLY | O_CREAT, 0o600))
+                unlink("\(a.path)/churn")
+            }
+            try a.write("late", to: "new directory/file")
+            a.program?.signal(SIGCONT)
+            try await equal(a, b, ["start", "new directory/file"])
+            try a.write("later", to: "new directory/file")
+            try await eventually("b has the edit") { b.text("new directory/file") == "later" }
+        }
+    }
+
+    @Test func `who mistypes a token, a zone or a folder hears of it`() async throws {
+        try await withFolders { a, _ in
+            let mistyped = try Program(
+                "foldersync", [a.path, "--zone", "Files"],
+                environment: a.site.environment().merging(["TIDEMARK_TOKEN": "mistyped"]) { $1 },
+                directory: a.directory.path)
+            try await eventually("it says so") {
+                mistyped.output.contains("The credential is unknown, expired or revoked. Trying again")
+            }
+            #expect(try await mistyped.stop() == 0)
+            let zone = try await Program.run(
+                "foldersync", [a.path + "2", "--zone", "_none", "--once"], environment: a.site.environment(),
+                directory: a.directory.path)
+            #expect(zone.status != 0 && zone.output.contains("A zone's name has 1 to 255"), "\(zone.output)")
+            let file = try await Program.run(
+                "foldersync", ["/dev/null", "--zone", "Files", "--once"], environment: a.site.environment(),
+                directory: a.directory.path)
+            #expect(file.status != 0 && file.output.contains("Not a directory"), "\(file.output)")
+        }
+    }
+
     @Test func `a second one on the same folder is refused, and a zone that was deleted leaves the files`() async throws
     {
         try await withFolders { a, _ in
@@ -321,6 +483,43 @@ import TidemarkTestSupport
             #expect(program.output.contains("was deleted on the server"))
             #expect(a.text("file") == "content")
         }
+    }
+
+    @Test func `R-505: two that run while their server is away end equal when it is back, and nothing is lost`()
+        async throws
+    {
+        let place = try TestDirectory()
+        defer { place.remove() }
+        let server = try await DevServer.start(in: place)
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let (a, b) = (try Folder("a", server.site, directory), try Folder("b", server.site, directory))
+        for name in ["edited by a", "edited by b", "edited by both", "renamed by a", "deleted by b"] {
+            try a.write("start", to: name)
+        }
+        for folder in [a, b] { try await folder.start() }
+        try await eventually("b has them") { try b.files.count == 5 }
+        try await equal(a, b, Set(a.files.keys))
+        try await server.program.stop()
+        for folder in [a, b] {
+            try folder.write("edited by \(folder.name)", to: "edited by \(folder.name)")
+            try folder.write("made by \(folder.name)", to: "directory of \(folder.name)/new")
+            try folder.write("version of \(folder.name)", to: "edited by both")
+        }
+        #expect(rename("\(a.path)/renamed by a", "\(a.path)/renamed") == 0)
+        try b.delete("deleted by b")
+        let again = try await DevServer.start(in: place, port: server.site.port)
+        try await eventually("the folders are equal") { try a.files.count == 7 && a.files == b.files }
+        for folder in [a, b] {
+            #expect(a.text("edited by \(folder.name)") == "edited by \(folder.name)")
+            #expect(a.text("directory of \(folder.name)/new") == "made by \(folder.name)")
+        }
+        #expect(a.text("renamed") == "start")
+        let versions = try a.files.keys.filter { $0.text.hasPrefix("edited by both") }
+        #expect(Set(versions.map { a.text($0.text) }) == ["version of a", "version of b"])
+        #expect(versions.contains { $0.text.hasPrefix("edited by both (conflict, ") })
+        for folder in [a, b] { #expect(try await folder.program?.stop() == 0) }
+        try await again.program.stop()
     }
 
     @Test func `R-508: a process that slept while its server was restarted is in sync seconds after it wakes`()

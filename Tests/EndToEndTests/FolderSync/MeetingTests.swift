@@ -73,3 +73,24 @@ import Testing
         #expect(Set([composed, decomposed]).count == 2)
     }
 }
+
+@Suite struct ReportTests {
+    @Test(
+        arguments: [
+            (0, 0, 30, "░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░ sent 0/30, received 0"),
+            (10, 5, 20, "██████████░░░░░░░░░░░░░░░░░░░░ sent 10/30, received 5"),
+            (30, 0, 0, "██████████████████████████████ sent 30/30, received 0"),
+            (30, 26, 0, "░██████░░░░░░░░░░░░░░░░░░░░░░░ sent 30/30, received 26"),
+            (0, 24, 0, "░░░░░░░░░░░░░░░░░░░░░░░░██████ received 24"),
+            (0, 25, 0, "██████░░░░░░░░░░░░░░░░░░░░░░░░ received 25"),
+        ])
+    func `the bar fills as files are sent, and only moves on as they are received`(
+        _ sent: Int, _ received: Int, _ pending: Int, _ expected: String
+    ) {
+        #expect("\(SyncProgress(sent: sent, received: received, pending: pending))" == expected)
+    }
+
+    @Test func `a name cannot make a terminal do anything`() {
+        #expect(Report.printable("a\u{1B}[2Jb\n\u{9B}1mGrüße 世界") == "a\\u{1B}[2Jb\\n\\u{009B}1mGrüße 世界")
+    }
+}
