@@ -50,11 +50,30 @@ struct DevServer {
             guard let address = SocketAddress(numericHost: host, port: port) else { continue }
             let configuration = configuration(address)
             do {
+                if port != 0 { try checkUnshared(address) }
                 return try blocking { try await Server.start(configuration) }
+            } catch let error as SocketError where error.code == .addressInUse {
+                throw CommandError("Port \(port) is in use. Name another one with --port; 0 is any free one.")
             } catch {
                 failure = error
             }
         }
         throw failure
+    }
+    /// Servers may share a port; then a client reaches now one and now the other. Of these, each has data of its own.
+    private static func checkUnshared(_ address: SocketAddress) throws {
+        let loop = try EventLoop(name: "tidemark-port")
+        defer { loop.stop() }
+        try blocking {
+            try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+                loop.execute {
+                    let options = Listener.Options(sharesAddress: false)
+                    done.resume(
+                        with: Result {
+                            try Listener(loop: loop, address: address, options: options) { _, _ in }.close()
+                        })
+                }
+            }
+        }
     }
 }

@@ -39,6 +39,45 @@ import TidemarkTestSupport
         try await eventually("PostgreSQL has ended with its parent") { postgresProcesses(of: directory).isEmpty }
     }
 
+    @Test func `a port that is in use is refused, not shared`() async throws {
+        try await DevServer.with { server in
+            let second = try await Program.run(
+                "tidemark",
+                ["dev", "--port", "\(server.site.port)", "--data-directory", "\(server.directory.path)/second"],
+                directory: server.directory.path)
+            #expect(second.status != 0)
+            #expect(second.output.contains("Port \(server.site.port) is in use."), "\(second.output)")
+        }
+    }
+
+    @Test func `the lines that it prints can be typed as they are`() async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let server = try await DevServer.start(in: directory, dataName: "it's data")
+        let lines = server.program.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        /// Types the line that ends so, with `program` in place of what would be built.
+        func type(_ ending: String, _ program: String, _ arguments: String = "") async throws -> String {
+            let line = try #require(lines.first { $0.hasSuffix(ending) })
+            let build = try #require(line.range(of: "swift run( -c release foldersync)?", options: .regularExpression))
+            let result = try await Program.run(
+                "sh", ["-c", line.replacingCharacters(in: build, with: program) + arguments],
+                directory: directory.path, path: "/bin/sh", workingDirectory: directory.path)
+            #expect(result.status == 0, "\(result.output)")
+            return result.output
+        }
+        try FileManager.default.createDirectory(atPath: "\(directory.path)/a", withIntermediateDirectories: true)
+        try Data("content".utf8).write(to: URL(fileURLWithPath: "\(directory.path)/a/file"))
+        let foldersync = "\(Program.directory)/foldersync"
+        #expect(try await type("foldersync a --zone files", foldersync, " --once").contains("1 sent"))
+        #expect(try await type("foldersync b --zone files", foldersync, " --once").contains("1 received"))
+        #expect(FileManager.default.contents(atPath: "\(directory.path)/b/file") == Data("content".utf8))
+        let environment = Set(try await type(" swift run", "env").split(separator: "\n"))
+        for (name, value) in server.site.environment() {
+            #expect(environment.contains("\(name)=\(value)"))
+        }
+        try await server.program.stop()
+    }
+
     @Test func `a PostgreSQL that dies is started again, and devices go on`() async throws {
         try await DevServer.with { server in
             let zoneID = CKRecordZone.ID(zoneName: "Notes")

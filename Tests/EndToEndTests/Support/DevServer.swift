@@ -25,12 +25,15 @@ struct DevServer: Sendable {
     /// - Parameters:
     ///   - port: 0: any free one; else the one that an earlier start had.
     ///   - hosts: names under which others reach it.
-    static func start(in directory: TestDirectory, port: Int = 0, hosts: [String] = []) async throws -> DevServer {
+    ///   - dataName: of its data directory in `directory`.
+    static func start(
+        in directory: TestDirectory, port: Int = 0, hosts: [String] = [], dataName: String = "data"
+    ) async throws -> DevServer {
         let ready = "\(directory.path)/ready.json"
         let program = try Program(
             "tidemark",
             [
-                "dev", "--port", "\(port)", "--data-directory", "\(directory.path)/data", "--ready-file", ready,
+                "dev", "--port", "\(port)", "--data-directory", "\(directory.path)/\(dataName)", "--ready-file", ready,
                 "--verbose",
             ] + hosts.flatMap { ["--host", $0] }, directory: directory.path)
         try await eventually("tidemark dev is ready", within: .seconds(60)) {
