@@ -50,6 +50,32 @@ extension FailureReason {
         }
     }
 
+    /// The text, with the numbers for the reasons that are limits: how many there may be, and how many there are.
+    ///
+    /// - Parameter count: how many there are; nil: not known.
+    package func text(within limits: Limits, count: Int64? = nil) -> String {
+        guard let (most, unit) = most(in: limits) else { return text }
+        let has = count.map { ", and this has \($0)" } ?? ""
+        return "\(text) The limit is \(most) \(unit)\(has)."
+    }
+
+    /// Of a reason that is a limit.
+    private func most(in limits: Limits) -> (Int64, unit: String)? {
+        switch self {
+        case .recordTooLarge: (Int64(limits.recordBytesMax), "bytes of fields a record")
+        case .assetTooLarge: (limits.assetBytesMax, "bytes an asset")
+        case .tooManyItems: (Int64(limits.itemsMax), "items a request")
+        case .requestTooLarge: (Int64(limits.requestBytesMax), "bytes of fields a request")
+        case .tooManyReferences: (Int64(limits.referencesMax), "references a record")
+        case .cascadeTooLarge: (Int64(limits.cascadeReferencesMax), "references a deletion")
+        case .tooManyZones: (Int64(limits.zonesMax), "zones a database")
+        case .tooManySubscriptions: (Int64(limits.subscriptionsMax), "subscriptions a user")
+        case .schemaFull: (Int64(limits.schemaEntriesMax), "types and fields together")
+        case .tooManyZoneKeys: (Int64(limits.zoneKeysMax), "keys a zone")
+        default: nil
+        }
+    }
+
     /// The reasons that are about the schema. A ``SchemaRefusal`` says the same with names.
     private var schemaText: String {
         switch self {

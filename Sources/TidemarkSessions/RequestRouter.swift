@@ -42,7 +42,7 @@ struct RequestRouter: Sendable {
             case .saveZoneKey(let request): return try await saveZoneKey(request, context)
             }
         } catch let refusal as Refusal {
-            return ServerMessage.failure(context.id, refusal)
+            return ServerMessage.failure(context.id, refusal.within(limits))
         } catch {
             return ServerMessage.failure(context.id, .serverFault)
         }

@@ -199,7 +199,7 @@ import TidemarkWire
                 Mistake("2 MB and a byte", .limitExceeded, "contains \(most + 1) bytes of fields") {
                     try await database.modifyRecords(saving: tooMuch, deleting: [])
                 },
-                Mistake("a record of more than 1 MB", .limitExceeded, "Keep large data in an asset") {
+                Mistake("a record of more than 1 MB", .limitExceeded, "more than 1048576 bytes. Keep large data") {
                     try await database.save(Self.note("huge", ["data": Data(count: 1_100_000)]))
                 },
                 Mistake("a record saved twice", .invalidArguments, "same item twice") {

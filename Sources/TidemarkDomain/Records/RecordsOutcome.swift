@@ -62,7 +62,8 @@ package struct RecordMetadata: Sendable, Equatable {
 /// Why one item failed: a closed reason, what may be said about it, and for a conflict the record that is in the way.
 package struct ItemFailure: Sendable, Equatable {
     package let reason: FailureReason
-    /// Takes the place of the reason's own text, where names say more. Not remembered: made again for a retry.
+    /// Takes the place of the reason's own text, where names or numbers say more. Not remembered: made again for a retry, but
+    /// for numbers that nobody knows then.
     package var detail: String?
     /// The current record, for the two reasons that are conflicts. Not remembered: read again for a retry.
     package var serverRecord: RecordState?
@@ -77,6 +78,12 @@ package struct ItemFailure: Sendable, Equatable {
     init(_ refusal: SchemaRefusal) {
         self.init(refusal.reason)
         detail = refusal.text
+    }
+
+    /// a limit was passed.
+    init(_ reason: FailureReason, within limits: Limits, count: Int? = nil) {
+        self.init(reason)
+        detail = reason.text(within: limits, count: count.map(Int64.init))
     }
 
     init(_ use: StorageUse, growth: Int64) {

@@ -77,14 +77,14 @@ struct RecordsPlan {
     // MARK: R-079
 
     private mutating func refuseTooManyReferences(_ table: ZoneTable, limits: Limits) {
-        let referencesMax = table.references.referencesMax ?? limits.referencesMax
+        let limits = table.references.limits(limits)
         var added: [String: Int] = [:]
         for index in saves.indices {
             guard case .write(let record) = saves[index] else { continue }
             let before = table.living(record.name)?.livingTargets ?? []
             let new = record.livingTargets.subtracting(before)
-            if new.contains(where: { table.references.count(of: $0) + added[$0, default: 0] >= referencesMax }) {
-                saves[index] = .refuse(ItemFailure(.tooManyReferences))
+            if new.contains(where: { table.references.count(of: $0) + added[$0, default: 0] >= limits.referencesMax }) {
+                saves[index] = .refuse(ItemFailure(.tooManyReferences, within: limits))
             } else {
                 for target in new { added[target, default: 0] += 1 }
                 for target in before.subtracting(record.livingTargets) { added[target, default: 0] -= 1 }

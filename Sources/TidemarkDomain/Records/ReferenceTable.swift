@@ -14,7 +14,7 @@ struct ReferenceTable: Sendable {
     private var changes: [String: (before: Set<String>, after: Set<String>)] = [:]
     /// Whether ``holders`` is not complete, because there are too many.
     let isCut: Bool
-    let referencesMax: Int?
+    private let referencesMax: Int?
 
     init(_ snapshot: ZoneSnapshot) {
         holders = snapshot.holders.mapValues(Set.init)
@@ -30,6 +30,13 @@ struct ReferenceTable: Sendable {
 
     /// Whether a request of the group saves deleteSelf references: most do not, and need not look for them again.
     var isCounted: Bool { !counts.isEmpty }
+
+    /// With what the container says of references.
+    func limits(_ limits: Limits) -> Limits {
+        var limits = limits
+        limits.referencesMax = referencesMax ?? limits.referencesMax
+        return limits
+    }
 
     func count(of target: String) -> Int { counts[target] ?? 0 }
 

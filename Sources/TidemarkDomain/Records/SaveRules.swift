@@ -69,7 +69,9 @@ struct SaveRules {
     /// What must be true of the record as it would be.
     private func limiting(_ plan: PlannedSave, _ save: RecordSave) -> PlannedSave {
         guard case .write(let record) = plan else { return plan }
-        if record.fields.byteCount > limits.recordBytesMax { return .refuse(ItemFailure(.recordTooLarge)) }
+        if record.fields.byteCount > limits.recordBytesMax {
+            return .refuse(ItemFailure(.recordTooLarge, within: limits, count: record.fields.byteCount))
+        }
         if record.fields.refersElsewhere { return .refuse(ItemFailure(.referenceElsewhere)) }
         if !save.assets.allSatisfy(table.uploadedAssets.contains) { return .refuse(ItemFailure(.assetMissing)) }
         if !save.zoneKeyIDs.allSatisfy(table.zoneKeyIDs.contains) { return .refuse(ItemFailure(.zoneKeyUnknown)) }

@@ -88,6 +88,9 @@ package struct ZoneOverlay: Sendable {
             if let refusal = save.schemaRefusal, refusal.reason == failure.reason {
                 outcome.saves[index] = .failed(ItemFailure(refusal))
             }
+            if failure.reason == .tooManyReferences, let references = table?.references {
+                outcome.saves[index] = .failed(ItemFailure(failure.reason, within: references.limits(limits)))
+            }
             guard failure.reason.isConflict else { continue }
             // what is in the way now, which is what the client has to merge with; if it is gone meanwhile, that.
             let current = table?.living(save.name)

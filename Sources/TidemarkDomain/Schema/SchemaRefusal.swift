@@ -12,7 +12,7 @@ package enum SchemaRefusal: Error, Sendable, Equatable {
     /// R-067: the key is in the other of the two spaces.
     case spaceDiffers(type: String, key: String, isEncrypted: Bool)
     /// ``Limits/schemaEntriesMax``.
-    case full(type: String)
+    case full(type: String, entriesMax: Int)
 
     package var reason: FailureReason {
         switch self {
@@ -38,8 +38,8 @@ package enum SchemaRefusal: Error, Sendable, Equatable {
         case .spaceDiffers(let type, let key, let isEncrypted):
             "Field '\(key)' of record type '\(type)' is \(isEncrypted ? "encrypted" : "not encrypted"). "
                 + "Set it \(isEncrypted ? "in encryptedValues" : "on the record itself"), or use another key."
-        case .full(let type):
-            "The schema has as many types and fields as it can have: nothing new of '\(type)' is learned. "
+        case .full(let type, let entriesMax):
+            "The schema has as many types and fields as it can have (\(entriesMax)): nothing new of '\(type)' is learned. "
                 + "Use fewer keys, or remove what is not used from the schema."
         }
     }

@@ -68,7 +68,9 @@ enum SchemaCheck {
                     guard save.refusal(within: limits) == nil,
                         request.access.mayTry(save, over: records[save.name])
                     else { continue }
-                    if !add(lesson, to: schema.schema) { refusals.append((index, .full(type: save.type))) }
+                    if !add(lesson, to: schema.schema) {
+                        refusals.append((index, .full(type: save.type, entriesMax: limits.schemaEntriesMax)))
+                    }
                 }
             }
             return refusals

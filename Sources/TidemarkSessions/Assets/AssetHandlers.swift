@@ -36,12 +36,16 @@ extension RequestRouter {
         return ServerMessage.answer(context.id, .uploadAssetChunk(WireAssetProgress(progress)))
     }
 
-    /// says with how much the database is full.
+    /// says with how much the database is full, and how large an asset may be.
     private func orRefusal(
         _ answer: Result<AssetProgress, FailureReason>, of upload: AssetUpload
     ) async throws(Refusal) -> AssetProgress {
         if case .failure(.quotaExceeded) = answer, let use = await service.storageUse(of: upload.key.database) {
             throw Refusal(.quotaExceeded, use.refusalText(of: upload.key.byteCount))
+        }
+        if case .failure(.assetTooLarge) = answer {
+            let text = FailureReason.assetTooLarge.text(within: limits, count: upload.key.byteCount)
+            throw Refusal(.assetTooLarge, text)
         }
         return try answer.orRefusal()
     }

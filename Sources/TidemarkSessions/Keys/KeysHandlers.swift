@@ -9,7 +9,7 @@ extension RequestRouter {
     /// The caller's account key, and those of zones.
     func fetchKeys(_ request: WireFetchKeys, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try ownDatabase(request.database, isWrite: false, context.member)
-        guard request.zones.count <= limits.keyZonesMax else { throw Refusal(.tooManyItems) }
+        try ItemCount.check(request.zones.count, atMost: limits.keyZonesMax)
         let names = request.zones.map { ZoneNames.read($0, by: viewpoint) }
         let found = try await service.keys(
             of: try viewpoint.keyHolder, zonesNamed: names.compactMap(\.self), in: viewpoint.database

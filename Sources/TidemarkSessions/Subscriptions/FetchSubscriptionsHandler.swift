@@ -12,7 +12,7 @@ extension RequestRouter {
     ) async throws(Refusal) -> [UInt8] {
         let viewpoint = try ownDatabase(request.database, isWrite: false, context.member)
         guard let user = viewpoint.user else { throw Refusal(.notAuthenticated) }
-        guard request.ids.count <= limits.itemsMax else { throw Refusal(.tooManyItems) }
+        try ItemCount.check(request.ids.count, atMost: limits.itemsMax)
         let all = try await service.subscriptions(in: viewpoint.access.scope, of: user).orRefusal()
         if viewpoint.access.scope == .private { await pushes.subscriptionsRead(all, of: viewpoint.database) }
         let results: [Result<Subscription, FailureReason>]
@@ -23,6 +23,7 @@ extension RequestRouter {
                 all.first { $0.id == id }.map { .success($0) } ?? .failure(.subscriptionUnknown)
             }
         }
-        return ServerMessage.answer(context.id, .fetchSubscriptions(WireFetchSubscriptionsAnswer(results)))
+        let answer = WireFetchSubscriptionsAnswer(results, within: limits)
+        return ServerMessage.answer(context.id, .fetchSubscriptions(answer))
     }
 }

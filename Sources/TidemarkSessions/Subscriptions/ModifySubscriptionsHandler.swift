@@ -13,6 +13,7 @@ extension RequestRouter {
         let viewpoint = try ownDatabase(request.database, isWrite: true, context.member)
         guard let user = viewpoint.user else { throw Refusal(.notAuthenticated) }
         let scope = viewpoint.access.scope
+        try ItemCount.check(request.saves.count + request.deletes.count, atMost: limits.itemsMax)
         let wishes = request.saves.map { save in
             Result { () throws(Refusal) in try Subscription(save, scope: scope) }
         }
@@ -22,8 +23,8 @@ extension RequestRouter {
         // What is in force is told to this server before the client is answered: from its answer on it misses nothing. In a
         // shared database nothing moves yet.
         if scope == .private { await pushes.subscriptionsChanged(of: viewpoint.database, by: context.session) }
-        return ServerMessage.answer(
-            context.id,
-            .modifySubscriptions(WireModifySubscriptionsAnswer(wishes, saves: outcome.saves, deletes: outcome.deletes)))
+        let answer = WireModifySubscriptionsAnswer(
+            wishes, saves: outcome.saves, deletes: outcome.deletes, within: limits)
+        return ServerMessage.answer(context.id, .modifySubscriptions(answer))
     }
 }

@@ -16,9 +16,11 @@ extension RequestRouter {
             guard zones.saves.isEmpty else { throw Refusal(.wrongDatabase) }
             // there are none, and one that is not there is deleted already.
             let outcome = ZonesOutcome(saves: [], deletes: zones.deletes.map { _ in .done })
-            return ServerMessage.answer(context.id, .modifyZones(WireModifyZonesAnswer(outcome, to: zones)))
+            let answer = WireModifyZonesAnswer(outcome, to: zones, within: limits)
+            return ServerMessage.answer(context.id, .modifyZones(answer))
         }
         let outcome = try await service.modifyZones(in: viewpoint.database, zones).orRefusal()
-        return ServerMessage.answer(context.id, .modifyZones(WireModifyZonesAnswer(outcome, to: zones)))
+        let answer = WireModifyZonesAnswer(outcome, to: zones, within: limits)
+        return ServerMessage.answer(context.id, .modifyZones(answer))
     }
 }

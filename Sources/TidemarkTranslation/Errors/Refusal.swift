@@ -13,5 +13,10 @@ package struct Refusal: Error, Equatable, CustomStringConvertible {
         self.detail = detail
     }
 
+    /// The same with the numbers, where a limit was passed and the detail does not tell them.
+    package func within(_ limits: Limits) -> Refusal {
+        Refusal(code, detail ?? code.text(within: limits))
+    }
+
     package var description: String { detail ?? code.text }
 }

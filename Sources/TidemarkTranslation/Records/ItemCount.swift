@@ -3,13 +3,15 @@
 internal import TidemarkDomain
 
 /// how many items one request may have, and how many bytes of fields.
-enum ItemCount {
-    static func check(_ count: Int, _ limits: Limits) throws(Refusal) {
-        guard count > limits.itemsMax else { return }
+package enum ItemCount {
+    static func check(_ count: Int, _ limits: Limits) throws(Refusal) { try check(count, atMost: limits.itemsMax) }
+
+    package static func check(_ count: Int, atMost countMax: Int) throws(Refusal) {
+        guard count > countMax else { return }
         throw Refusal(
             .tooManyItems,
             "Your request contains \(count) items which is more than the maximum number of items in a single request"
-                + " (\(limits.itemsMax))")
+                + " (\(countMax))")
     }
 
     static func checkBytes(_ count: Int, _ limits: Limits) throws(Refusal) {

@@ -113,6 +113,7 @@ package struct RecordsAnswer {
 
     /// Knows the names of all users that the outcomes name.
     private let viewpoint: Viewpoint
+    private let limits: Limits
     /// Stored bytes of records that are in the way which the answer may still hold.
     private var bytesLeft: Int
     /// The content of the `ModifyRecordsAnswer`.
@@ -122,6 +123,7 @@ package struct RecordsAnswer {
 
     package init(viewpoint: Viewpoint, limits: Limits) {
         self.viewpoint = viewpoint
+        self.limits = limits
         bytesLeft = limits.answerBytesMax
     }
 
@@ -140,7 +142,7 @@ package struct RecordsAnswer {
                 results.beginMessage(Field.deletes, length: MessageWriter.size(message: 0))
                 results.beginMessage(Field.deleted, length: 0)
             case .failed(let failure):
-                results.append(message: Field.deletes, WireDeleteResult(failure.reason).encoded)
+                results.append(message: Field.deletes, WireDeleteResult(wire(failure)).encoded)
             }
         }
         answer.append(message: Field.zones, results.bytes)
@@ -188,9 +190,13 @@ package struct RecordsAnswer {
         return encoder
     }
 
+    private func wire(_ failure: ItemFailure) -> WireFailure {
+        failure.reason.wire(detail: failure.detail ?? failure.reason.text(within: limits))
+    }
+
     private mutating func result(of failure: ItemFailure) -> WireSaveResult {
         var result = WireSaveResult()
-        result.failure.failure = failure.reason.wire(detail: failure.detail)
+        result.failure.failure = wire(failure)
         if let record = failure.serverRecord, let zone = failure.serverZone, record.fields.byteCount <= bytesLeft {
             bytesLeft -= record.fields.byteCount
             result.failure.serverRecord = WireRecord(record, in: zone, seenFrom: viewpoint)
@@ -200,8 +206,8 @@ package struct RecordsAnswer {
 }
 
 extension WireDeleteResult {
-    fileprivate init(_ reason: FailureReason) {
+    fileprivate init(_ failure: WireFailure) {
         self.init()
-        failure = reason.wire()
+        self.failure = failure
     }
 }

@@ -69,13 +69,13 @@ extension WireModifySubscriptionsAnswer {
     ///   - saves: what became of the others, in order.
     package init(
         _ wishes: [Result<Subscription, Refusal>], saves: [Result<Subscription, FailureReason>],
-        deletes: [Result<Void, FailureReason>]
+        deletes: [Result<Void, FailureReason>], within limits: Limits
     ) {
         self.init()
         var rest = saves[...]
         self.saves = wishes.map { wish in
             switch wish {
-            case .success: WireSubscriptionResult(rest.popFirst() ?? .failure(.serverFault))
+            case .success: WireSubscriptionResult(rest.popFirst() ?? .failure(.serverFault), within: limits)
             case .failure(let refusal): WireSubscriptionResult(refusal)
             }
         }
@@ -89,9 +89,9 @@ extension WireModifySubscriptionsAnswer {
 }
 
 extension WireFetchSubscriptionsAnswer {
-    package init(_ results: [Result<Subscription, FailureReason>]) {
+    package init(_ results: [Result<Subscription, FailureReason>], within limits: Limits) {
         self.init()
-        subscriptions = results.map { WireSubscriptionResult($0) }
+        subscriptions = results.map { WireSubscriptionResult($0, within: limits) }
     }
 }
 
@@ -102,12 +102,12 @@ extension WireSubscriptionResult {
         return result
     }
 
-    fileprivate init(_ result: Result<Subscription, FailureReason>) {
+    fileprivate init(_ result: Result<Subscription, FailureReason>, within limits: Limits) {
         switch result {
         case .success(let subscription):
             self.init()
             self.subscription = WireSubscription(subscription)
-        case .failure(let reason): self.init(Refusal(reason))
+        case .failure(let reason): self.init(Refusal(reason).within(limits))
         }
     }
 

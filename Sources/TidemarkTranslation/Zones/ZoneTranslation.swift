@@ -26,13 +26,13 @@ extension ZonesRequest {
 
 extension WireModifyZonesAnswer {
     /// - Parameter request: what was asked, for the names of the zones.
-    package init(_ outcome: ZonesOutcome, to request: ZonesRequest) {
+    package init(_ outcome: ZonesOutcome, to request: ZonesRequest, within limits: Limits) {
         self.init()
         saves = zip(request.saves, outcome.saves).map { name, outcome in
             switch outcome {
             case .done: WireZoneResult(zoneNamed: name, in: .private)
             case .donePerZone: WireZoneResult(zoneNamed: name, in: .private, encryptedBy: .perZone)
-            case .failed(let reason): WireZoneResult(reason)
+            case .failed(let reason): WireZoneResult(reason, reason.text(within: limits))
             }
         }
         deletes = outcome.deletes.map { outcome in
@@ -84,9 +84,10 @@ extension WireZoneResult {
         zone.encryptionScope = encryption == .perZone ? .perZone : .perRecord
     }
 
-    init(_ reason: FailureReason) {
+    /// - Parameter detail: takes the place of the reason's own text, if given.
+    init(_ reason: FailureReason, _ detail: String? = nil) {
         self.init()
-        failure = reason.wire()
+        failure = reason.wire(detail: detail)
     }
 }
 

@@ -185,6 +185,9 @@ import TidemarkTestSupport
         snapshot.isCascadeCut = true
         var overlay = ZoneOverlay(snapshot: snapshot, store: store, limits: Limits())
         #expect(overlay.apply(request, now: 1).reasons == [.cascadeTooLarge, nil])
+        // Nobody counts how many more there are.
+        #expect(
+            FailureReason.cascadeTooLarge.text(within: Limits()).hasSuffix("The limit is 50000 references a deletion."))
     }
 
     @Test func `saves of records without deleteSelf references ask and write nothing about them`() {

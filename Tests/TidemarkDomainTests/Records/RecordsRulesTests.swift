@@ -222,7 +222,11 @@ import TidemarkFields
         for key in ["x", "y", "z"] { rest = rest.merging(fields(["\(key)aaaaaaaaaaaaaaaaaaaaaaaaaa": 1])) }
         #expect(zone.save(save("r", rest), policy: .changedKeys).reasons == [.recordTooLarge])
         #expect(zone.save(save("r", fields(["big": nil])), policy: .changedKeys).reasons == [nil])
-        #expect(zone.save(save("new", bigFields(320))).reasons == [.recordTooLarge])
+        let refused = zone.save(save("new", bigFields(320)))
+        #expect(refused.reasons == [.recordTooLarge])
+        let count = bigFields(320).byteCount
+        let text = refused.saves.first?.failure?.detail
+        #expect(text?.hasSuffix("The limit is 320 bytes of fields a record, and this has \(count).") == true)
     }
 
     // MARK: Deletes

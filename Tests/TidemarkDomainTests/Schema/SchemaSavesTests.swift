@@ -123,7 +123,7 @@ import TidemarkFields
         let refusals: [SchemaRefusal] = [
             .typeUnknown(type: "TheType"), .fieldUnknown(type: "TheType", key: "theKey"),
             .typeDiffers(type: "TheType", key: "theKey", has: .list(.string), wants: "INT64"),
-            .spaceDiffers(type: "TheType", key: "theKey", isEncrypted: true), .full(type: "TheType"),
+            .spaceDiffers(type: "TheType", key: "theKey", isEncrypted: true), .full(type: "TheType", entriesMax: 7),
         ]
         #expect(Set(refusals.map(\.reason)).count == refusals.count)
         for refusal in refusals {

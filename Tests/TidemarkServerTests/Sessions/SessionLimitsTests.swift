@@ -8,11 +8,91 @@ import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
 
+import struct Foundation.Data
+
 @Suite struct SessionLimitsTests {
     private var fetch: WireClientEnvelope.OneOf_Request {
         var request = WireFetchZones()
         request.database = .private
         return .fetchZones(request)
+    }
+
+    @Test func `R-155: who passes a limit is told which, for each of several zones, subscriptions, keys and records`()
+        throws
+    {
+        let world = SessionWorld { settings in
+            settings.limits.zonesMax = 2
+            settings.limits.subscriptionsMax = 1
+            settings.limits.itemsMax = 4
+            settings.limits.keyZonesMax = 3
+            settings.limits.zoneKeysMax = 1
+            settings.limits.recordBytesMax = 100
+        }
+        let client = try world.enter()
+        var zones = WireModifyZones()
+        zones.database = .private
+        zones.stamp = client.stamp()
+        zones.saves = ["a", "b"].map(TestClient.zone)
+        guard case .modifyZones(let made)? = try client.ask(.modifyZones(zones)) else { throw Unanswered() }
+        #expect(made.saves.map(\.failure.code) == [.unspecified, .limitExceeded])
+        #expect(made.saves[1].failure.message.hasSuffix("The limit is 2 zones a database."))
+
+        var subscriptions = WireModifySubscriptions()
+        subscriptions.database = .private
+        subscriptions.saves = ["x", "y"].map { id in
+            var subscription = TestClient.subscription()
+            subscription.id = id
+            return subscription
+        }
+        guard case .modifySubscriptions(let kept)? = try client.ask(.modifySubscriptions(subscriptions)) else {
+            throw Unanswered()
+        }
+        #expect(kept.saves.map(\.failure.code) == [.unspecified, .limitExceeded])
+        #expect(kept.saves[1].failure.message.hasSuffix("The limit is 1 subscriptions a user."))
+
+        var fetch = WireFetchSubscriptions()
+        fetch.database = .private
+        fetch.ids = (0..<5).map { "\($0)" }
+        subscriptions.deletes = fetch.ids
+        var keys = WireFetchKeys()
+        keys.database = .private
+        keys.zones = Array(repeating: TestClient.zone("a"), count: 4)
+        let wholes: [(WireClientEnvelope.OneOf_Request, String)] = [
+            (.fetchSubscriptions(fetch), "contains 5 items which is more than the maximum"),
+            (.modifySubscriptions(subscriptions), "contains 7 items which is more than the maximum"),
+            (.fetchKeys(keys), "in a single request (3)"),
+        ]
+        for (request, text) in wholes { try expectRefusal(of: request, by: client, text) }
+
+        var key = WireSaveZoneKey()
+        key.database = .private
+        key.zone = TestClient.zone("a")
+        for number in 0..<2 as Range<UInt8> {
+            key.newestID = key.key.id
+            key.key.id = Data(repeating: number, count: 16)
+            key.key.accountKeyID = Data(repeating: 9, count: 16)
+            key.key.wrapped = Data(repeating: 9, count: 60)
+            if number == 0 {
+                guard case .saveZoneKey? = try client.ask(.saveZoneKey(key)) else { throw Unanswered() }
+            } else {
+                try expectRefusal(of: .saveZoneKey(key), by: client, "The limit is 1 keys a zone.")
+            }
+        }
+
+        let large = try client.saving("r", in: "a", text: String(repeating: "x", count: 100))
+        guard case .modifyRecords(let saved)? = try client.ask(.modifyRecords(large)) else { throw Unanswered() }
+        let failure = saved.zones[0].saves[0].failure.failure
+        #expect(failure.code == .limitExceeded)
+        #expect(failure.message.contains("The limit is 100 bytes of fields a record, and this has 1"))
+    }
+
+    private struct Unanswered: Error {}
+
+    private func expectRefusal(
+        of request: WireClientEnvelope.OneOf_Request, by client: TestClient, _ text: String
+    ) throws {
+        guard case .failure(let failure)? = try client.ask(request) else { throw Unanswered() }
+        #expect(failure.code == .limitExceeded && failure.message.contains(text), "\(failure.message)")
     }
 
     @Test func `I-7: a client at the limit of requests is not read from until half are answered`() throws {

@@ -49,6 +49,12 @@ import TidemarkWire
         }
     }
 
+    @Test func `R-155: every limitExceeded tells the limit`() {
+        for reason in FailureReason.allCases where reason.wire().code == .limitExceeded {
+            #expect(reason.text(within: Limits()) != reason.text, "\(reason)")
+        }
+    }
+
     @Test func `R-372: busy, throttled and unavailable say when to try again, others do not`() {
         for reason in FailureReason.allCases {
             let failure = reason.wire()

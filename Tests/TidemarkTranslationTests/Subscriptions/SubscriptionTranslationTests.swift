@@ -21,7 +21,9 @@ import TidemarkWire
         let subscription = try Subscription(wish, scope: .private)
         #expect(subscription.id == "all-changes")
         #expect(subscription.kind == .database)
-        #expect(WireFetchSubscriptionsAnswer([.success(subscription)]).subscriptions[0].subscription == wish)
+        #expect(
+            WireFetchSubscriptionsAnswer([.success(subscription)], within: Examples.limits).subscriptions[0]
+                .subscription == wish)
     }
 
     @Test func `R-243: no notification info stays none`() throws {
@@ -29,7 +31,9 @@ import TidemarkWire
         silent.clearNotificationInfo()
         let subscription = try Subscription(silent, scope: .private)
         #expect(subscription.notificationInfo.isEmpty)
-        #expect(WireFetchSubscriptionsAnswer([.success(subscription)]).subscriptions[0].subscription == silent)
+        #expect(
+            WireFetchSubscriptionsAnswer([.success(subscription)], within: Examples.limits).subscriptions[0]
+                .subscription == silent)
     }
 
     @Test func `R-251: desired keys and unknown kinds are refused, each wish on its own`() throws {
@@ -42,7 +46,8 @@ import TidemarkWire
         }
         let saved = try wishes[1].get()
         let answer = WireModifySubscriptionsAnswer(
-            wishes, saves: [.success(saved)], deletes: [.success(()), .failure(.subscriptionUnknown)])
+            wishes, saves: [.success(saved)], deletes: [.success(()), .failure(.subscriptionUnknown)],
+            within: Examples.limits)
         #expect(answer.saves[0].failure.code == .invalidArguments)
         #expect(answer.saves[1].subscription == wish)
         #expect(answer.saves[2].failure.code == .invalidArguments)

@@ -21,7 +21,8 @@ import TidemarkWire
             saves: [Examples.zoneID("a"), Examples.zoneID("_b")], deletes: [Examples.zoneID("c")])
         #expect(request.saves == ["a", "_b"])
         let answer = WireModifyZonesAnswer(
-            ZonesOutcome(saves: [.done, .failed(.zoneNameInvalid)], deletes: [.done]), to: request)
+            ZonesOutcome(saves: [.done, .failed(.zoneNameInvalid)], deletes: [.done]), to: request,
+            within: Examples.limits)
         #expect(answer.saves[0].zone.id.name == "a")
         #expect(answer.saves[1].failure.code == .invalidArguments)
         #expect(answer.deletes[0].result == .done(WireDone()))
@@ -50,7 +51,7 @@ import TidemarkWire
         let zones = try ZonesRequest(request, by: Examples.viewpoint, limits: Examples.limits)
         #expect(zones.encryptionScopes == ["a": .perZone, "b": .perRecord])
         let outcome = ZonesOutcome(saves: [.donePerZone, .done, .done, .failed(.zoneScopeFixed)], deletes: [])
-        let answer = WireModifyZonesAnswer(outcome, to: zones)
+        let answer = WireModifyZonesAnswer(outcome, to: zones, within: Examples.limits)
         #expect(answer.saves.map(\.zone.encryptionScope) == [.perZone, .perRecord, .perRecord, .unspecified])
         // A zone that is encrypted as a whole is shared only as a whole.
         #expect(answer.saves.map(\.zone.capabilities) == [11, 15, 15, 0])

@@ -53,7 +53,11 @@ extension CloudDatabase {
             } catch let error as CKError {
                 failures[place] = error
             } catch {
-                failures[place] = CKError(.limitExceeded, message: "record too large once it is encrypted (R-082)")
+                failures[place] = CKError(
+                    .limitExceeded,
+                    message:
+                        "record too large: once they are encrypted, its fields have more than "
+                        + "\(FieldLimits.standard.byteCountMax) bytes. Keep large data in an asset (R-082)")
             }
         }
         return failures
