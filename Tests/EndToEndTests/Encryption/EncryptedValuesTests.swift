@@ -2,7 +2,9 @@
 
 import Foundation
 import Testing
-import TidemarkKit
+import TidemarkFields
+
+@testable import TidemarkKit
 
 /// `encryptedValues` of an account whose key is in escrow, over a real server.
 @Suite struct EncryptedValuesTests {
@@ -120,10 +122,26 @@ import TidemarkKit
         let other = CKRecord(recordType: "Secret", recordID: id("other"))
         other.encryptedValues["open"] = "secret"
         #expect(try await failure { try await database.save(other) }.code == .invalidArguments)
-        // nor can it be searched, be it that the query is refused or that it finds nothing.
+        // nor can it be searched, or sorted by.
         let query = CKQuery(recordType: "Secret", predicate: NSPredicate(format: "secret = 'x'"))
-        let found = try? await database.records(matching: query, inZoneWith: zoneID)
-        #expect(found.map { $0.matchResults.isEmpty } != false)
+        let sorted = CKQuery(recordType: "Secret", predicate: NSPredicate(value: true))
+        sorted.sortDescriptors = [NSSortDescriptor(key: "secret", ascending: true)]
+        for query in [query, sorted] {
+            let error = try await failure { try await database.records(matching: query, inZoneWith: zoneID) }
+            #expect(error.code == .invalidArguments)
+        }
+    }
+
+    @Test func `R-082: what is too large once it is encrypted says how large it may be`() async throws {
+        let database = try await prepare(DevServer.shared().makeContainer())
+        let record = record("large", "x")
+        record.encryptedValues["data"] = Data(count: 1_048_450)
+        #expect(try record.changes(all: true).fields.byteCount <= 1_048_576)
+        let error = try await failure { try await database.save(record) }
+        #expect(error.code == .limitExceeded)
+        #expect(error.localizedDescription.contains("encrypted, its fields have more than 1048576 bytes. Keep large"))
+        record.encryptedValues["data"] = Data(count: 1_000_000)
+        try await database.save(record)
     }
 
     @Test func `R-067: devices that make a zone's key at once end with one`() async throws {
@@ -176,24 +194,43 @@ import TidemarkKit
         #expect(error.code == .zoneNotFound)
     }
 
-    @Test func `R-067: a zone's key is changed, and what was saved before stays readable`() async throws {
-        let site = try await DevServer.shared()
-        let container = site.makeContainer()
-        let database = try await prepare(container)
-        let other = site.makeContainer()
-        try await database.save(record("a", "old"))
-        #expect(try await secret(other.privateCloudDatabase.record(for: id("a"))) == "old")
-        try await container.rotateEncryptionKey(of: zoneID)
-        try await database.save(record("b", "new"))
-        // The other device still encrypts with the first key, which is as good to read.
-        try await other.privateCloudDatabase.save(record("c", "late"))
-        for reader in [container, other, site.makeContainer()] {
-            let records = try await reader.privateCloudDatabase.records(for: [id("a"), id("b"), id("c")])
-            #expect(try ["a", "b", "c"].map { try secret(records[id($0)]?.get()) } == ["old", "new", "late"])
+    @Test
+    func `R-067: a zone's key is changed: what is saved then has the new one, and what was before stays readable`()
+        async throws
+    {
+        try await KeyWorld.with { world in
+            try await world.withServer { site in
+                let container = site.makeContainer("first")
+                let database = try await prepare(container)
+                let other = site.makeContainer("second")
+                try await database.save(record("a", "old"))
+                #expect(try await secret(other.privateCloudDatabase.record(for: id("a"))) == "old")
+                let first = try await world.zoneKeyIDs()
+                #expect(first.count == 1)
+                try await container.rotateEncryptionKey(of: zoneID)
+                try await database.save(record("b", "new"))
+                // The other device still encrypts with the first key, which is as good to read.
+                try await other.privateCloudDatabase.save(record("c", "late"))
+                let keys = try await world.zoneKeyIDs()
+                #expect(keys.count == 2 && keys.first == first.first)
+                #expect(try await world.sealingKeyIDs(of: "a") == [keys[0]])
+                #expect(try await world.sealingKeyIDs(of: "b") == [keys[1]])
+                #expect(try await world.sealingKeyIDs(of: "c") == [keys[0]])
+                for reader in [container, other, site.makeContainer("third")] {
+                    let records = try await reader.privateCloudDatabase.records(for: [id("a"), id("b"), id("c")])
+                    #expect(try ["a", "b", "c"].map { try secret(records[id($0)]?.get()) } == ["old", "new", "late"])
+                }
+                // Saved again, it has the key that is the newest then.
+                let again = try await database.record(for: id("a"))
+                again.encryptedValues["secret"] = "again"
+                try await database.save(again)
+                #expect(try await world.sealingKeyIDs(of: "a") == [keys[1]])
+                let missing = CKRecordZone.ID(zoneName: "Nowhere")
+                #expect(
+                    try await failure { try await container.rotateEncryptionKey(of: missing) }.code == .zoneNotFound)
+                #expect(try await failure { try await container.exportRecoveryKey() }.code == .invalidArguments)
+            }
         }
-        let missing = CKRecordZone.ID(zoneName: "Nowhere")
-        #expect(try await failure { try await container.rotateEncryptionKey(of: missing) }.code == .zoneNotFound)
-        #expect(try await failure { try await container.exportRecoveryKey() }.code == .invalidArguments)
     }
 
     @Test func `R-067: engines send and fetch encrypted values`() async throws {

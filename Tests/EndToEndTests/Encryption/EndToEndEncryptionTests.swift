@@ -163,6 +163,59 @@ import TidemarkTestSupport
         }
     }
 
+    private func setEncryption(
+        _ world: KeyWorld, _ arguments: String...
+    ) async throws -> (status: Int32, output: String) {
+        try await Program.run(
+            "tidemark", ["admin", "accounts", "set-encryption"] + arguments,
+            environment: ["TIDEMARK_DATABASE_URL": world.database.url], directory: world.directory.path)
+    }
+
+    @Test func `R-107, R-205: when all devices have lost the key, the account begins anew with another`() async throws {
+        try await withEndToEnd { world, site in
+            let lost = site.makeContainer("lost")
+            try await lost.privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
+            try await lost.privateCloudDatabase.save(record("r", "mine"))
+            let oldKey = try await lost.exportRecoveryKey()
+            let container = site.makeContainer("new")
+            let database = container.privateCloudDatabase
+            let before = try await database.databaseChanges(since: nil)
+            #expect(
+                try await failure { try await database.record(for: self.id("r")) }.code
+                    == .accountTemporarilyUnavailable)
+
+            let refused = try await setEncryption(world, "alice", "end-to-end")
+            #expect(refused.status != 0 && refused.output.contains("--reset"), "\(refused.output)")
+            let done = try await setEncryption(world, "alice", "end-to-end", "--reset")
+            #expect(done.status == 0 && done.output.contains("deleted: 1"), "\(done.output)")
+            #expect(try await world.admin.accounts().map(\.encryptionMode) == [.endToEnd])
+            #expect(try await world.zoneKeyIDs() == [])
+
+            let changes = try await database.databaseChanges(since: before.changeToken)
+            #expect(changes.deletions.map(\.zoneID) == [zoneID])
+            #expect(changes.deletions.first?.reason == .encryptedDataReset)
+            let error = try await failure { try await database.save(self.record("r", "again")) }
+            #expect(error.code == .zoneNotFound)
+            #expect(error.userInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool == true)
+            try await database.save(CKRecordZone(zoneID: zoneID))
+            try await database.save(record("r", "again"))
+            #expect(try await secret(database.record(for: id("r"))) == "again")
+            let newKey = try await container.exportRecoveryKey()
+            #expect(newKey != oldKey)
+
+            // The old key is of no use any more, wherever it turns up; the new one is.
+            for name in ["lost", "other"] {
+                let other = site.makeContainer(name)
+                #expect(
+                    try await failure { try await other.privateCloudDatabase.record(for: self.id("r")) }.code
+                        == .accountTemporarilyUnavailable)
+                #expect(try await failure { try await other.importRecoveryKey(oldKey) }.code == .invalidArguments)
+                try await other.importRecoveryKey(newKey)
+                #expect(try await secret(other.privateCloudDatabase.record(for: id("r"))) == "again")
+            }
+        }
+    }
+
     @Test func `R-107, R-205: keys that are reset end the zones that need them, and devices begin anew`() async throws {
         try await KeyWorld.with { world in
             try await world.withServer { site in
@@ -177,15 +230,10 @@ import TidemarkTestSupport
                 try await database.save(home)
                 let before = try await database.databaseChanges(since: nil)
 
-                func setEncryption(_ arguments: String...) async throws -> (status: Int32, output: String) {
-                    try await Program.run(
-                        "tidemark", ["admin", "accounts", "set-encryption"] + arguments,
-                        environment: ["TIDEMARK_DATABASE_URL": world.database.url], directory: site.directory)
-                }
-                let refused = try await setEncryption("alice", "end-to-end")
+                let refused = try await setEncryption(world, "alice", "end-to-end")
                 #expect(refused.status != 0 && refused.output.contains("--reset"), "\(refused.output)")
                 #expect(try await world.admin.accounts().map(\.encryptionMode) == [.escrowed])
-                let done = try await setEncryption("alice", "end-to-end", "--reset")
+                let done = try await setEncryption(world, "alice", "end-to-end", "--reset")
                 #expect(done.status == 0 && done.output.contains("deleted: 2"), "\(done.output)")
                 #expect(try await world.admin.accounts().map(\.encryptionMode) == [.endToEnd])
 

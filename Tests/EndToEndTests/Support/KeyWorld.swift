@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TidemarkBytes
 import TidemarkDomain
+import TidemarkFields
 import TidemarkPostgres
 import TidemarkServer
 import TidemarkSockets
@@ -110,6 +112,20 @@ final class KeyWorld: Sendable {
         } catch {
             await pool.stop()
             throw error
+        }
+    }
+
+    /// Of all zones in all their lives, in hexadecimal digits, oldest first.
+    func zoneKeyIDs() async throws -> [String] {
+        try await texts("SELECT encode(id, 'hex') FROM zone_key ORDER BY number")
+    }
+
+    /// With which keys the values of the records of that name are encrypted.
+    func sealingKeyIDs(of recordName: String) async throws -> [String] {
+        let stored = try await texts("SELECT encode(fields, 'hex') FROM record WHERE name = '\(recordName)'")
+        return try stored.flatMap { text in
+            let fields = try FieldMap(validating: Hex.decode(text) ?? [])
+            return (fields.sealingKeyIDs ?? []).map { Hex.encode($0) }
         }
     }
 
