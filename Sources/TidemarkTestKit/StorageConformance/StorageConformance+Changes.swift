@@ -94,6 +94,40 @@ extension StorageConformance {
             try await store.createZones("a", in: database)
             try expectEqual(try await marks(keys[0]), [[], []], "a new incarnation knows none")
         },
+        Scenario("I-2, R-213, R-700: who pages a zone by three while two servers write to it misses nothing") { store in
+            let database = try await store.alice().privateDatabase
+            let zone = try require(try await store.createZones("a", in: database).first, "a zone")
+            let writers = [store.first, store.second].enumerated().map { number, storage in
+                store.scheduler.runThrowing {
+                    for round in 0..<12 {
+                        // Some of its own, one that both change, and one that comes and goes.
+                        let drafts = [
+                            RecordDraft("new \(number) \(round)"), RecordDraft("both", text: "\(number) \(round)"),
+                            RecordDraft("gone \(number)", isDeleted: round.isMultiple(of: 2)),
+                        ]
+                        try await store.write(drafts, in: zone.key, on: storage)
+                    }
+                }
+            }
+            let readers = [store.first, store.second].map { storage in
+                store.scheduler.runThrowing {
+                    var copy = ZoneCopy(zone)
+                    for _ in 0..<30 { try await copy.readPage(from: storage) }
+                    return copy
+                }
+            }
+            for writer in writers { try await writer.value }
+            let all = try await store.second.zonePage(zone.key.page(after: .init(zone: zone.id, number: 0)))
+            try expectEqual(all.records.count, 2 * 12 + 1 + 2, "each record once")
+            try expectEqual(all.zone?.changeNumber, 2 * 12 * 3, "a number for each change")
+            for reader in readers {
+                var copy = try await reader.value
+                for _ in 0..<30 { try await copy.readPage(from: store.first) }
+                try expectEqual(copy.number, 2 * 12 * 3, "the end")
+                try expectEqual(
+                    copy.records, Dictionary(all.records.map { ($0.name, $0) }) { $1 }, "what is there in the end")
+            }
+        },
         Scenario("a page of a zone that is missing says why") { store in
             let database = try await store.alice().privateDatabase
             let key = ZoneKey(database: database, name: "a")
@@ -201,6 +235,29 @@ extension StorageConformance {
             try expectEqual(Set(read.entries.map(\.number)).count, 3, "each with a number of its own")
         },
     ]
+}
+
+/// What a reader holds of a zone, page by page.
+private struct ZoneCopy: Sendable {
+    private let zone: ZoneState
+    private(set) var number: ChangeNumber = 0
+    private(set) var records: [String: RecordState] = [:]
+
+    init(_ zone: ZoneState) {
+        self.zone = zone
+    }
+
+    mutating func readPage(from storage: any Storage) async throws {
+        let page = try await storage.zonePage(
+            zone.key.page(after: .init(zone: zone.id, number: number), recordsMax: 3))
+        for record in page.records.prefix(3) {
+            try expect(record.changeNumber > number, "oldest change first, past the token")
+            number = record.changeNumber
+            records[record.name] = record
+        }
+        // The token of a last page is the zone's number: nothing that is written later may be behind it.
+        if !page.hasMore, page.records.count <= 3 { number = page.zone?.changeNumber ?? number }
+    }
 }
 
 extension Storage {
