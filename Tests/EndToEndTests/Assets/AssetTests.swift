@@ -208,6 +208,8 @@ import TidemarkTestSupport
                 saving: [record("shrinks", file), record("stays", small)], deleting: [], atomically: false)
             let error = try await failure { try results.saveResults[id("shrinks")]?.get() }
             #expect(error.code == .assetFileModified)
+            let text = error.localizedDescription
+            #expect(text.contains("changed while it was uploaded. Save the record again."), "\(text)")
             #expect((try results.saveResults[id("stays")]?.get()) != nil)
         }
     }
