@@ -153,6 +153,21 @@ import TidemarkKit
         #expect(changes.modificationResultsByID.isEmpty && changes.deletions.isEmpty)
     }
 
+    @Test func `R-031: deleting a zone that is not there succeeds, and nobody is told of it`() async throws {
+        let database = try await makeDatabase()
+        let never = CKRecordZone.ID(zoneName: "Never")
+        let token = try await database.databaseChanges(since: nil).changeToken
+        #expect(try await database.deleteRecordZone(withID: never) == never)
+        let both = try await database.modifyRecordZones(saving: [], deleting: [never, zoneID])
+        for id in [never, zoneID] { #expect(throws: Never.self) { try both.deleteResults[id]?.get() } }
+        #expect(both.deleteResults.count == 2)
+        let changes = try await database.databaseChanges(since: token)
+        #expect(changes.deletions.map(\.zoneID) == [zoneID] && changes.modifications.isEmpty)
+        #expect(try await database.deleteRecordZone(withID: zoneID) == zoneID)
+        let later = try await database.databaseChanges(since: changes.changeToken)
+        #expect(later.deletions.isEmpty && later.modifications.isEmpty)
+    }
+
     @Test func `R-155: more than 400 items are refused as a whole`() async throws {
         let database = try await makeDatabase()
         let records = (0..<401).map { note("n\($0)", "text") }
