@@ -219,7 +219,7 @@ struct PredicateCompiler {
         }
     }
 
-    /// A band of latitude that an index knows, and the exact distance.
+    /// A box that an index knows, and the exact distance.
     private mutating func near(
         _ key: QueryKey, _ place: QueryLocation, squaredChord limit: Double, isInclusive: Bool
     ) -> String {
@@ -230,9 +230,13 @@ struct PredicateCompiler {
         guard case .field(let name) = key, limit < 4 else { return "(\(exact))" }
         // A little wider than the chord, so that no rounding leaves out what the exact condition takes.
         let reach = limit.squareRoot() * (1 + 1e-12) + 1e-15
-        let height = IndexedExpression.coordinate(IndexColumn.key(.place, name), 2)
-        return "(\(height) >= \(parameters.add(.float8(point.z - reach), .float8)) "
-            + "AND \(height) <= \(parameters.add(.float8(point.z + reach), .float8)) AND \(exact))"
+        let box = [(2, point.z), (0, point.x), (1, point.y)].map { axis, middle in
+            let coordinate = IndexedExpression.coordinate(IndexColumn.key(.place, name), axis)
+            let (low, high) = (middle - reach, middle + reach)
+            return "\(coordinate) >= \(parameters.add(.float8(low), .float8)) "
+                + "AND \(coordinate) <= \(parameters.add(.float8(high), .float8))"
+        }
+        return "(\(box.joined(separator: " AND ")) AND \(exact))"
     }
 
     /// As `EarthPoint.squaredChord`, operation by operation; null where there is no place.

@@ -11,13 +11,17 @@ enum KeptPlan {
     /// PostgreSQL decides after five.
     private static let runCount = 7
 
-    static func of(_ sent: PostgresStorage.SentStatement, in fixture: QueryFixture) async throws -> String {
+    /// - Parameter runs: whether the plan is carried out, so that it says how many rows each step had.
+    static func of(
+        _ sent: PostgresStorage.SentStatement, in fixture: QueryFixture, runs: Bool = false
+    ) async throws -> String {
         let pool = try PostgresPool(
             url: fixture.url, connections: 1, loop: fixture.loop,
             sessionSettings: sent.settings.map { ($0.name, $0.value) })
         let types = sent.statement.types.map(name).joined(separator: ", ")
         let values = sent.statement.values.map(literal).joined(separator: ", ")
-        let explain = Statement("explain", "EXPLAIN EXECUTE kept (\(values))", isPrepared: false)
+        let explain = Statement(
+            "explain", "EXPLAIN \(runs ? "(ANALYZE, TIMING OFF) " : "")EXECUTE kept (\(values))", isPrepared: false)
         let lines = try await pool.withConnection { connection in
             let prepare = Statement("prepare", "PREPARE kept (\(types)) AS \(sent.statement.sql)", isPrepared: false)
             _ = try await connection.execute([prepare()])

@@ -219,6 +219,42 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-181, R-186: a box is looked up around a place, not all that is as far north`() async throws {
+        try await QueryFixture.run { fixture in
+            try fixture.execute("ALTER TABLE record SET (autovacuum_enabled = false)")
+            try await fixture.save(Self.records, zone: "notes", counter: 1)
+            let near = Query(
+                recordType: "T", zoneName: "notes",
+                predicate: .isNear(
+                    .field("p"), QueryLocation(latitude: 10, longitude: 10), metres: 5_000, isInclusive: true))
+            _ = try await fixture.storage.queryPage(fixture.page(near))
+            try await fixture.admin.buildIndexes()
+            // All around the earth on one parallel, 2 km from each other.
+            try fixture.execute(
+                """
+                INSERT INTO record (database_id, zone_id, change_number, batch_end, created_at, created_by, modified_at,
+                                    modified_by, created_by_device, byte_count, is_deleted, name, type, parent, fields,
+                                    index_values)
+                SELECT database_id, zone_id, 1000 + n, 1000 + n, created_at, created_by, modified_at, modified_by,
+                       created_by_device, byte_count, false, 'm' || n, 'T', NULL, fields,
+                       jsonb_build_object('@p', jsonb_build_array(
+                           cosd(10) * cosd(n / 50.0), cosd(10) * sind(n / 50.0), sind(10)))
+                  FROM record, generate_series(1, 18000) AS n WHERE name = 'n1'
+                """, "ANALYZE")
+            let names = try await fixture.storage.queryPage(fixture.page(near)).matches.map(\.record.name)
+            #expect(Set(names) == Set(["m498", "m499", "m500", "m501", "m502"]))
+            let plan = try await KeptPlan.of(
+                try await fixture.storage.statement(for: fixture.page(near)), in: fixture, runs: true)
+            let index = PhysicalIndex(recordType: "T", kind: .place("p"))
+            let isUsed = plan.contains(index.name)
+            #expect(isUsed, "\(plan)")
+            let removed = plan.matches(of: /Rows Removed by (?:Filter|Index Recheck): ([0-9]+)/).compactMap {
+                Int($0.1)
+            }
+            #expect(removed.reduce(0, +) <= 2, "\(plan)")
+        }
+    }
+
     @Test func `R-012, R-186: in production marks come from the operator, also for records that are there`()
         async throws
     {
