@@ -3,6 +3,8 @@
 import Testing
 import TidemarkDomain
 import TidemarkFields
+import TidemarkPostgres
+import TidemarkScheduling
 import TidemarkService
 import TidemarkStore
 import TidemarkTestSupport
@@ -319,6 +321,41 @@ import TidemarkTestSupport
             try await fixture.save([("c", [Field("n", .int64(2))])], zone: "notes", counter: 5)
             let left = try await fixture.indexedNames()
             #expect(left == ["a"])
+        }
+    }
+
+    @Test func `R-186: records are saved while an index is made, and everybody sees that it is`() async throws {
+        try await QueryFixture.run { fixture in
+            try await fixture.save([("a", [Field("n", .int64(1))])], zone: "notes", counter: 1)
+            let query = QueryPredicate.compare(.field("n"), .equal, .int64(1))
+            _ = try await fixture.ask(query).get()
+            try await fixture.admin.buildIndexes()
+            let index = PhysicalIndex(recordType: "T", kind: .scalar("n", .equality))
+            try fixture.execute("DROP INDEX \(index.name)")
+            func state() async throws -> AdminStore.Index.State? {
+                try await fixture.admin.indexes().first { $0.name == index.name }?.state
+            }
+            #expect(try await state() == .missing)
+            // An index is not ready before all end that may have written without it.
+            let pool = try PostgresPool(url: fixture.url, connections: 1, loop: fixture.loop)
+            let writer = try await pool.acquire()
+            let hold = Statement("hold", "LOCK TABLE record IN ROW EXCLUSIVE MODE")
+            _ = try await writer.connection.execute([.begin, hold()])
+            let building = fixture.loop.runThrowing { try await fixture.admin.buildIndexes() }
+            do {
+                try await eventually { try await state() == .building }
+                try await fixture.save([("b", [Field("n", .int64(1))])], zone: "notes", counter: 2)
+                #expect(
+                    try await fixture.ask(query).get().matches.map(\.record.name) == ["a", "b"], "it is not used yet")
+                #expect(try await state() == .building)
+            } catch {
+                Issue.record(error)
+            }
+            pool.release(writer)
+            try await building.value
+            await pool.stop()
+            #expect(try await state() == .valid)
+            #expect(try await fixture.ask(query).get().matches.map(\.record.name) == ["a", "b"])
         }
     }
 
