@@ -11,17 +11,17 @@ import TidemarkTestSupport
 
     @Test
     func
-        `R-090 … R-108: every policy, tag, record, zone and database has its line in the table, and each line is used`()
+        `R-090 … R-114: every policy, tag, record, zone and database has its line in the table, and each line is used`()
     {
         #expect(SaveTruthTable.cells.allSatisfy { SaveTruthTable.rule(for: $0) != nil })
         let used = Set(SaveTruthTable.cells.compactMap { SaveTruthTable.rule(for: $0)?.names })
         #expect(used == Set(SaveTruthTable.rules.map(\.names)))
-        // Living zones of the owner, zones that do not live, and the public database.
-        #expect(SaveTruthTable.cells.count == 3 * 7 * (3 * 4 + 4 + 3 * 4))
+        // Living zones of the owner, zones that do not live, the public and the shared database.
+        #expect(SaveTruthTable.cells.count == 3 * 7 * (3 * 4 + 4 + 3 * 4 + 1) * 2)
         #expect(Set(SaveTruthTable.cells.map(\.recordName)).count == SaveTruthTable.cells.count)
     }
 
-    @Test func `R-006, R-007, R-028, R-090 … R-108: the truth table of saving on the rules`() {
+    @Test func `R-006, R-007, R-010, R-028, R-090 … R-108, R-114: the truth table of saving on the rules`() {
         // who has no account gets no as far as the rules.
         for cell in SaveTruthTable.cells where cell.access != .nobody {
             guard let rule = SaveTruthTable.rule(for: cell) else { continue }
@@ -29,16 +29,20 @@ import TidemarkTestSupport
         }
     }
 
+    private func sentFields(_ cell: Cell) -> FieldMap {
+        cell.sent == .changes ? fields(["b": 20, "c": nil, "d": 4]) : FieldMap()
+    }
+
     private func check(_ cell: Cell, _ expected: SaveTruthTable.Result, _ comment: Comment) {
         var zone = zone(cell)
         let before = zone
         let old = zone.records["r"]
-        let sent = save("r", tag: tag(cell.tag, in: zone), fields(["b": 20, "c": nil, "d": 4]))
+        let sent = save("r", tag: tag(cell.tag, in: zone), sentFields(cell))
         let outcome = zone.run(request(sent, cell, &zone), now: 500).saves.first
         switch expected {
         case .created:
             let record = zone.living("r")
-            #expect(record?.fields == fields(["b": 20, "d": 4]), comment)
+            #expect(record?.fields == (cell.sent == .changes ? fields(["b": 20, "d": 4]) : FieldMap()), comment)
             #expect(record?.createdBy == bob && record?.createdByDevice == laptop, comment)
             // a new creation date, later than anything that was there.
             #expect(record?.createdAt == record?.modifiedAt, comment)
@@ -48,6 +52,10 @@ import TidemarkTestSupport
             #expect(record?.fields == fields(["a": 1, "b": 20, "d": 4]), comment)
             #expect(record?.createdBy == old?.createdBy && record?.createdAt == old?.createdAt, comment)
             #expect(record?.modifiedBy == bob, comment)
+        case .kept:
+            #expect(outcome?.metadata == old.flatMap { RecordMetadata(of: $0, in: zone) }, comment)
+            #expect(zone.records == before.records && zone.zone == before.zone, comment)
+            return
         case .refused(let reason):
             #expect(outcome?.reason == reason, comment)
             // nothing is half applied. R-111: the record in the way comes along, complete.
@@ -59,9 +67,7 @@ import TidemarkTestSupport
         let record = zone.records["r"]
         #expect(zone.zone?.changeNumber == (before.zone?.changeNumber ?? 0) + 1, comment)
         #expect(record?.changeNumber == zone.zone?.changeNumber, comment)
-        let metadata = zone.zone.flatMap { state in record.map { RecordMetadata(of: $0, $0.changeNumber, in: state.id) }
-        }
-        #expect(outcome?.metadata == metadata, comment)
+        #expect(outcome?.metadata == record.flatMap { RecordMetadata(of: $0, in: zone) }, comment)
         if let old, let record { #expect(record.modifiedAt > old.modifiedAt, comment) }
     }
 
@@ -77,8 +83,8 @@ import TidemarkTestSupport
         let removals: [SaveTruthTable.Zone: ZoneRemovalReason] = [
             .recreated: .deleted, .deleted: .deleted, .purged: .purged, .keysReset: .encryptedDataReset,
         ]
-        var zone = TestZone(name: name, exists: cell.zone.lives, lastRemoval: removals[cell.zone])
-        guard cell.zone.lives else { return zone }
+        var zone = TestZone(name: name, exists: cell.access.sees(cell.zone), lastRemoval: removals[cell.zone])
+        guard cell.access.sees(cell.zone) else { return zone }
         let creator = cell.access == .otherUser ? alice : bob
         zone.save(save("other"), user: creator, now: 900)
         if cell.server == .neverExisted { return zone }
@@ -124,5 +130,12 @@ import TidemarkTestSupport
             #expect(overlay.changes == nil)
             #expect(overlay.movedBy.isEmpty)
         }
+    }
+}
+
+extension RecordMetadata {
+    fileprivate init?(of record: RecordState, in zone: TestZone) {
+        guard let state = zone.zone else { return nil }
+        self.init(of: record, record.changeNumber, in: state.id)
     }
 }

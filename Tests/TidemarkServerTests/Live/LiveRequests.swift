@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TidemarkDomain
 import TidemarkFields
+import TidemarkTranslation
 import TidemarkWire
 
 import struct Foundation.Data
 
 extension LiveClient {
+    /// To save and delete records; without any yet.
+    func request(_ scope: DatabaseScope, _ policy: SavePolicy) -> WireModifyRecords {
+        var request = WireModifyRecords()
+        request.database = WireDatabaseScope(scope)
+        request.stamp = stamp()
+        request.policy = WireSavePolicy(rawValue: policy.rawValue) ?? .ifServerRecordUnchanged
+        return request
+    }
+
     func makeZone(_ name: String) async throws {
         var request = WireModifyZones()
         request.database = .private

@@ -24,56 +24,37 @@ import struct Foundation.Data
         var modifiedAt: Int64 = 0
     }
 
-    @Test func `R-006, R-007, R-028, R-090 … R-108, R-111, R-117: the truth table of saving on a real server`()
+    @Test func `R-006 … R-010, R-028, R-090 … R-108, R-111, R-114, R-117: the truth table of saving on a real server`()
         async throws
     {
         try await withLiveWorld { world in
             try await world.withServer { server in
                 let bob = try await world.enter(world.bob, device: 2, server: server)
                 let alice = try await world.enter(world.alice, device: 1, server: server)
-                let oldZone = try await makeZones(bob, world)
-                let cells = SaveTruthTable.cells.filter { $0.access != .nobody }
+                let oldZone = try await world.makeTruthTableZones(by: bob)
+                let cells = SaveTruthTable.cells.filter { $0.access.refusal == nil }
                 var prepared: [Cell: Prepared] = [:]
                 for (access, client) in [(SaveTruthTable.Access.otherUser, alice), (.creator, bob), (.owner, bob)] {
-                    let mine = cells.filter { $0.access == access && $0.zone.lives && $0.server != .neverExisted }
-                    prepared.merge(try await prepare(mine, client)) { $1 }
+                    for policy in SavePolicy.allCases {
+                        let mine = cells.filter {
+                            $0.access == access && $0.policy == policy && $0.zone.lives && $0.server != .neverExisted
+                        }
+                        prepared.merge(try await prepare(mine, client)) { $1 }
+                    }
                 }
                 let tags = try Tags(prepared.values.lazy.map(\.tag).first ?? Data(), oldZone: oldZone)
                 for policy in SavePolicy.allCases {
-                    for scope in [DatabaseScope.private, .public] {
+                    for scope in [DatabaseScope.private, .public, .shared] {
                         let some = cells.filter { $0.policy == policy && $0.access.scope == scope }
                         try await judge(some, prepared, tags, bob)
                     }
                 }
-                try await judgeNobody(try await world.connect(to: server))
+                try await judgeRefused(.nobody, world.enterAsNobody(server: server))
             }
         }
     }
 
     // MARK: Before
-
-    /// - Returns: a tag of the zone that is created again, from before.
-    private func makeZones(_ client: LiveClient, _ world: LiveWorld) async throws -> Data {
-        typealias Zone = SaveTruthTable.Zone
-        for zone in [Zone.living, .recreated, .deleted, .purged, .keysReset] {
-            try await client.makeZone(zone.rawValue)
-        }
-        let saved = try await client.ask(.modifyRecords(client.saving(["old"], in: Zone.recreated.rawValue)))
-        for zone in [Zone.recreated, .deleted] {
-            var request = WireModifyZones()
-            request.database = .private
-            request.stamp = client.stamp()
-            request.deletes = [TestClient.zone(zone.rawValue)]
-            _ = try await client.ask(.modifyZones(request))
-        }
-        try await client.makeZone(Zone.recreated.rawValue)
-        let container = ContainerKey(identifier: LiveWorld.container, environment: .development)
-        let database = try #require(try await world.admin.privateDatabase(ofAccount: "bob", in: container))
-        for (zone, reason) in [(Zone.purged, ZoneRemovalReason.purged), (.keysReset, .encryptedDataReset)] {
-            #expect(try await world.admin.endZone(ZoneKey(database: database, name: zone.rawValue), reason: reason))
-        }
-        return saved.modifyRecords.zones[0].saves[0].saved.tag
-    }
 
     /// Two versions of each record, then its end for those that are to be deleted.
     private func prepare(_ cells: [Cell], _ client: LiveClient) async throws -> [Cell: Prepared] {
@@ -148,7 +129,7 @@ import struct Foundation.Data
         let scope = some.access.scope
         let results = try await send(cells, scope, some.policy, client) { cell, save in
             save.tag = tags.make(cell.tag, of: prepared[cell])
-            save.fields = try Self.fields(["b": 20, "c": nil, "d": 4])
+            save.fields = try Self.fields(cell.sent == .changes ? ["b": 20, "c": nil, "d": 4] : [:])
         }
         #expect(results.count == cells.count)
         let found = try await fetch(cells, scope, client)
@@ -161,7 +142,7 @@ import struct Foundation.Data
             let fields = record.fields
             switch rule.result {
             case .created:
-                #expect(fields == Self.created, comment)
+                #expect(fields == (cell.sent == .changes ? Self.created : Data()), comment)
                 #expect(record.tag == result.saved.tag && record.createdAt == record.modifiedAt, comment)
                 #expect(record.createdBy.isEmpty && record.createdAt > before?.modifiedAt ?? 0, comment)
             case .updated:
@@ -169,6 +150,10 @@ import struct Foundation.Data
                 #expect(record.tag == result.saved.tag && record.tag != before?.tag, comment)
                 #expect(record.createdAt == before?.createdAt, comment)
                 #expect(record.modifiedAt > before?.modifiedAt ?? .max, comment)
+            case .kept:
+                #expect(fields == Self.before && record.tag == before?.tag, comment)
+                #expect(record.createdAt == before?.createdAt && record.modifiedAt == before?.modifiedAt, comment)
+                #expect(result.saved.tag == before?.tag && result.saved.modifiedAt == before?.modifiedAt, comment)
             case .refused(let reason):
                 #expect(result.failure.failure.code == reason.wire().code, comment)
                 #expect(result.failure.failure.message == reason.text, comment)
@@ -186,14 +171,15 @@ import struct Foundation.Data
         }
     }
 
-    private func judgeNobody(_ client: LiveClient) async throws {
-        try await client.opened()
-        _ = try await client.ask(.hello(SessionWorld.hello("", device: 9)))
+    private func judgeRefused(_ access: SaveTruthTable.Access, _ client: LiveClient) async throws {
+        let reason = try #require(access.refusal)
         for policy in SavePolicy.allCases {
-            var request = client.request(.public, policy)
+            let cells = SaveTruthTable.cells.filter { $0.access == access && $0.policy == policy }
+            #expect(cells.allSatisfy { SaveTruthTable.rule(for: $0)?.result == .refused(reason) })
+            var request = client.request(access.scope, policy)
             var part = WireZoneModifications()
-            part.zone = TestClient.zone("_defaultZone")
-            part.saves = try SaveTruthTable.cells.filter { $0.access == .nobody && $0.policy == policy }.map {
+            part.zone = TestClient.zone(cells[0].zone.rawValue)
+            part.saves = try cells.map {
                 var save = WireRecordSave()
                 save.name = $0.recordName
                 save.type = "Item"
@@ -201,7 +187,7 @@ import struct Foundation.Data
                 return save
             }
             request.zones = [part]
-            #expect(try await client.ask(.modifyRecords(request)).failure.code == .notAuthenticated)
+            #expect(try await client.ask(.modifyRecords(request)).failure.code == reason.wire().code)
         }
     }
 
@@ -256,15 +242,5 @@ import struct Foundation.Data
         }
         let answer = try await client.ask(.fetchRecords(request)).fetchRecords
         return Dictionary(uniqueKeysWithValues: zip(groups.flatMap(\.value), answer.results))
-    }
-}
-
-extension LiveClient {
-    fileprivate func request(_ scope: DatabaseScope, _ policy: SavePolicy) -> WireModifyRecords {
-        var request = WireModifyRecords()
-        request.database = WireDatabaseScope(scope)
-        request.stamp = stamp()
-        request.policy = WireSavePolicy(rawValue: policy.rawValue) ?? .ifServerRecordUnchanged
-        return request
     }
 }
