@@ -123,7 +123,7 @@ import struct Foundation.Data
         }
         #expect(progress.offset == 0 && !progress.isComplete)
         #expect(try saveCode(bob.ask(.modifyRecords(naming(asset, bob)))) == .assetNotAvailable)
-        for owner in ["_0000000000000000000000000000000a", "alice"] {
+        for owner in ["_ffffffffffffffffffffffffffffffff", "alice"] {
             #expect(try code(bob.ask(fetch(asset, owner: owner))) == .zoneNotFound)
             #expect(try code(bob.ask(prepare(asset, owner: owner))) == .zoneNotFound)
         }
