@@ -21,7 +21,7 @@ public struct CKError: _BridgedStoredNSError, LocalizedError, @unchecked Sendabl
         if userInfo[NSLocalizedDescriptionKey] == nil { userInfo[NSLocalizedDescriptionKey] = code.text }
         // An object, so that it is read as a number of whichever type; Swift's own types are of one type here.
         if let seconds = userInfo[CKErrorRetryAfterKey] as? NSNumber { userInfo[CKErrorRetryAfterKey] = seconds }
-        _nsError = NSError(domain: CKErrorDomain, code: code.rawValue, userInfo: userInfo)
+        _nsError = CKErrorObject(domain: CKErrorDomain, code: code.rawValue, userInfo: userInfo)
     }
 
     /// `CKErrorDomain`.

@@ -90,6 +90,46 @@ import Testing
         #expect(CKError(.zoneBusy).serverRecord == nil && CKError(.zoneBusy).partialErrorsByItemID == nil)
     }
 
+    private func archived(_ error: CKError) throws -> CKError {
+        let data = try NSKeyedArchiver.archivedData(withRootObject: error as NSError, requiringSecureCoding: true)
+        let object = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSError.self, from: data))
+        return try #require(object as any Error as? CKError)
+    }
+
+    @Test func `R-371, R-372: an error is archived with all that it tells, and read with secure coding`() throws {
+        let busy = CKError(.zoneBusy, message: "busy", retryAfter: 1.5)
+        #expect(try archived(busy) == busy)
+        #expect(try archived(busy).retryAfterSeconds == 1.5 && archived(busy).localizedDescription == "busy")
+        let plain = CKError(.zoneNotFound, userInfo: [CKErrorUserDidResetEncryptedDataKey: true])
+        #expect(try archived(plain).userInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool == true)
+
+        let id = CKRecord.ID(recordName: "a", zoneID: CKRecordZone.ID(zoneName: "Z"))
+        let client = CKRecord(recordType: "T", recordID: id)
+        client["text"] = "mine"
+        let server = CKRecord(recordType: "T", recordID: id)
+        server["text"] = "theirs"
+        let conflict = CKError(serverRecordChanged: server, client: client, message: "client oplock error")
+        let partial = CKError(partialErrors: [id: conflict, id.zoneID: busy])
+        let read = try archived(partial)
+        #expect(read.code == .partialFailure && read.partialErrorsByItemID?.count == 2)
+        #expect(read.partialErrorsByItemID?[id.zoneID] as? CKError == busy)
+        let item = try #require(read.partialErrorsByItemID?[id] as? CKError)
+        #expect(item.code == .serverRecordChanged && item.localizedDescription == "client oplock error")
+        #expect(item.serverRecord?["text"] as? String == "theirs" && item.serverRecord?.recordID == id)
+        #expect(item.clientRecord?["text"] as? String == "mine" && item.clientRecord?.changedKeys() == ["text"])
+        #expect(item.ancestorRecord?.recordID == id && item.ancestorRecord?.allKeys() == [])
+        // in all the ways that apps use.
+        let errors = read.userInfo[CKPartialErrorsByItemIDKey]
+        #expect((errors as? [AnyHashable: CKError])?.count == 2 && (errors as? NSDictionary)?.count == 2)
+        // An archive of an archive's error is the same; what is no data of an error is left out.
+        #expect(try archived(read).partialErrorsByItemID?.count == 2)
+        let foreign = NSError(domain: "other", code: 7, userInfo: [NSLocalizedDescriptionKey: "why"])
+        let caused = CKError(.networkFailure, userInfo: [NSUnderlyingErrorKey: foreign, "closure": { 1 }])
+        let cause = try archived(caused).userInfo[NSUnderlyingErrorKey] as? NSError
+        #expect(cause?.domain == "other" && cause?.code == 7 && cause?.localizedDescription == "why")
+        #expect(try archived(caused).userInfo["closure"] == nil)
+    }
+
     @Test func `R-372: retryAfterSeconds may be with any code`() {
         #expect(CKError(.zoneBusy, message: "busy", retryAfter: 1.5).retryAfterSeconds == 1.5)
         #expect(CKError(.quotaExceeded, userInfo: [CKErrorRetryAfterKey: 3]).retryAfterSeconds == 3)
