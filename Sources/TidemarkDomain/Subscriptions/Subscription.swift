@@ -7,6 +7,8 @@ package struct Subscription: Sendable, Equatable {
     package let kind: Kind
     /// Only changes of this record type fire, if set.
     package let recordType: String?
+    /// The zone of a zone subscription; nil for the others.
+    package let zoneName: String?
     /// The client's notification info, kept as it came: the server does not look inside.
     package let notificationInfo: [UInt8]
 
@@ -16,11 +18,15 @@ package struct Subscription: Sendable, Equatable {
         case database = 3
     }
 
-    package init(id: String, scope: DatabaseScope, kind: Kind, recordType: String?, notificationInfo: [UInt8]) {
+    package init(
+        id: String, scope: DatabaseScope, kind: Kind, recordType: String?, zoneName: String? = nil,
+        notificationInfo: [UInt8]
+    ) {
         self.id = id
         self.scope = scope
         self.kind = kind
         self.recordType = recordType
+        self.zoneName = zoneName
         self.notificationInfo = notificationInfo
     }
 }

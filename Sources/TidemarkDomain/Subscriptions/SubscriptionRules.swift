@@ -3,11 +3,19 @@
 extension Subscription {
     /// Why it cannot be saved, nil if it can. The first that applies wins; all of them are `subscriptionInvalid`.
     ///
-    /// R-241 says which kinds a database may have. A query subscription and a zone subscription name a predicate and a
-    /// zone, which the protocol does not carry: they are refused rather than kept and never fired. R-243: without
+    /// R-241 says which kinds a database may have, and that a zone subscription is of a custom zone. A query subscription
+    /// names a predicate, which the protocol does not carry: it is refused rather than kept and never fired. R-243: without
     /// notification info its pushes are silent, so that may be empty.
     package func refusal(within limits: Limits) -> FailureReason? {
-        guard kind == .database, scope == .private || scope == .shared else { return .subscriptionInvalid }
+        switch kind {
+        case .query: return .subscriptionInvalid
+        case .recordZone:
+            guard scope == .private, let zoneName, zoneName != ZoneName.default,
+                ZoneName.isValid(zoneName, limits: limits)
+            else { return .subscriptionInvalid }
+        case .database:
+            guard scope == .private || scope == .shared, zoneName == nil else { return .subscriptionInvalid }
+        }
         guard Self.isID(id, limits: limits) else { return .subscriptionInvalid }
         if let recordType, !RecordType.isValid(recordType, limits: limits) { return .subscriptionInvalid }
         return notificationInfo.count <= limits.notificationInfoBytesMax ? nil : .subscriptionInvalid
@@ -24,7 +32,18 @@ extension Subscription {
     /// A notice does not say which record types changed, so one that is narrowed to a type fires as well: a push too many
     /// costs a fetch that finds nothing, one too few would cost latency (I-4).
     package func fires(forZoneNamed zoneName: String) -> Bool {
-        kind == .database && zoneName != ZoneName.default
+        switch kind {
+        case .query: false
+        case .recordZone: zoneName == self.zoneName
+        case .database: zoneName != ZoneName.default
+        }
+    }
+
+    /// Which zones a push of it names when these may have moved; both lists are empty if that is not known. Nil: it fires on
+    /// none of them.
+    package func zonesPushed(ofMoved zoneNames: [String]) -> [String]? {
+        guard kind == .recordZone, let zoneName else { return zoneNames.contains("") ? [] : zoneNames }
+        return zoneNames.isEmpty || zoneNames.contains(zoneName) ? [zoneName] : nil
     }
 }
 

@@ -150,14 +150,14 @@ package protocol Storage: AnyObject, Sendable {
 
     // MARK: Subscriptions
 
+    /// Those of zones that are gone are not among them.
     func subscriptions(of user: UserID) async throws(StorageError) -> [Subscription]
-    /// Inserts or replaces.
+    /// Inserts or replaces. A zone subscription is of the zone that has its name now, in the user's private database.
     ///
     /// - Parameter countMax: how many the user may then have. Saves at the same moment may each be the last one.
-    /// - Returns: false, and nothing is done, if there would be more.
     func saveSubscription(
         _ subscription: Subscription, of user: UserID, atMost countMax: Int
-    ) async throws(StorageError) -> Bool
+    ) async throws(StorageError) -> SubscriptionSave
     /// - Returns: whether there was one.
     func deleteSubscription(
         _ id: String, scope: DatabaseScope, of user: UserID
@@ -270,4 +270,12 @@ package struct ZoneNotice: Sendable, Hashable {
 package enum ServerNotice: Sendable, Hashable {
     case zone(ZoneNotice)
     case credentialRevoked(CredentialID)
+}
+
+/// What became of a subscription that was to be saved; nothing is done if it was not.
+package enum SubscriptionSave: Sendable, Equatable {
+    case saved
+    case tooMany
+    /// There is no such zone in the private database.
+    case zoneMissing
 }

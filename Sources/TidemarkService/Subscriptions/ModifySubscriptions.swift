@@ -10,7 +10,8 @@ package struct SubscriptionsOutcome: Sendable {
 
 extension CloudService {
     /// Saves (R-242: replacing what has the same ID) and deletes subscriptions of one user and scope. Each has its own
-    /// result: `subscriptionInvalid` for one that this database cannot have, `subscriptionUnknown` for a deletion
+    /// result: `subscriptionInvalid` for one that this database cannot have, `zoneNotFound` for one of a zone that is
+    /// not there, `subscriptionUnknown` for a deletion
     /// of one that is not there, `tooManySubscriptions` for a new one beyond `Limits.subscriptionsMax`,
     /// `tooManyItems` for all over the limit of R-155.
     package func modifySubscriptions(
@@ -30,8 +31,11 @@ extension CloudService {
         guard subscription.scope == scope else { return .failure(.subscriptionInvalid) }
         if let reason = subscription.refusal(within: limits) { return .failure(reason) }
         return await retry.run { () async throws(StorageError) in
-            try await storage.saveSubscription(subscription, of: user, atMost: limits.subscriptionsMax)
-                ? .success(subscription) : .failure(.tooManySubscriptions)
+            switch try await storage.saveSubscription(subscription, of: user, atMost: limits.subscriptionsMax) {
+            case .saved: .success(subscription)
+            case .tooMany: .failure(.tooManySubscriptions)
+            case .zoneMissing: .failure(.zoneNotFound)
+            }
         }
     }
 

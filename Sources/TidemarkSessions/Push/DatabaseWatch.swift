@@ -7,7 +7,7 @@ internal import TidemarkDomain
 struct DatabaseWatch {
     let user: UserID
     private(set) var sessions: [UInt64: DeviceID] = [:]
-    /// The owner's database subscriptions; nil: not read yet.
+    /// The owner's subscriptions of the private database; nil: not read yet.
     private(set) var subscriptions: [Subscription]?
     private var subscriptionsReadAt: Duration = .zero
     /// Whether the default zone had a feed when the last session came.
@@ -53,15 +53,15 @@ struct DatabaseWatch {
 
     /// - Parameter all: the user's subscriptions of every kind and scope.
     mutating func knows(_ all: [Subscription], at now: Duration) {
-        subscriptions = Self.databaseSubscriptions(all)
+        subscriptions = Self.pushed(all)
         subscriptionsReadAt = now
     }
 
     /// Whether something else is known than these say.
-    func differs(from all: [Subscription]) -> Bool { subscriptions != Self.databaseSubscriptions(all) }
+    func differs(from all: [Subscription]) -> Bool { subscriptions != Self.pushed(all) }
 
-    private static func databaseSubscriptions(_ all: [Subscription]) -> [Subscription] {
-        all.fired(byZoneNamed: "", in: .private).sorted { $0.id < $1.id }
+    private static func pushed(_ all: [Subscription]) -> [Subscription] {
+        all.filter { $0.scope == .private && $0.kind != .query }.sorted { $0.id < $1.id }
     }
 
     // MARK: Notices

@@ -176,14 +176,14 @@ final class PushCenter: Sendable {
         state.withLock { $0.watches[database]?.knows(all, at: now) }
     }
 
-    /// One push a subscription, made once for all sessions.
+    /// One push a subscription that fires, made once for all sessions.
     private func push(to numbers: [UInt64], of database: DatabaseID, zoneNames: [String]) {
         guard !numbers.isEmpty else { return }
         let (subscriptions, sessions) = state.withLock { state in
             (state.watches[database]?.subscriptions ?? [], numbers.compactMap { state.sessions[$0] })
         }
-        let names = zoneNames.contains("") ? [] : zoneNames
         for subscription in subscriptions {
+            guard let names = subscription.zonesPushed(ofMoved: zoneNames) else { continue }
             let message = SharedMessage(ServerMessage.push(WirePush(subscription, zoneNames: names)))
             for session in sessions { session.push(message) }
         }

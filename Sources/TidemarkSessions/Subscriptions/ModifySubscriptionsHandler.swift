@@ -10,12 +10,20 @@ extension RequestRouter {
     func modifySubscriptions(
         _ request: WireModifySubscriptions, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
+        // R-241; R-242 comes first.
+        if request.database == .public, context.member.identity != nil { throw Refusal(.subscriptionInvalid) }
         let viewpoint = try ownDatabase(request.database, isWrite: true, context.member)
         guard let user = viewpoint.user else { throw Refusal(.notAuthenticated) }
         let scope = viewpoint.access.scope
         try ItemCount.check(request.saves.count + request.deletes.count, atMost: limits.itemsMax)
         let wishes = request.saves.map { save in
-            Result { () throws(Refusal) in try Subscription(save, scope: scope) }
+            Result { () throws(Refusal) in
+                // a zone of somebody else is not there.
+                if scope == .private, save.hasZone, ZoneNames.read(save.zone, by: viewpoint) == nil {
+                    throw Refusal(.zoneNotFound)
+                }
+                return try Subscription(save, scope: scope)
+            }
         }
         let outcome = try await service.modifySubscriptions(
             saves: wishes.compactMap { try? $0.get() }, deletes: request.deletes, scope: scope, of: user

@@ -96,5 +96,9 @@ package enum Migrations {
             "0019_add_shared_databases", "88c294baf85db6875866f93cba7b3ba5b80c461c4323dcf59112528a7c922a42",
             PackageResources._019_add_shared_databases_sql
         ),
+        (
+            "0020_add_zone_subscriptions", "1c41e8cdc163ca923cc5c395be77ce0b427082d56c18aafc51ec0f9d78480008",
+            PackageResources._020_add_zone_subscriptions_sql
+        ),
     ]
 }

@@ -16,7 +16,8 @@ extension PostgresStorage {
                 subscriptions.append(
                     Subscription(
                         id: try row.string(0), scope: scope, kind: kind,
-                        recordType: try row.isNull(3) ? nil : try row.string(3), notificationInfo: try row.bytes(4)))
+                        recordType: try row.string(ifPresent: 3), zoneName: try row.string(ifPresent: 5),
+                        notificationInfo: try row.bytes(4)))
             }
             return subscriptions
         }
@@ -24,14 +25,19 @@ extension PostgresStorage {
 
     package func saveSubscription(
         _ subscription: Subscription, of user: UserID, atMost countMax: Int
-    ) async throws(StorageError) -> Bool {
+    ) async throws(StorageError) -> SubscriptionSave {
+        let user = PostgresValue.int8(user.rawValue)
+        let zoneName = subscription.zoneName.map { PostgresValue.text($0) } ?? .null
         let rows = try await write([
+            SubscriptionStatements.clearEnded(user),
+            SubscriptionStatements.zone(user, zoneName),
             SubscriptionStatements.save(
-                .int8(user.rawValue), .int2(subscription.scope.rawValue), .text(subscription.id),
-                .int2(subscription.kind.rawValue), subscription.recordType.map { .text($0) } ?? .null,
-                .bytea(subscription.notificationInfo), .int8(Int64(clamping: countMax)))
+                user, .int2(subscription.scope.rawValue), .text(subscription.id), .int2(subscription.kind.rawValue),
+                subscription.recordType.map { .text($0) } ?? .null, .bytea(subscription.notificationInfo),
+                .int8(Int64(clamping: countMax)), zoneName),
         ])
-        return rows[0].count > 0
+        if subscription.zoneName != nil, rows[1].count == 0 { return .zoneMissing }
+        return rows[2].count > 0 ? .saved : .tooMany
     }
 
     package func deleteSubscription(
@@ -40,6 +46,9 @@ extension PostgresStorage {
         let rows = try await write([
             SubscriptionStatements.delete(.int8(user.rawValue), .int2(scope.rawValue), .text(id))
         ])
-        return rows[0].count > 0
+        return try decode { () throws(PostgresError) in
+            for row in rows[0] { return try row.bool(0) }
+            return false
+        }
     }
 }

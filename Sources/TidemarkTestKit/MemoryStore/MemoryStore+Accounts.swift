@@ -67,22 +67,26 @@ extension MemoryStore {
     }
 
     package func subscriptions(of user: UserID) async throws(StorageError) -> [Subscription] {
-        try await call { tables in
-            tables.userKeys[user].flatMap { tables.users[$0] }?.subscriptions ?? []
-        }
+        try await call { tables in tables.livingSubscriptions(of: user).map(\.subscription) }
     }
 
     package func saveSubscription(
         _ subscription: Subscription, of user: UserID, atMost countMax: Int
-    ) async throws(StorageError) -> Bool {
+    ) async throws(StorageError) -> SubscriptionSave {
         try await call { tables in
-            guard let key = tables.userKeys[user] else { return false }
-            let others = tables.users[key]?.subscriptions.count { !$0.isSame(as: subscription.id, subscription.scope) }
-            guard let others, others < countMax else { return false }
-            tables.users[key]?.subscriptions.removeAll { $0.isSame(as: subscription.id, subscription.scope) }
-            tables.users[key]?.subscriptions.append(subscription)
-            tables.users[key]?.subscriptions.sort { ($0.scope.rawValue, $0.id) < ($1.scope.rawValue, $1.id) }
-            return true
+            guard let key = tables.userKeys[user], let database = tables.users[key]?.database else { return .tooMany }
+            let zone = subscription.zoneName.flatMap { tables.livingZone(ZoneKey(database: database, name: $0)) }
+            if subscription.zoneName != nil, zone == nil { return .zoneMissing }
+            let (id, scope) = (subscription.id, subscription.scope)
+            var kept = tables.livingSubscriptions(of: user).filter { !$0.isSame(as: id, scope) }
+            guard kept.count < countMax else { return .tooMany }
+            kept.append(MemoryTables.KeptSubscription(subscription: subscription, zone: zone))
+            kept.sort {
+                let (one, other) = ($0.subscription, $1.subscription)
+                return (one.scope.rawValue, one.id) < (other.scope.rawValue, other.id)
+            }
+            tables.users[key]?.subscriptions = kept
+            return .saved
         }
     }
 
@@ -91,16 +95,27 @@ extension MemoryStore {
     ) async throws(StorageError) -> Bool {
         try await call { tables in
             guard let key = tables.userKeys[user] else { return false }
-            let countBefore = tables.users[key]?.subscriptions.count
-            tables.users[key]?.subscriptions.removeAll { $0.isSame(as: id, scope) }
-            return tables.users[key]?.subscriptions.count != countBefore
+            let living = tables.livingSubscriptions(of: user)
+            let kept = living.filter { !$0.isSame(as: id, scope) }
+            tables.users[key]?.subscriptions = kept
+            return kept.count < living.count
         }
     }
 }
 
-extension Subscription {
+extension MemoryTables {
+    /// Without those of zones that are gone.
+    fileprivate func livingSubscriptions(of user: UserID) -> [KeptSubscription] {
+        let kept = userKeys[user].flatMap { users[$0] }?.subscriptions ?? []
+        return kept.filter { kept in
+            kept.zone.map { zone in zones[zone].map { $0.state.removal == nil } ?? false } ?? true
+        }
+    }
+}
+
+extension MemoryTables.KeptSubscription {
     fileprivate func isSame(as id: String, _ scope: DatabaseScope) -> Bool {
-        self.id == id && self.scope == scope
+        subscription.id == id && subscription.scope == scope
     }
 }
 

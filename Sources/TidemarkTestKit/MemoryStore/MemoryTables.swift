@@ -35,7 +35,13 @@ struct MemoryTables {
         let recordName: String
         let database: DatabaseID
         let sharedDatabase: DatabaseID
-        var subscriptions: [Subscription] = []
+        var subscriptions: [KeptSubscription] = []
+    }
+
+    struct KeptSubscription {
+        let subscription: Subscription
+        /// Of a zone subscription: it ends with this life of its zone.
+        let zone: ZoneID?
     }
 
     /// A record that names an asset.

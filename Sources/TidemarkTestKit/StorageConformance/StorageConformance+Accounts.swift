@@ -123,14 +123,15 @@ extension StorageConformance {
             func subscription(_ id: String, _ scope: DatabaseScope, type: String? = nil) -> Subscription {
                 Subscription(id: id, scope: scope, kind: .database, recordType: type, notificationInfo: [1, 0, 2])
             }
-            func save(_ subscription: Subscription, _ server: any Storage) async throws -> Bool {
+            func save(_ subscription: Subscription, _ server: any Storage) async throws -> SubscriptionSave {
                 try await server.saveSubscription(subscription, of: alice, atMost: 3)
             }
-            try expect(try await save(subscription("b", .private), store.first), "the first")
-            try expect(try await save(subscription("a", .private), store.first), "the second")
-            try expect(try await save(subscription("a", .shared), store.first), "the last one")
-            try expect(try await !save(subscription("c", .private), store.second), "one too many")
-            try expect(try await save(subscription("a", .private, type: "Note"), store.second), "none more")
+            try expectEqual(try await save(subscription("b", .private), store.first), .saved, "the first")
+            try expectEqual(try await save(subscription("a", .private), store.first), .saved, "the second")
+            try expectEqual(try await save(subscription("a", .shared), store.first), .saved, "the last one")
+            try expectEqual(try await save(subscription("c", .private), store.second), .tooMany, "one too many")
+            try expectEqual(
+                try await save(subscription("a", .private, type: "Note"), store.second), .saved, "none more")
             try expectEqual(
                 try await store.second.subscriptions(of: alice),
                 [subscription("a", .private, type: "Note"), subscription("b", .private), subscription("a", .shared)],
@@ -142,6 +143,39 @@ extension StorageConformance {
                 !(try await store.second.deleteSubscription("a", scope: .private, of: alice)), "it is gone")
             try expectEqual(
                 try await store.first.subscriptions(of: alice).map(\.id), ["b", "a"], "the others stay")
-        }
+        },
+        Scenario("R-030, R-241, R-247: a subscription of a zone is kept with it, and ends with this life of it") {
+            store in
+            let alice = try await store.alice()
+            let database = alice.privateDatabase
+            func subscription(_ id: String, in zone: String?) -> Subscription {
+                Subscription(
+                    id: id, scope: .private, kind: zone == nil ? .database : .recordZone, recordType: "Note",
+                    zoneName: zone, notificationInfo: [7])
+            }
+            func save(_ id: String, in zone: String?) async throws -> SubscriptionSave {
+                try await store.first.saveSubscription(subscription(id, in: zone), of: alice.user, atMost: 2)
+            }
+            func ids() async throws -> [String] { try await store.second.subscriptions(of: alice.user).map(\.id) }
+            try expectEqual(try await save("z", in: "a"), .zoneMissing, "there is no such zone")
+            try await store.createZones("a", in: database)
+            try await store.createZones("a", in: try await store.bob().privateDatabase)
+            try expectEqual(try await save("z", in: "a"), .saved, "now there is")
+            try expectEqual(
+                try await store.second.subscriptions(of: alice.user), [subscription("z", in: "a")], "as it was saved")
+            try expectEqual(try await save("z", in: "b"), .zoneMissing, "and the old one stays")
+            try expectEqual(try await ids(), ["z"], "it does")
+            try await store.changeZones(in: database, remove: ["a"])
+            try expectEqual(try await ids(), [], "it ended with the zone")
+            try expect(
+                !(try await store.second.deleteSubscription("z", scope: .private, of: alice.user)), "it is gone")
+            try await store.createZones("a", in: database)
+            try expectEqual(try await ids(), [], "and does not come back with the zone's name")
+            for id in ["x", "y"] { try expectEqual(try await save(id, in: "a"), .saved, "of the new zone") }
+            try expectEqual(try await save("d", in: nil), .tooMany, "two are the most")
+            try await store.changeZones(in: database, remove: ["a"])
+            try expectEqual(try await save("d", in: nil), .saved, "those that ended do not count")
+            try expectEqual(try await ids(), ["d"], "it alone")
+        },
     ]
 }

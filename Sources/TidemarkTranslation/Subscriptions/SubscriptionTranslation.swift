@@ -23,7 +23,8 @@ extension Subscription {
         }
         self.init(
             id: subscription.id, scope: scope, kind: kind,
-            recordType: subscription.recordType.isEmpty ? nil : subscription.recordType, notificationInfo: info)
+            recordType: subscription.recordType.isEmpty ? nil : subscription.recordType,
+            zoneName: subscription.hasZone ? subscription.zone.name : nil, notificationInfo: info)
     }
 }
 
@@ -54,6 +55,7 @@ extension WireSubscription {
         id = subscription.id
         kind = WireSubscriptionKind(subscription.kind)
         recordType = subscription.recordType ?? ""
+        if let zoneName = subscription.zoneName { zone.name = zoneName }
         // What is stored was written by the initialiser above. If it cannot be read, the subscription is silent.
         if !subscription.notificationInfo.isEmpty,
             let info = try? WireNotificationInfo(serializedBytes: subscription.notificationInfo)
@@ -118,7 +120,7 @@ extension WireSubscriptionResult {
 }
 
 extension WirePush {
-    /// The push of a database subscription.
+    /// The push of a subscription.
     ///
     /// - Parameter zoneNames: the zones that moved; empty: not known.
     package init(_ subscription: Subscription, zoneNames: [String]) {

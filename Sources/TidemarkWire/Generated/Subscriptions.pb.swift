@@ -87,11 +87,22 @@ package nonisolated struct WireSubscription: Sendable {
   /// Clears the value of `notificationInfo`. Subsequent reads from it will return its default value.
   package mutating func clearNotificationInfo() {self._notificationInfo = nil}
 
+  /// Of a zone subscription: its zone.
+  package var zone: WireZoneID {
+    get {_zone ?? WireZoneID()}
+    set {_zone = newValue}
+  }
+  /// Returns true if `zone` has been explicitly set.
+  package var hasZone: Bool {self._zone != nil}
+  /// Clears the value of `zone`. Subsequent reads from it will return its default value.
+  package mutating func clearZone() {self._zone = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _notificationInfo: WireNotificationInfo? = nil
+  fileprivate var _zone: WireZoneID? = nil
 }
 
 /// How a push is to be shown. Kept and returned as it came.
@@ -328,7 +339,7 @@ nonisolated extension WireSubscriptionKind: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireSubscription: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Subscription"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}kind\0\u{3}record_type\0\u{3}notification_info\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}kind\0\u{3}record_type\0\u{3}notification_info\0\u{1}zone\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -340,6 +351,7 @@ nonisolated extension WireSubscription: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 2: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.recordType) }()
       case 4: try { try decoder.decodeSingularMessageField(value: &self._notificationInfo) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._zone) }()
       default: break
       }
     }
@@ -362,6 +374,9 @@ nonisolated extension WireSubscription: SwiftProtobuf.Message, SwiftProtobuf._Me
     try { if let v = self._notificationInfo {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
     } }()
+    try { if let v = self._zone {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -370,6 +385,7 @@ nonisolated extension WireSubscription: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.kind != rhs.kind {return false}
     if lhs.recordType != rhs.recordType {return false}
     if lhs._notificationInfo != rhs._notificationInfo {return false}
+    if lhs._zone != rhs._zone {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -97,6 +97,39 @@ import Testing
         #expect(seen == ["all", "database", "unknownItem", "done", "unknownItem"])
     }
 
+    @Test func `R-030, R-241, R-242, R-247: a subscription of a zone is saved, fetched and deleted, and ends with it`()
+        async throws
+    {
+        let seen = try await Both.clouds { cloud in
+            let container = try await cloud.device(of: "alice").container
+            let (database, shared) = (container.privateCloudDatabase, container.sharedCloudDatabase)
+            let other = try await cloud.device(of: "alice").database
+            func save(_ id: String, _ zoneID: CKRecordZone.ID, in database: CKDatabase) async -> String {
+                await Self.code {
+                    let subscription = CKRecordZoneSubscription(zoneID: zoneID, subscriptionID: id)
+                    subscription.recordType = "Note"
+                    try await database.save(subscription)
+                }
+            }
+            let ofBob = CKRecordZone.ID(zoneName: "Notes", ownerName: "_0123456789abcdef0123456789abcdef")
+            var seen = [await save("a", Both.notes, in: database)]
+            try await database.save(CKRecordZone(zoneID: Both.notes))
+            for zoneID in [Both.notes, ofBob, .default] { seen.append(await save("a", zoneID, in: database)) }
+            seen.append(await save("a", Both.notes, in: shared))
+            seen.append(await save("a", Both.notes, in: container.publicCloudDatabase))
+            seen.append(await save("b", Both.notes, in: database))
+            let kept = try #require(try await other.subscription(for: "a") as? CKRecordZoneSubscription)
+            #expect(kept.zoneID == Both.notes && kept.recordType == "Note" && kept.notificationInfo == nil)
+            seen.append(await Self.code { try await other.deleteSubscription(withID: "a") })
+            seen += try await database.allSubscriptions().map(\.subscriptionID)
+            try await database.deleteRecordZone(withID: Both.notes)
+            seen.append("\(try await other.allSubscriptions().count) left")
+            return seen
+        }
+        let refused = ["zoneNotFound", "invalidArguments", "invalidArguments", "invalidArguments"]
+        #expect(seen == ["zoneNotFound", "done"] + refused + ["done", "done", "b", "0 left"])
+    }
+
     @Test(arguments: [true, false])
     func `R-334, R-501, R-507, R-572: an app that starts an engine on the private and one on the shared database`(
         automatically: Bool

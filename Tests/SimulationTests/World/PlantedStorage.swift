@@ -166,7 +166,7 @@ final class PlantedStorage: Storage {
 
     func saveSubscription(
         _ subscription: Subscription, of user: UserID, atMost countMax: Int
-    ) async throws(StorageError) -> Bool {
+    ) async throws(StorageError) -> SubscriptionSave {
         try await base.saveSubscription(subscription, of: user, atMost: countMax)
     }
 

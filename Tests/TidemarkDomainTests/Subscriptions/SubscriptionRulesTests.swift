@@ -6,9 +6,10 @@ import TidemarkDomain
 @Suite struct SubscriptionRulesTests {
     func subscription(
         _ id: String = "s", _ scope: DatabaseScope = .private, _ kind: Subscription.Kind = .database,
-        recordType: String? = nil, info: [UInt8] = []
+        recordType: String? = nil, zone: String? = nil, info: [UInt8] = []
     ) -> Subscription {
-        Subscription(id: id, scope: scope, kind: kind, recordType: recordType, notificationInfo: info)
+        Subscription(
+            id: id, scope: scope, kind: kind, recordType: recordType, zoneName: zone, notificationInfo: info)
     }
 
     @Test func `R-241, R-243: which subscriptions a database can have`() {
@@ -19,6 +20,13 @@ import TidemarkDomain
             (subscription("s", .private, .query), false),
             (subscription("s", .public, .query), false),
             (subscription("s", .private, .recordZone), false),
+            (subscription("s", .private, .recordZone, zone: "Notes"), true),
+            (subscription("s", .private, .recordZone, recordType: "Note", zone: "Notes"), true),
+            (subscription("s", .private, .recordZone, zone: ZoneName.default), false),
+            (subscription("s", .private, .recordZone, zone: "_no zone"), false),
+            (subscription("s", .shared, .recordZone, zone: "Notes"), false),
+            (subscription("s", .public, .recordZone, zone: "Notes"), false),
+            (subscription("s", .private, .database, zone: "Notes"), false),
             (subscription("s", recordType: "Note"), true),
             (subscription("s", recordType: "no type"), false),
             (subscription("s", info: Array(repeating: 0, count: 4_096)), true),
@@ -44,5 +52,21 @@ import TidemarkDomain
         #expect(all.fired(byZoneNamed: "", in: .private).map(\.id) == ["a", "b"])
         #expect(all.fired(byZoneNamed: "Notes", in: .shared).map(\.id) == ["c"])
         #expect(all.fired(byZoneNamed: ZoneName.default, in: .private).isEmpty)
+    }
+
+    @Test func `R-247: a zone subscription fires on its zone alone, and its pushes name it`() {
+        let zone = subscription("z", .private, .recordZone, zone: "Notes")
+        let all = [subscription("d"), zone]
+        #expect(all.fired(byZoneNamed: "Notes", in: .private).map(\.id) == ["d", "z"])
+        #expect(all.fired(byZoneNamed: "Other", in: .private).map(\.id) == ["d"])
+        #expect(all.fired(byZoneNamed: "", in: .private).map(\.id) == ["d"])
+        let rows: [(moved: [String], ofDatabase: [String]?, ofZone: [String]?)] = [
+            ([], [], ["Notes"]), (["Notes"], ["Notes"], ["Notes"]),
+            (["Other", "Notes"], ["Other", "Notes"], ["Notes"]), (["Other"], ["Other"], nil), ([""], [], nil),
+            (["", "Notes"], [], ["Notes"]),
+        ]
+        for (moved, ofDatabase, ofZone) in rows {
+            #expect(all[0].zonesPushed(ofMoved: moved) == ofDatabase && zone.zonesPushed(ofMoved: moved) == ofZone)
+        }
     }
 }

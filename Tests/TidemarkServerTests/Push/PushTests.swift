@@ -183,6 +183,50 @@ import TidemarkWire
         #expect(some.subscriptions.map(\.failure.code) == [.unspecified, .unknownItem])
     }
 
+    @Test func `R-030, R-241, R-247: a zone subscription pushes its zone's changes, and ends with the zone`() throws {
+        let world = SessionWorld()
+        let first = try world.enter(device: 1)
+        for zone in ["notes", "other"] { try first.makeZone(zone) }
+        let second = try world.enter(device: 2)
+        func save(_ zone: String) throws -> WireSubscriptionResult? {
+            var request = WireModifySubscriptions()
+            request.database = .private
+            request.saves = [TestClient.subscription("z")]
+            request.saves[0].kind = .recordZone
+            request.saves[0].zone.name = zone
+            guard case .modifySubscriptions(let answer)? = try first.ask(.modifySubscriptions(request)) else {
+                return nil
+            }
+            return answer.saves.first
+        }
+        #expect(try save("none")?.failure.code == .zoneNotFound)
+        #expect(try save("_defaultZone")?.failure.code == .invalidArguments)
+        #expect(try save("notes")?.subscription.zone.name == "notes")
+        world.scheduler.advance(by: .seconds(60))
+        for client in [first, second] { client.forgetInbox() }
+        try first.save("a", in: "other")
+        #expect(second.pushes.isEmpty)
+        try first.save("a", in: "notes")
+        #expect(first.pushes.isEmpty && Self.names(second.pushes) == [["notes"]])
+        #expect(second.pushes.first?.kind == .recordZone && second.pushes.first?.subscriptionID == "z")
+        // Who comes later is told that there may be something, and in which zone.
+        let third = try world.enter(device: 3)
+        world.scheduler.advance(by: .milliseconds(10))
+        #expect(Self.names(third.pushes) == [["notes"]])
+        var zones = WireModifyZones()
+        zones.database = .private
+        zones.stamp = first.stamp()
+        zones.deletes = [TestClient.zone("notes")]
+        _ = try first.ask(.modifyZones(zones))
+        var request = WireFetchSubscriptions()
+        request.database = .private
+        guard case .fetchSubscriptions(let all)? = try first.ask(.fetchSubscriptions(request)) else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(all.subscriptions.isEmpty)
+    }
+
     // MARK: Several servers
 
     @Test func `a save on one server is pushed by the other, and once`() throws {

@@ -80,21 +80,36 @@ extension WireSubscription {
         self.init()
         id = subscription.subscriptionID
         kind = WireSubscriptionKind(rawValue: subscription.subscriptionType.rawValue) ?? .unspecified
-        recordType = (subscription as? CKDatabaseSubscription)?.recordType ?? ""
+        switch subscription {
+        case let subscription as CKDatabaseSubscription: recordType = subscription.recordType ?? ""
+        case let subscription as CKRecordZoneSubscription:
+            recordType = subscription.recordType ?? ""
+            zone = WireZoneID(subscription.zoneID)
+        default: break
+        }
         if let info = subscription.notificationInfo { notificationInfo = WireNotificationInfo(info) }
     }
 }
 
 extension CKSubscription {
-    /// A database subscription; other kinds cannot have been saved by this version.
+    /// A database or zone subscription; other kinds cannot have been saved by this version.
     static func make(_ wire: WireSubscription) -> Result<CKSubscription, CKError> {
-        guard wire.kind == .database else {
+        let recordType = wire.recordType.isEmpty ? nil : wire.recordType
+        let subscription: CKSubscription
+        switch wire.kind {
+        case .database:
+            let database = CKDatabaseSubscription(subscriptionID: wire.id)
+            database.recordType = recordType
+            subscription = database
+        case .recordZone:
+            let zone = CKRecordZoneSubscription(zoneID: CKRecordZone.ID(wire.zone), subscriptionID: wire.id)
+            zone.recordType = recordType
+            subscription = zone
+        default:
             return .failure(
                 CKError(
                     .incompatibleVersion, message: "The subscription \(wire.id) is of a kind that is not known here."))
         }
-        let subscription = CKDatabaseSubscription(subscriptionID: wire.id)
-        subscription.recordType = wire.recordType.isEmpty ? nil : wire.recordType
         if wire.hasNotificationInfo { subscription.notificationInfo = NotificationInfo(wire.notificationInfo) }
         return .success(subscription)
     }
