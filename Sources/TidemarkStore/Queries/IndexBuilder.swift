@@ -10,8 +10,8 @@ internal import TidemarkSockets
 /// Makes indexes for queries while others read and write, one after another and one server at a time, on a connection of its
 /// own that is open only meanwhile.
 final class IndexBuilder: Sendable {
-    /// Indexes for queries in the whole store; past it queries scan (deploy/README.md tells operators). Each costs a save of any type a little, and a save of
-    /// its own type more.
+    /// Indexes for queries in the whole store; past it queries scan (deploy/README.md tells operators). Each costs a save of
+    /// any type a little, and a save of its own type more.
     static let indexesMax = 300
     private static let buildTimeMax = Duration.seconds(6 * 3_600)
     private static let stopTimeMax = Duration.seconds(2)
