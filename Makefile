@@ -44,6 +44,16 @@ bench: ## All measurements, each beside its reference, as a table
 	done
 	.build/release/tidemark-bench
 
+docs: ## TidemarkKit's reference and articles by DocC, in .build/docs; fails on any warning
+	swift build --target TidemarkKit
+	mkdir -p .build/symbols
+	swift symbolgraph-extract -module-name TidemarkKit -minimum-access-level public -output-dir .build/symbols \
+		-I .build/debug/Modules $$(find Sources -name module.modulemap -exec dirname {} + | sed 's/^/-I /') \
+		-target $$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\([^"]*\)".*/\1/p')
+	docc convert Sources/TidemarkKit/TidemarkKit.docc --warnings-as-errors --output-dir .build/docs \
+		--fallback-display-name TidemarkKit --fallback-bundle-identifier TidemarkKit \
+		--additional-symbol-graph-dir .build/symbols
+
 fuzz: ## Every fuzzer for ten minutes (FUZZ_SECONDS=600)
 	Sources/tidemark-fuzz/run
 
@@ -58,4 +68,4 @@ torture: ## Kill server, PostgreSQL and clients at random under a folder in sync
 protocol: ## Regenerate Sources/TidemarkWire/Generated from the .proto files
 	Sources/TidemarkWire/generate
 
-.PHONY: help setup build test client-programs test-threads lint format rules simulate bench fuzz autobahn torture protocol
+.PHONY: help setup build test client-programs test-threads lint format rules simulate bench docs fuzz autobahn torture protocol

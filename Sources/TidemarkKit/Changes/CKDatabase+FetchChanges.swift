@@ -22,6 +22,7 @@ extension CKDatabase {
     /// One page of records that changed in a zone since a token (R-208 … R-215).
     ///
     /// - Parameters:
+    ///   - zoneID: a zone that has changes to fetch.
     ///   - changeToken: of an earlier call on this zone; nil from the beginning.
     ///   - desiredKeys: nil for all keys, none for system fields alone.
     ///   - resultsLimit: records at most; nil leaves it to the server.

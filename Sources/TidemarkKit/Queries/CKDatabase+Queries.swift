@@ -6,6 +6,7 @@ extension CKDatabase {
     /// The first records that a query finds (R-173 … R-188).
     ///
     /// - Parameters:
+    ///   - query: of one record type.
     ///   - zoneID: nil for all zones; the shared database needs one.
     ///   - desiredKeys: nil for all keys, none for system fields alone.
     ///   - resultsLimit: `CKQueryOperation.maximumResults` leaves it to the server.

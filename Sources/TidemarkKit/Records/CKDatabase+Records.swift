@@ -15,7 +15,9 @@ extension CKDatabase {
 
     /// Fetches records, each of the IDs once.
     ///
-    /// - Parameter desiredKeys: nil for all keys, none for system fields alone.
+    /// - Parameters:
+    ///   - ids: those of records of one or more zones.
+    ///   - desiredKeys: nil for all keys, none for system fields alone.
     /// - Returns: one result for every ID.
     /// - Throws: what makes the whole request fail.
     public func records(

@@ -22,7 +22,7 @@ extension __CKRecordObjCValue {
     }
 }
 
-/// The name under which code uses ``__CKRecordObjCValue``.
+/// The name under which code uses `__CKRecordObjCValue`.
 public typealias CKRecordValue = __CKRecordObjCValue
 
 extension String: CKRecordValue {}
