@@ -44,7 +44,14 @@ struct ClientFleet {
     /// Syncs all devices at once until nobody has anything to send, and once more, so that everybody has what the last one
     /// sent. Then all must be equal, and so must be a new device.
     func settle(_ location: SourceLocation = #_sourceLocation) async throws -> ClientDevice.Items {
-        try await all { try await $0.sync() }
+        try await all { device in
+            do {
+                try await device.sync()
+            } catch  where "\(error)".contains("CKErrorDomain Code=26 ") {
+                // whoever fetches a zone while it goes is told so, and hears of its deletion with the next fetch.
+                try await device.sync()
+            }
+        }
         try await all { try await $0.sync() }
         let newcomer = try await newDevice()
         for device in devices {
