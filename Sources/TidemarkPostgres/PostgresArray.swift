@@ -35,24 +35,20 @@ package struct PostgresArray: Sendable, Equatable {
     }
 
     package mutating func append(_ value: Int32) {
-        begin(.int4, length: 4)
-        elements.append(integer: value)
+        append(.int4, value)
     }
 
     package mutating func append(_ value: Int64) {
-        begin(.int8, length: 8)
-        elements.append(integer: value)
+        append(.int8, value)
     }
 
     package mutating func append(_ value: Double) {
-        begin(.float8, length: 8)
-        elements.append(integer: value.bitPattern)
+        append(.float8, value.bitPattern)
     }
 
     /// Of a `timestamptz`: milliseconds since 1970-01-01 00:00 UTC.
     package mutating func append(milliseconds: Int64) {
-        begin(.timestamptz, length: 8)
-        elements.append(integer: PostgresTime.microseconds(fromMilliseconds: milliseconds))
+        append(.timestamptz, PostgresTime.microseconds(fromMilliseconds: milliseconds))
     }
 
     /// Without U+0000, which PostgreSQL refuses (SQLSTATE 22021).
@@ -80,6 +76,18 @@ package struct PostgresArray: Sendable, Equatable {
         precondition(bytes.count == 16, "a UUID has 16 bytes")
         begin(.uuid, length: 16)
         elements.append(contentsOf: bytes)
+    }
+
+    /// Length and number at once: a record has a dozen of these.
+    private mutating func append(_ type: PostgresType, _ number: some FixedWidthInteger) {
+        precondition(type == elementType, "an element has another type than its array")
+        count += 1
+        let size = MemoryLayout.size(ofValue: number)
+        withUnsafeTemporaryAllocation(byteCount: 4 + size, alignment: 8) { bytes in
+            bytes.storeBytes(of: Int32(size).bigEndian, as: Int32.self)
+            bytes.storeBytes(of: number.bigEndian, toByteOffset: 4, as: Swift.type(of: number))
+            elements.append(contentsOf: UnsafeRawBufferPointer(bytes))
+        }
     }
 
     private mutating func begin(_ type: PostgresType, length: Int) {

@@ -19,7 +19,17 @@ struct RecordColumns {
         let isDeleted: Bool
     }
 
-    private var runs: [Run] = []
+    private var run: Run?
+    private var runCount: Int32 = 0
+    private var database = PostgresArray(of: .int8)
+    private var zone = PostgresArray(of: .int8)
+    private var batchEnd = PostgresArray(of: .int8)
+    private var createdBy = PostgresArray(of: .int8)
+    private var createdByDevice = PostgresArray(of: .uuid)
+    private var modifiedAt = PostgresArray(of: .timestamptz)
+    private var modifiedBy = PostgresArray(of: .int8)
+    private var isDeleted = PostgresArray(of: .bool)
+
     private var recordCount = 0
     private var place: PostgresArray
     private var changeNumber: PostgresArray
@@ -45,8 +55,8 @@ struct RecordColumns {
             database: changes.database, zone: changes.zone, batchEnd: record.batchEnd, createdBy: record.createdBy,
             createdByDevice: record.createdByDevice, modifiedAt: record.modifiedAt, modifiedBy: record.modifiedBy,
             isDeleted: record.isDeleted)
-        if runs.last != run { runs.append(run) }
-        place.append(Int32(runs.count))
+        if self.run != run { begin(run) }
+        place.append(runCount)
         changeNumber.append(record.changeNumber)
         name.append(record.name)
         type.append(record.type)
@@ -66,15 +76,23 @@ struct RecordColumns {
         recordCount += 1
     }
 
+    private mutating func begin(_ run: Run) {
+        self.run = run
+        runCount += 1
+        database.append(run.database.rawValue)
+        zone.append(run.zone.rawValue)
+        batchEnd.append(run.batchEnd)
+        createdBy.append(run.createdBy.rawValue)
+        createdByDevice.append(uuid: run.createdByDevice.high, run.createdByDevice.low)
+        modifiedAt.append(milliseconds: run.modifiedAt.milliseconds)
+        modifiedBy.append(run.modifiedBy.rawValue)
+        isDeleted.append(run.isDeleted)
+    }
+
     var values: [PostgresValue] {
         [
-            .int8Array(runs.map(\.database.rawValue)), .int8Array(runs.map(\.zone.rawValue)),
-            .int8Array(runs.map(\.batchEnd)), .int8Array(runs.map(\.createdBy.rawValue)),
-            .uuidArray(runs.map(\.createdByDevice.bytes)),
-            .timestampArray(milliseconds: runs.map(\.modifiedAt.milliseconds)),
-            .int8Array(runs.map(\.modifiedBy.rawValue)), .boolArray(runs.map(\.isDeleted)), .array(place),
-            .array(changeNumber), .array(name), .array(type), .array(fields), .array(createdAt), .array(parent),
-            .array(indexValues),
-        ]
+            database, zone, batchEnd, createdBy, createdByDevice, modifiedAt, modifiedBy, isDeleted, place, changeNumber,
+            name, type, fields, createdAt, parent, indexValues,
+        ].map { .array($0) }
     }
 }

@@ -24,7 +24,7 @@ enum RecordRow {
             parent: try row.string(ifPresent: first + 5),
             createdAt: Timestamp(milliseconds: createdAt),
             createdBy: UserID(try row.int64(ifPresent: first + 7) ?? modifiedBy),
-            createdByDevice: try row.isNull(first + 8) ? DeviceID(high: 0, low: 0) : row.device(first + 8),
+            createdByDevice: try row.isNull(first + 8) ? .nobody : row.device(first + 8),
             modifiedAt: Timestamp(milliseconds: try row.milliseconds(ifPresent: first + 9) ?? createdAt),
             modifiedBy: UserID(modifiedBy),
             batchEnd: try row.int64(ifPresent: first + 11) ?? number)
