@@ -39,7 +39,7 @@ extension Scheduler {
     package func run<Success: Sendable>(
         _ work: @escaping @Sendable () async -> Success
     ) -> Task<Success, Never> {
-        Task(executorPreference: self) { await work() }
+        Task(executorPreference: self, operation: work)
     }
 
     /// As ``run(_:)``, for work that throws.
@@ -47,6 +47,6 @@ extension Scheduler {
     package func runThrowing<Success: Sendable>(
         _ work: @escaping @Sendable () async throws -> Success
     ) -> Task<Success, any Error> {
-        Task(executorPreference: self) { try await work() }
+        Task(executorPreference: self, operation: work)
     }
 }

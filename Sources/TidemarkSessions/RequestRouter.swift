@@ -7,11 +7,11 @@ internal import TidemarkWire
 
 /// One request on its way to its answer.
 struct RequestContext: Sendable {
-    let id: UInt64
-    /// Of a chunk, unless it is in the request.
-    let content: ArraySlice<UInt8>?
+    let message: ClientMessage
     let session: Session
     let member: SessionMember
+
+    var id: UInt64 { message.id }
 }
 
 /// From a request to the bytes of its answer: the one list of all requests.
@@ -21,9 +21,10 @@ struct RequestRouter: Sendable {
     let pushes: PushCenter
 
     /// Does not throw: what goes wrong is an answer as well.
-    func answer(to request: WireClientEnvelope.OneOf_Request, _ context: RequestContext) async -> [UInt8] {
+    func answer(_ context: RequestContext) async -> [UInt8] {
         do {
-            switch request {
+            switch context.message.request {
+            case nil: throw Refusal(.requestInvalid)
             case .hello: throw Refusal(.requestInvalid, "Hello comes once.")
             case .modifyRecords(let request): return try await modifyRecords(request, context)
             case .fetchRecords(let request): return try await fetchRecords(request, context)

@@ -31,7 +31,7 @@ extension RequestRouter {
             sha256: request.sha256, byteCount: request.byteCount, draft: request.draft,
             isNamedByContent: request.isNamedByContent, for: request.zone, by: viewpoint)
         let answer = await service.append(
-            context.content ?? ArraySlice(request.content), at: Int64(clamping: request.offset), to: upload)
+            context.message.content ?? ArraySlice(request.content), at: Int64(clamping: request.offset), to: upload)
         let progress = try await orRefusal(answer, of: upload)
         return ServerMessage.answer(context.id, .uploadAssetChunk(WireAssetProgress(progress)))
     }

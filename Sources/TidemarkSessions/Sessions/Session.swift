@@ -117,7 +117,7 @@ package final class Session: Sendable {
         for action in actions {
             switch action {
             case .greet(let id, let hello): greet(id, hello)
-            case .start(let message, let request): answer(message, request)
+            case .start(let message): answer(message)
             case .refuse(let id, let refusal): send { $0.send(ServerMessage.failure(id, refusal)) }
             case .pauseReading: state.withLock { $0.peer }?.pauseReading()
             case .resumeReading: state.withLock { $0.peer }?.resumeReading()
@@ -190,7 +190,7 @@ extension Session {
         hub.pushes.join(self, member)
     }
 
-    private func answer(_ message: ClientMessage, _ request: SessionMachine.Request) {
+    private func answer(_ message: ClientMessage) {
         guard let member else { return }
         guard !member.isExpired(hub.now) else { return end(.notAuthenticated) }
         if let seconds = hub.settings.throttle?(member.device) {
@@ -198,8 +198,8 @@ extension Session {
             return perform(decide { $0.finished(message.id) })
         }
         hub.scheduler.run { [self] in
-            let context = RequestContext(id: message.id, content: message.content, session: self, member: member)
-            let answer = await hub.router.answer(to: request, context)
+            let context = RequestContext(message: message, session: self, member: member)
+            let answer = await hub.router.answer(context)
             send { $0.send(answer) }
             perform(decide { $0.finished(message.id) })
         }

@@ -7,8 +7,6 @@ internal import TidemarkWire
 
 /// What a session does next, decided from what happened: no clock, no peer, no task.
 struct SessionMachine {
-    typealias Request = WireClientEnvelope.OneOf_Request
-
     enum Phase: Equatable {
         case awaitingHello
         case authenticating
@@ -22,7 +20,7 @@ struct SessionMachine {
         /// Check who this is, then tell ``SessionMachine/opened()`` or ``SessionMachine/ended(_:)``.
         case greet(UInt64, WireHello)
         /// Answer the request, then tell ``SessionMachine/finished(_:)``.
-        case start(ClientMessage, Request)
+        case start(ClientMessage)
         case refuse(UInt64, Refusal)
         case pauseReading
         case resumeReading
@@ -44,7 +42,7 @@ struct SessionMachine {
     private var fetchesRunning: Set<UInt64> = []
     /// Requests that carry or bring a part of an asset.
     private var chunksUnderWay: Set<UInt64> = []
-    private var waiting: Deque<(message: ClientMessage, request: Request)> = []
+    private var waiting: Deque<ClientMessage> = []
     /// Requests refused for their number since there was room.
     private var refusedCount = 0
     private var isPeerFull = false
@@ -122,8 +120,8 @@ struct SessionMachine {
         case .awaitingHello, .authenticating: return end(.goingAway)
         case .open:
             phase = .ending
-            let refused = waiting.map { Action.refuse($0.message.id, Refusal(.storeUnavailable)) }
-            for (message, _) in waiting { forget(message.id) }
+            let refused = waiting.map { Action.refuse($0.id, Refusal(.storeUnavailable)) }
+            for message in waiting { forget(message.id) }
             waiting.removeAll()
             return refused + (underWay.isEmpty ? end(.goingAway) : [])
         case .ending, .closed: return []
@@ -155,7 +153,7 @@ struct SessionMachine {
         underWay[message.id] = byteCount
         underWayBytes += byteCount
         if request.isAssetChunk { chunksUnderWay.insert(message.id) }
-        waiting.append((message, request))
+        waiting.append(message)
         return startWaiting() + adjustReading()
     }
 
@@ -179,16 +177,16 @@ struct SessionMachine {
     private mutating func startWaiting() -> [Action] {
         guard phase == .open, !isPeerFull, !waiting.isEmpty else { return [] }
         var actions: [Action] = []
-        var later: Deque<(message: ClientMessage, request: Request)> = []
-        while let (message, request) = waiting.popFirst() {
-            if request.isFetchOfRecords {
+        var later: Deque<ClientMessage> = []
+        while let message = waiting.popFirst() {
+            if message.request?.isFetchOfRecords == true {
                 guard fetchesRunning.count < fetchesMax else {
-                    later.append((message, request))
+                    later.append(message)
                     continue
                 }
                 fetchesRunning.insert(message.id)
             }
-            actions.append(.start(message, request))
+            actions.append(.start(message))
         }
         waiting = later
         return actions

@@ -4,8 +4,8 @@ internal import SwiftProtobuf
 internal import TidemarkDomain
 package import TidemarkWire
 
-/// One message from a client, read but not yet understood.
-package struct ClientMessage: Sendable {
+/// One message from a client, read but not yet understood. It goes through many hands: a class, so that none copies it.
+package final class ClientMessage: Sendable {
     /// Never 0.
     package let id: UInt64
     /// Nil: a request that this version does not know.
