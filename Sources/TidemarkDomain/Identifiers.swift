@@ -67,6 +67,9 @@ package struct DeviceID: Hashable, Comparable, Sendable {
         self.low = low
     }
 
+    /// No device: whoever is told of a change by nobody in particular is told, whatever device it is.
+    package static let nobody = DeviceID(high: 0, low: 0)
+
     /// The same for this user alone.
     package func marked(with user: UserID) -> DeviceID {
         DeviceID(high: high ^ (UInt64(bitPattern: user.rawValue) &* 0x9E37_79B9_7F4A_7C15), low: low)
@@ -81,7 +84,14 @@ package struct DeviceID: Hashable, Comparable, Sendable {
 
     /// 16 bytes in network order.
     package var bytes: [UInt8] {
-        [high, low].flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) } }
+        [UInt8](unsafeUninitializedCapacity: 16) { bytes, count in
+            for index in 0..<8 {
+                let shift = UInt64(56 - 8 * index)
+                bytes[index] = UInt8(truncatingIfNeeded: high >> shift)
+                bytes[8 + index] = UInt8(truncatingIfNeeded: low >> shift)
+            }
+            count = 16
+        }
     }
 
     package static func < (left: Self, right: Self) -> Bool {

@@ -84,7 +84,7 @@ struct TestZone {
     /// Decides requests as one group and keeps what they change.
     @discardableResult
     mutating func run(_ requests: [RecordsRequest], now: Timestamp = 1_000) -> [Result<RecordsOutcome, FailureReason>] {
-        let read = ZoneRead.merging(requests.map { $0.read(in: database) })
+        let read = ZoneRead(of: requests, in: key)
         var overlay = ZoneOverlay(snapshot: snapshot(for: read), store: store, limits: limits)
         let results = requests.map { request in
             let use = bytesMax.map { StorageUse(byteCount: byteCount + overlay.byteGrowth, bytesMax: $0) }

@@ -25,14 +25,14 @@ struct RecordsPlan {
 
     /// - Parameter use: of the zone's database as it is now; nil: there is no quota.
     init(_ request: RecordsRequest, on table: ZoneTable, use: StorageUse?, limits: Limits, now: Timestamp) {
-        let rules = SaveRules(request: request, table: table, limits: limits, now: now)
-        saves = request.saves.map(rules.plan)
+        let rules = SaveRules(request: request, limits: limits, now: now)
+        saves = request.saves.map { rules.plan($0, on: table) }
         deletes = request.deletes.map { name in
             guard RecordName.isValid(name, limits: limits) else {
                 // user records stay, whosever they are.
                 return .refuse(RecordName.isUser(name) ? .notPermitted : .recordNameInvalid)
             }
-            return rules.planDelete(of: name)
+            return rules.planDelete(of: name, on: table)
         }
         if table.references.isCounted { refuseTooManyReferences(table, limits: limits) }
         if let use { refuseOverQuota(table, use) }

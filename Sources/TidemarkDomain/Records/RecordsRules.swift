@@ -69,58 +69,68 @@ extension RecordsRequest {
         return Set(saves.map(\.name) + deletes).count < saves.count + deletes.count
     }
 
-    /// What must be read to decide the request: the records that it names, the new parents with their ancestors
-    /// and what deletions reach. Names that cannot exist are left out.
+    /// What must be read to decide the request alone.
     package func read(in database: DatabaseID) -> ZoneRead {
-        var names = deletes
-        var parents: Set<String> = []
-        var holders: [String] = []
-        var targets: Set<String> = []
-        var userNames: [String] = []
-        for save in saves {
-            if save.isOwnUser { userNames.append(save.name) } else { names.append(save.name) }
-            if case .set(let parent) = save.parent { parents.insert(parent) }
-            guard save.fields.mayNameOthers else { continue }
-            let held = save.fields.deleteSelfTargets
-            if !held.isEmpty { holders.append(save.name) }
-            targets.formUnion(held)
-        }
-        return ZoneRead(
-            key: ZoneKey(database: database, name: zoneName),
-            recordNames: (parents.union(names).filter { RecordName.isValid($0) } + userNames).sorted(),
-            parentNames: Set(deletes).filter { RecordName.isValid($0) }.sorted(),
-            newParentNames: parents.filter { RecordName.isValid($0) }.sorted(),
-            holderNames: Set(holders).filter { RecordName.isValid($0) }.sorted(),
-            referenceTargets: targets.filter { RecordName.isValid($0) }.sorted(),
-            devices: [memoryDevice], assets: Set(saves.flatMap(\.assets)).inOrder,
-            needsZoneKeys: saves.contains { !$0.zoneKeyIDs.isEmpty }, users: access.scope == .public ? [user] : [])
-    }
-}
-
-extension Set<FieldAsset> {
-    fileprivate var inOrder: [FieldAsset] {
-        isEmpty ? [] : sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }
+        ZoneRead(of: [self], in: ZoneKey(database: database, name: zoneName))
     }
 }
 
 extension ZoneRead {
-    /// What must be read for several requests to one zone, each thing once.
-    ///
-    /// - Precondition: there is at least one, and all are of the same zone.
-    package static func merging(_ reads: [ZoneRead]) -> ZoneRead {
-        guard let first = reads.first else { preconditionFailure("nothing to merge") }
-        precondition(reads.allSatisfy { $0.key == first.key })
-        if reads.count == 1 { return first }
-        return ZoneRead(
-            key: first.key,
-            recordNames: Set(reads.flatMap(\.recordNames)).sorted(),
-            parentNames: Set(reads.flatMap(\.parentNames)).sorted(),
-            newParentNames: Set(reads.flatMap(\.newParentNames)).sorted(),
-            holderNames: Set(reads.flatMap(\.holderNames)).sorted(),
-            referenceTargets: Set(reads.flatMap(\.referenceTargets)).sorted(),
-            devices: Set(reads.flatMap(\.devices)).sorted(), assets: Set(reads.flatMap(\.assets)).inOrder,
-            needsZoneKeys: reads.contains(where: \.needsZoneKeys),
-            users: Set(reads.flatMap(\.users)).sorted { $0.rawValue < $1.rawValue })
+    /// What must be read to decide requests to one zone, each thing once: the records that they name, the new parents
+    /// with their ancestors, and what deletions reach. Names that cannot exist are left out.
+    package init(of requests: some Sequence<RecordsRequest>, in key: ZoneKey) {
+        var names: [String] = []
+        var userNames: [String] = []
+        var deletes: [String] = []
+        var parents: [String] = []
+        var holders: [String] = []
+        var targets: [String] = []
+        var devices: [DeviceID] = []
+        var assets: Set<FieldAsset> = []
+        var users: Set<UserID> = []
+        var needsZoneKeys = false
+        for request in requests {
+            precondition(request.zoneName == key.name)
+            devices.append(request.memoryDevice)
+            if request.access.scope == .public { users.insert(request.user) }
+            deletes += request.deletes
+            for save in request.saves {
+                if save.isOwnUser { userNames.append(save.name) } else { names.append(save.name) }
+                if case .set(let parent) = save.parent { parents.append(parent) }
+                if !save.assets.isEmpty { assets.formUnion(save.assets) }
+                if !save.zoneKeyIDs.isEmpty { needsZoneKeys = true }
+                guard save.fields.mayNameOthers else { continue }
+                let held = save.fields.deleteSelfTargets
+                if !held.isEmpty { holders.append(save.name) }
+                targets += held
+            }
+        }
+        let limits = Limits()
+        func existing(_ names: [String], and others: [String] = []) -> [String] {
+            (names.filter { RecordName.isValid($0, limits: limits) } + others).sortedOnce()
+        }
+        self.init(
+            key: key, recordNames: existing(names + deletes + parents, and: userNames), parentNames: existing(deletes),
+            newParentNames: existing(parents), holderNames: existing(holders), referenceTargets: existing(targets),
+            devices: devices.sortedOnce(),
+            assets: assets.isEmpty ? [] : assets.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) },
+            needsZoneKeys: needsZoneKeys, users: users.sorted { $0.rawValue < $1.rawValue })
+    }
+}
+
+extension Array where Element: Comparable {
+    /// In order, each once.
+    fileprivate consuming func sortedOnce() -> [Element] {
+        guard count > 1 else { return self }
+        var result = self
+        result.sort()
+        var end = 1
+        for index in 1..<result.count where result[index] != result[end - 1] {
+            result[end] = result[index]
+            end += 1
+        }
+        result.removeSubrange(end...)
+        return result
     }
 }
 

@@ -20,19 +20,20 @@ enum PlannedSave: Sendable {
 }
 
 /// The rules of one save (section 5), in the order of `RecordsRules`.
+///
+/// NB: the table is handed in each time, because to keep it here would be to copy it for each request of a group.
 struct SaveRules {
     let request: RecordsRequest
-    let table: ZoneTable
     let limits: Limits
     let now: Timestamp
 
-    func plan(_ save: RecordSave) -> PlannedSave {
+    func plan(_ save: RecordSave, on table: ZoneTable) -> PlannedSave {
         if let reason = save.refusal(within: limits) { return .refuse(ItemFailure(reason)) }
         if let refusal = save.schemaRefusal { return .refuse(ItemFailure(refusal)) }
         let current = table.living(save.name)
         if let current, !permissions(on: current).contains(.write) { return .refuse(ItemFailure(.notPermitted)) }
         if let current, current.type != save.type { return .refuse(ItemFailure(.recordTypeChanged)) }
-        switch request.policy.verdict(tag: save.tag, current: current.map(table.tag(of:))) {
+        switch request.policy.verdict(tag: save.tag, current: current.map { table.tag(of: $0) }) {
         case .refuse(let reason):
             return .refuse(ItemFailure(reason, serverRecord: current, serverZone: current.map { _ in table.zone }))
         case .create:
@@ -40,10 +41,10 @@ struct SaveRules {
             guard save.isOwnUser || permissions(onNew: save.type).contains(.create) else {
                 return .refuse(ItemFailure(.createNotPermitted))
             }
-            return limiting(create(save, over: table[save.name]), save)
+            return limiting(create(save, over: table[save.name]), save, on: table)
         case .update:
             guard let current else { preconditionFailure("an update without a record") }
-            return limiting(update(current, by: save), save)
+            return limiting(update(current, by: save), save, on: table)
         }
     }
 
@@ -67,7 +68,7 @@ struct SaveRules {
     }
 
     /// What must be true of the record as it would be.
-    private func limiting(_ plan: PlannedSave, _ save: RecordSave) -> PlannedSave {
+    private func limiting(_ plan: PlannedSave, _ save: RecordSave, on table: ZoneTable) -> PlannedSave {
         guard case .write(let record) = plan else { return plan }
         if record.fields.byteCount > limits.recordBytesMax {
             return .refuse(ItemFailure(.recordTooLarge, within: limits, count: record.fields.byteCount))
@@ -79,7 +80,7 @@ struct SaveRules {
     }
 
     /// where there is no living record there is nothing to do, which is a success too.
-    func planDelete(of name: String) -> PlannedDelete {
+    func planDelete(of name: String, on table: ZoneTable) -> PlannedDelete {
         if let current = table.living(name), !permissions(on: current).contains(.write) {
             return .refuse(.notPermitted)
         }

@@ -37,8 +37,7 @@ package struct ZoneOverlay: Sendable {
         precondition(request.zoneName == key.name)
         if let reason = request.refusal(within: limits) { return .failure(reason) }
         let device = request.memoryDevice
-        let memory = memories[device] ?? RequestMemory()
-        switch memory.recall(request.id, now: now, limits: limits) {
+        switch (memories[device] ?? RequestMemory()).recall(request.id, now: now, limits: limits) {
         case .remembered(let bytes): return remembered(bytes, of: request)
         case .tooOld: return .failure(.requestTooOld)
         case .unseen: break
@@ -49,7 +48,7 @@ package struct ZoneOverlay: Sendable {
         let changeNumber = table.changeNumber
         let outcome = Self.decide(request, on: &table, use: use, limits: limits, now: now)
         if table.changeNumber > changeNumber { movedBy.insert(request.id.device) }
-        memories[device] = memory.remembering(outcome.encoded, of: request.id, limits: limits)
+        memories[device, default: RequestMemory()].remember(outcome.encoded, of: request.id, limits: limits)
         decidedFor.insert(device)
         if !request.clientToken.isEmpty { clientTokens[request.id.device] = request.clientToken }
         return .success(outcome)

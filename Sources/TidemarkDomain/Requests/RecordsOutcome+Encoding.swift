@@ -5,7 +5,7 @@ extension RecordsOutcome {
     ///
     /// Numbers are differences to those of the item before, which are nearly always small: a dozen bytes a save.
     package var encoded: [UInt8] {
-        var writer = CompactWriter()
+        var writer = CompactWriter(capacity: 8 + saves.count * 24 + deletes.count)
         writer.write(MemoryFormat.recordsOutcome)
         writer.write(saves.count)
         writer.write(deletes.count)
@@ -15,7 +15,7 @@ extension RecordsOutcome {
             case .saved(let metadata):
                 let numbers = MetadataNumbers(metadata)
                 writer.write(0)
-                for (number, base) in zip(numbers.all, previous.all) { writer.write(signed: number &- base) }
+                numbers.write(after: previous, to: &writer)
                 previous = numbers
             case .failed(let failure):
                 writer.write(Int(failure.reason.rawValue))
@@ -71,31 +71,51 @@ extension FailureReason {
 
 /// The numbers in a record's metadata, in the order in which they are written.
 private struct MetadataNumbers {
-    var all: [Int64]
+    private var zone: Int64 = 0
+    private var changeNumber: Int64 = 0
+    private var createdAt: Int64 = 0
+    private var createdBy: Int64 = 0
+    private var modifiedAt: Int64 = 0
+    private var modifiedBy: Int64 = 0
 
-    init() {
-        all = [0, 0, 0, 0, 0, 0]
-    }
+    init() {}
 
     init(_ metadata: RecordMetadata) {
-        all = [
-            metadata.zone.rawValue, metadata.changeNumber, metadata.createdAt.milliseconds,
-            metadata.createdBy.rawValue, metadata.modifiedAt.milliseconds, metadata.modifiedBy.rawValue,
-        ]
+        zone = metadata.zone.rawValue
+        changeNumber = metadata.changeNumber
+        createdAt = metadata.createdAt.milliseconds
+        createdBy = metadata.createdBy.rawValue
+        modifiedAt = metadata.modifiedAt.milliseconds
+        modifiedBy = metadata.modifiedBy.rawValue
+    }
+
+    func write(after previous: MetadataNumbers, to writer: inout CompactWriter) {
+        writer.write(signed: zone &- previous.zone)
+        writer.write(signed: changeNumber &- previous.changeNumber)
+        writer.write(signed: createdAt &- previous.createdAt)
+        writer.write(signed: createdBy &- previous.createdBy)
+        writer.write(signed: modifiedAt &- previous.modifiedAt)
+        writer.write(signed: modifiedBy &- previous.modifiedBy)
     }
 
     func next(from reader: inout CompactReader) -> MetadataNumbers? {
+        guard let zone = reader.readSigned(), let changeNumber = reader.readSigned(),
+            let createdAt = reader.readSigned(), let createdBy = reader.readSigned(),
+            let modifiedAt = reader.readSigned(), let modifiedBy = reader.readSigned()
+        else { return nil }
         var numbers = self
-        for index in all.indices {
-            guard let difference = reader.readSigned() else { return nil }
-            numbers.all[index] &+= difference
-        }
+        numbers.zone &+= zone
+        numbers.changeNumber &+= changeNumber
+        numbers.createdAt &+= createdAt
+        numbers.createdBy &+= createdBy
+        numbers.modifiedAt &+= modifiedAt
+        numbers.modifiedBy &+= modifiedBy
         return numbers
     }
 
     var metadata: RecordMetadata {
         RecordMetadata(
-            zone: ZoneID(all[0]), changeNumber: all[1], createdAt: Timestamp(milliseconds: all[2]),
-            createdBy: UserID(all[3]), modifiedAt: Timestamp(milliseconds: all[4]), modifiedBy: UserID(all[5]))
+            zone: ZoneID(zone), changeNumber: changeNumber, createdAt: Timestamp(milliseconds: createdAt),
+            createdBy: UserID(createdBy), modifiedAt: Timestamp(milliseconds: modifiedAt), modifiedBy: UserID(modifiedBy))
     }
 }

@@ -26,29 +26,25 @@ extension RequestMemory {
         return id.issuedAt.milliseconds < oldest ? .tooOld : .unseen
     }
 
-    /// This memory with one outcome more, and without those that the device no longer waits for.
+    /// Takes in one outcome more, and drops those that the device no longer waits for.
     ///
     /// Bounded whatever the device says it waits for: past `requestsInFlightMax` outcomes or `requestMemoryBytesMax` bytes
     /// the oldest are forgotten, but never the new one. A request whose outcome is forgotten is refused when repeated,
     /// not applied again.
-    package func remembering(_ outcome: [UInt8], of id: RequestID, limits: Limits) -> RequestMemory {
-        var memory = self
-        memory.outcomes[id.counter] = outcome
-        memory.forget(below: max(lowestCounter, id.lowestUnanswered))
-        var byteCount = memory.outcomes.values.reduce(0) { $0 + $1.count }
-        var counters = memory.outcomes.keys.sorted()[...]
-        while counters.count > limits.requestsInFlightMax || byteCount > limits.requestMemoryBytesMax,
-            let oldest = counters.first, oldest != id.counter
+    package mutating func remember(_ outcome: [UInt8], of id: RequestID, limits: Limits) {
+        outcomes[id.counter] = outcome
+        forget(below: max(lowestCounter, id.lowestUnanswered))
+        var byteCount = outcomes.values.reduce(0) { $0 + $1.count }
+        while outcomes.count > limits.requestsInFlightMax || byteCount > limits.requestMemoryBytesMax,
+            let oldest = outcomes.keys.min(), oldest != id.counter
         {
-            counters.removeFirst()
-            byteCount -= memory.outcomes[oldest]?.count ?? 0
-            memory.forget(below: oldest + 1)
+            byteCount -= outcomes[oldest]?.count ?? 0
+            forget(below: oldest + 1)
         }
-        return memory
     }
 
     private mutating func forget(below counter: UInt64) {
         lowestCounter = max(lowestCounter, counter)
-        if outcomes.keys.contains(where: { $0 < counter }) { outcomes = outcomes.filter { $0.key >= counter } }
+        for old in outcomes.keys.filter({ $0 < counter }) { outcomes[old] = nil }
     }
 }

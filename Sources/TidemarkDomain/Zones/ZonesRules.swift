@@ -34,18 +34,19 @@ extension ZonesRequest {
         on snapshot: ZonesSnapshot, limits: Limits, now: Timestamp
     ) -> (outcome: Result<ZonesOutcome, FailureReason>, changes: ZonesChanges?) {
         if let reason = refusal(within: limits) { return (.failure(reason), nil) }
-        let memory = snapshot.memory ?? RequestMemory()
+        var memory = snapshot.memory ?? RequestMemory()
         switch memory.recall(id, now: now, limits: limits) {
         case .remembered(let bytes): return (remembered(bytes), nil)
         case .tooOld: return (.failure(.requestTooOld), nil)
         case .unseen: break
         }
         let (outcome, created) = decideItems(on: snapshot, limits: limits)
+        memory.remember(outcome.encoded, of: id, limits: limits)
         let removed = deletes.filter { $0 != ZoneName.default }.compactMap { snapshot.zones[$0]?.id }
         let changes = ZonesChanges(
             created: created, createdPerZone: Set(created.filter { encryptionScopes[$0] == .perZone }),
             removed: removed.sorted(), device: id.device,
-            memory: memory.remembering(outcome.encoded, of: id, limits: limits))
+            memory: memory)
         return (.success(outcome), changes)
     }
 

@@ -20,9 +20,8 @@ extension CloudService {
             return .success(record.map { !$0.isDeleted } ?? false)
         }
         guard case .success(false) = found else { return }
-        var save = RecordSave(
-            name: name, type: RecordType.users, tag: nil, fields: FieldMap(), parent: .unchanged)
-        save.isOwnUser = true
+        let save = RecordSave(
+            name: name, type: RecordType.users, tag: nil, fields: FieldMap(), parent: .unchanged, isOwnUser: true)
         // A device that no client is, and another each time: nobody can have used its requests up. Of servers that do so at
         // once the first one makes it, the others find it made.
         let device = DeviceID(high: scheduler.randomBits(), low: scheduler.randomBits())

@@ -10,7 +10,7 @@ struct GroupDecision: Sendable {
     private(set) var outcomes: [Result<RecordsOutcome, FailureReason>] = []
     /// Only zones in which something is to be written, if only a remembered outcome.
     let changes: [ZoneChanges]
-    /// Zones whose records changed, for each device that changed them.
+    /// Zones whose records changed, each once.
     let notices: [ZoneNotice]
 
     /// - Parameters:
@@ -27,14 +27,21 @@ struct GroupDecision: Sendable {
         var uses = Dictionary(
             zip(keys, snapshots).compactMap { key, snapshot in snapshot.storageUse.map { (key.database, $0) } },
             uniquingKeysWith: { first, _ in first })
-        for entry in entries {
-            guard let index = indices[entry.key] else {
-                outcomes.append(.failure(.serverFault))
+        outcomes.reserveCapacity(entries.count)
+        for part in entries.zones {
+            guard let key = part.first?.key, let index = indices[key] else {
+                outcomes += part.map { _ in .failure(.serverFault) }
                 continue
             }
-            let byteGrowth = overlays[index].byteGrowth
-            outcomes.append(overlays[index].apply(entry.request, now: now, use: uses[entry.key.database]))
-            uses[entry.key.database]?.byteCount += overlays[index].byteGrowth - byteGrowth
+            for entry in part {
+                guard !uses.isEmpty else {
+                    outcomes.append(overlays[index].apply(entry.request, now: now))
+                    continue
+                }
+                let byteGrowth = overlays[index].byteGrowth
+                outcomes.append(overlays[index].apply(entry.request, now: now, use: uses[key.database]))
+                uses[key.database]?.byteCount += overlays[index].byteGrowth - byteGrowth
+            }
         }
         changes = zip(overlays, snapshots).compactMap { overlay, snapshot in
             guard var changes = overlay.changes else { return nil }
@@ -43,14 +50,19 @@ struct GroupDecision: Sendable {
             }
             return changes
         }
-        notices = zip(keys, overlays).flatMap { key, overlay in
-            overlay.movedBy.sorted().map { ZoneNotice(database: key.database, device: $0, zoneName: key.name) }
+        notices = zip(keys, overlays).compactMap { key, overlay in
+            guard let first = overlay.movedBy.first else { return nil }
+            // Where several devices changed the zone each of them is told, as is everybody else.
+            let device = overlay.movedBy.count == 1 ? first : .nobody
+            return ZoneNotice(database: key.database, device: device, zoneName: key.name)
         }
     }
 
     /// One a zone: all that its requests need to have read.
     static func reads(of entries: [WriteQueue.Entry], keys: [ZoneKey]) -> [ZoneRead] {
-        let requests = Dictionary(grouping: entries, by: \.key)
-        return keys.map { key in ZoneRead.merging((requests[key] ?? []).map { $0.request.read(in: key.database) }) }
+        if keys.count == 1 { return [ZoneRead(of: entries.lazy.map(\.request), in: keys[0])] }
+        var requests: [ZoneKey: [RecordsRequest]] = [:]
+        for part in entries.zones { requests[part[part.startIndex].key, default: []] += part.lazy.map(\.request) }
+        return keys.map { ZoneRead(of: requests[$0] ?? [], in: $0) }
     }
 }

@@ -78,6 +78,12 @@ struct WriteQueue {
             counter = request.id.counter
             user = request.user
         }
+
+        /// Different requests of one device in one zone differ in their counters, which is enough to tell most apart.
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(device.low)
+            hasher.combine(counter)
+        }
     }
 
     private let settings: WriteSettings
@@ -256,17 +262,25 @@ extension WriteQueue {
                 passedOver.append(key)
                 continue
             }
-            lanes[key]?.phase = .writing
-            while let entry = lanes[key]?.waiting.first, group.isEmpty || room.fits(entry) {
-                lanes[key]?.waiting.removeFirst()
-                room.take(entry)
-                group.append(entry)
-            }
+            take(from: key, into: &group, &room)
             zoneCount += 1
             if lane.isAlone { break }
         }
         ready.prepend(contentsOf: passedOver)
         return group
+    }
+
+    private mutating func take(from key: ZoneKey, into group: inout [Entry], _ room: inout Room) {
+        lanes[key]?.phase = .writing
+        // Taken out, so that it is not copied.
+        guard var waiting = lanes[key].map(\.waiting) else { return }
+        lanes[key]?.waiting = []
+        while let entry = waiting.first, group.isEmpty || room.fits(entry) {
+            waiting.removeFirst()
+            room.take(entry)
+            group.append(entry)
+        }
+        lanes[key]?.waiting = waiting
     }
 
     private func canJoin(_ lane: Lane, _ key: ZoneKey, _ group: [Entry]) -> Bool {
@@ -309,7 +323,20 @@ extension WriteQueue {
     /// Each zone once, in the order of their first requests.
     static func keys(of entries: [Entry]) -> [ZoneKey] {
         var seen: Set<ZoneKey> = []
-        return entries.map(\.key).filter { seen.insert($0).inserted }
+        return entries.zones.compactMap(\.first?.key).filter { seen.insert($0).inserted }
+    }
+}
+
+extension [WriteQueue.Entry] {
+    /// Cut where the zone changes. A group has the entries of a zone one after the other, unless some were put back.
+    var zones: [ArraySlice<WriteQueue.Entry>] {
+        var zones: [ArraySlice<WriteQueue.Entry>] = []
+        var start = 0
+        for index in indices.dropFirst() where self[index].key != self[start].key {
+            zones.append(self[start..<index])
+            start = index
+        }
+        return isEmpty ? [] : zones + [self[start...]]
     }
 }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 final class Answer<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var waiters: [UnsafeContinuation<Void, Never>] = []
     }
 
     private let state = Mutex(State())
@@ -17,7 +17,7 @@ final class Answer<Value: Sendable>: Sendable {
             // Read under the lock also after the wait: the thread sanitizer does not see what orders a continuation
             // that is resumed before its task waits.
             if let value = state.withLock({ $0.value }) { return value }
-            await withCheckedContinuation { continuation in
+            await withUnsafeContinuation { continuation in
                 let isGiven = state.withLock { state in
                     if state.value == nil { state.waiters.append(continuation) }
                     return state.value != nil
@@ -30,7 +30,7 @@ final class Answer<Value: Sendable>: Sendable {
     /// The first value counts; later ones are dropped.
     func give(_ value: Value) {
         let waiters = state.withLock { state in
-            guard state.value == nil else { return [] as [CheckedContinuation<Void, Never>] }
+            guard state.value == nil else { return [] as [UnsafeContinuation<Void, Never>] }
             state.value = value
             defer { state.waiters = [] }
             return state.waiters

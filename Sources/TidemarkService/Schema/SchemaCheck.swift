@@ -38,13 +38,15 @@ enum SchemaCheck {
         var checked = entries
         for (index, entry) in entries.enumerated() {
             guard let stamp = stamps[entry.key.database], let schema = schemas[stamp.container] else { continue }
-            if entry.request.access.scope == .public {
-                checked[index].request.access.grants = schema.grants
-                checked[index].request.access.roles = roles[entry.request.user] ?? []
+            var access = entry.request.access
+            if access.scope == .public {
+                access.grants = schema.grants
+                access.roles = roles[entry.request.user] ?? []
             }
-            let request = checked[index].request
-            for (save, refusal) in reading.refusals(of: request, over: records[entry.key] ?? [:], by: schema) {
-                checked[index].request.saves[save].schemaRefusal = refusal
+            let refusals = reading.refusals(
+                of: entry.request, with: access, over: records[entry.key] ?? [:], by: schema)
+            if access.scope == .public || !refusals.isEmpty {
+                checked[index].request = entry.request.with(access: access, refusals: refusals)
             }
         }
         self = reading.lessons.isEmpty ? .checked(checked) : .teaches(reading.lessons)
@@ -56,7 +58,8 @@ enum SchemaCheck {
 
         /// By the places of the saves; empty where all is well, which is the usual case.
         mutating func refusals(
-            of request: RecordsRequest, over records: [String: RecordState], by schema: KnownSchema
+            of request: RecordsRequest, with access: RecordAccess, over records: [String: RecordState],
+            by schema: KnownSchema
         ) -> [(save: Int, refusal: SchemaRefusal)] {
             var refusals: [(save: Int, refusal: SchemaRefusal)] = []
             for (index, save) in request.saves.enumerated() {
@@ -66,7 +69,7 @@ enum SchemaCheck {
                 case .teaches(let lesson):
                     // A save that fails in any case teaches nothing.
                     guard save.refusal(within: limits) == nil,
-                        request.access.mayTry(save, over: records[save.name])
+                        access.mayTry(save, over: records[save.name])
                     else { continue }
                     if !add(lesson, to: schema.schema) {
                         refusals.append((index, .full(type: save.type, entriesMax: limits.schemaEntriesMax)))

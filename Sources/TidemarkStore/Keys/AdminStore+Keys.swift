@@ -49,8 +49,7 @@ extension AdminStore {
             throw StorageError(error, duringCommit: false)
         }
         // no device did it, so that all are told.
-        let nobody = DeviceID(high: 0, low: 0)
-        let notices = Set(ended).map { ServerNotice.zone(ZoneNotice(database: $0, device: nobody, zoneName: "")) }
+        let notices = Set(ended).map { ServerNotice.zone(ZoneNotice(database: $0, device: .nobody, zoneName: "")) }
         if !notices.isEmpty { try await storage.post(notices) }
         return .done(endedZoneCount: ended.count)
     }

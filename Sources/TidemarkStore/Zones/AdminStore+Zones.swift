@@ -37,8 +37,7 @@ extension AdminStore {
         ])
         guard rows[1].count > 0 else { return false }
         // no device did it, so that all are told.
-        let nobody = DeviceID(high: 0, low: 0)
-        try await storage.post([.zone(ZoneNotice(database: key.database, device: nobody, zoneName: ""))])
+        try await storage.post([.zone(ZoneNotice(database: key.database, device: .nobody, zoneName: ""))])
         return true
     }
 }

@@ -140,8 +140,7 @@ final class TestCore: Sendable {
             database.endZone(ZoneKey(database: owner, name: name), reason: reason)
         else { return false }
         // no device did it, so that all are told.
-        let nobody = DeviceID(high: 0, low: 0)
-        database.post(.zone(ZoneNotice(database: owner, device: nobody, zoneName: "")))
+        database.post(.zone(ZoneNotice(database: owner, device: .nobody, zoneName: "")))
         return true
     }
 }

@@ -161,7 +161,7 @@ private struct QuotaWorld {
 
     /// One transaction, as a server decides it.
     func decide(_ requests: [RecordsRequest], in zone: ZoneKey, on storage: any Storage, _ isKept: Bool) async throws {
-        let transaction = try await storage.beginWrite([ZoneRead.merging(requests.map { $0.read(in: database) })])
+        let transaction = try await storage.beginWrite([ZoneRead(of: requests, in: zone)])
         var overlay = ZoneOverlay(snapshot: transaction.snapshots[0], store: transaction.store, limits: Limits())
         for request in requests { _ = overlay.apply(request, now: StorageFixture.now) }
         if isKept, let changes = overlay.changes {

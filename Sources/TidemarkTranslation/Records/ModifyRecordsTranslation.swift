@@ -34,11 +34,9 @@ extension RecordsPart {
             }
             var saves: [RecordSave] = []
             saves.reserveCapacity(part.saves.count)
-            for save in part.saves { saves.append(try RecordSave(save, limits: limits)) }
-            if zoneName == ZoneName.default {
-                for index in saves.indices where saves[index].name == viewpoint.userRecordName {
-                    saves[index].isOwnUser = true
-                }
+            let userRecordName = zoneName == ZoneName.default ? viewpoint.userRecordName : nil
+            for save in part.saves {
+                saves.append(try RecordSave(save, isOwnUser: save.name == userRecordName, limits: limits))
             }
             let records = RecordsRequest(
                 id: id, zoneName: zoneName, saves: saves, deletes: part.deletes, policy: policy,
@@ -53,7 +51,7 @@ extension RecordsPart {
 }
 
 extension RecordSave {
-    fileprivate init(_ save: WireRecordSave, limits: Limits) throws(Refusal) {
+    fileprivate convenience init(_ save: WireRecordSave, isOwnUser: Bool, limits: Limits) throws(Refusal) {
         var fields = FieldMap()
         var failure: FailureReason?
         do {
@@ -66,7 +64,7 @@ extension RecordSave {
         }
         self.init(
             name: save.name, type: save.type, tag: save.tag.isEmpty ? nil : ChangeTag(bytes: [UInt8](save.tag)),
-            fields: fields, parent: try ParentChange(save), fieldsFailure: failure)
+            fields: fields, parent: try ParentChange(save), fieldsFailure: failure, isOwnUser: isOwnUser)
     }
 }
 

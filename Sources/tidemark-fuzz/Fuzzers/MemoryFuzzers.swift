@@ -21,7 +21,8 @@ extension Fuzzer {
         guard id.isPlausible else { return decoded != nil }
         let memory = decoded ?? RequestMemory()
         _ = memory.recall(id, now: now, limits: Limits())
-        let after = memory.remembering([1, 2, 3], of: id, limits: Limits())
+        var after = memory
+        after.remember([1, 2, 3], of: id, limits: Limits())
         try Finding.unless(RequestMemory(decoding: after.encoded) == after, "\(after) is garbled")
         return decoded != nil
     }

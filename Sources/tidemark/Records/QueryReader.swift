@@ -36,7 +36,7 @@ struct QueryReader: Sendable {
     ) async throws -> TidemarkDomain.Query {
         var viewpoint = Viewpoint(
             access: place.access, userRecordName: place.user?.recordName ?? "", database: place.database,
-            device: DeviceID(high: 0, low: 0), store: StoreIncarnation(0))
+            device: .nobody, store: StoreIncarnation(0))
         do throws(Refusal) {
             let search = try RecordsSearch(encodedQuery: bytes, by: viewpoint, limits: limits)
             if search.unknownUsers.isEmpty { return search.query }

@@ -42,12 +42,11 @@ import TidemarkFields
 
     @Test func `a transaction asks for a zone's keys only where something is encrypted`() throws {
         var zone = TestZone()
-        let plain = zone.request(saves: [save("a")], policy: .allKeys).read(in: DatabaseID(1))
+        let plain = zone.request(saves: [save("a")], policy: .allKeys)
         let encrypted = zone.request(saves: [save("a"), save("b", try Self.sealed(1))], policy: .allKeys)
-            .read(in: DatabaseID(1))
-        #expect(!plain.needsZoneKeys && encrypted.needsZoneKeys)
-        #expect(ZoneRead.merging([plain, encrypted]).needsZoneKeys)
-        #expect(!ZoneRead.merging([plain, plain]).needsZoneKeys)
+        func needsKeys(_ requests: RecordsRequest...) -> Bool { ZoneRead(of: requests, in: zone.key).needsZoneKeys }
+        #expect(!needsKeys(plain) && needsKeys(encrypted))
+        #expect(needsKeys(plain, encrypted) && !needsKeys(plain, plain))
     }
 
     @Test func `keys of other lengths are refused`() {

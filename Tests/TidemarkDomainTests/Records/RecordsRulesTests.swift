@@ -189,9 +189,8 @@ import TidemarkFields
         let (mine, other) = ("_" + String(repeating: "1", count: 32), "_" + String(repeating: "2", count: 32))
         var zone = TestZone(name: ZoneName.default)
         func own(_ name: String, type: String = RecordType.users) -> RecordSave {
-            var save = save(name, type: type)
-            save.isOwnUser = true
-            return save
+            RecordSave(
+                name: name, type: type, tag: nil, fields: fields([:]), parent: .unchanged, isOwnUser: true)
         }
         #expect(zone.save(own(mine)).reasons == [nil])
         #expect(zone.living(mine)?.type == RecordType.users)
@@ -207,8 +206,8 @@ import TidemarkFields
         #expect(zone.living(mine) != nil)
         // Whatever is granted, everybody has one; and only they change it.
         let closed = [RecordType.users: Grants([.creator: .write])]
-        var request = zone.request(saves: [own(other)], user: bob)
-        request.access = RecordAccess(scope: .public, user: bob, grants: closed)
+        let request = zone.request(saves: [own(other)], user: bob)
+            .with(access: RecordAccess(scope: .public, user: bob, grants: closed), refusals: [])
         #expect(zone.run(request).reasons == [nil])
         #expect(RecordName.isUser(mine) && !RecordName.isUser("_1") && !RecordName.isUser(mine.uppercased() + "A"))
     }
@@ -289,7 +288,7 @@ import TidemarkFields
             zone.request(saves: [save("s")], device: phone),
             zone.request(deletes: ["never"], device: DeviceID(high: 3, low: 3)),
         ]
-        let read = ZoneRead.merging(requests.map { $0.read(in: database) })
+        let read = ZoneRead(of: requests, in: zone.key)
         #expect(read.devices == [phone, laptop, DeviceID(high: 3, low: 3)])
         var overlay = ZoneOverlay(snapshot: zone.snapshot(for: read), store: store, limits: Limits())
         for request in requests { _ = overlay.apply(request, now: 1) }

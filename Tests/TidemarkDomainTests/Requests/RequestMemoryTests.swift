@@ -102,16 +102,16 @@ import TidemarkTestSupport
         limits.requestMemoryBytesMax = 1_000
         var memory = RequestMemory()
         for counter in 1...UInt64(50) {
-            memory = memory.remembering([1], of: stamp(counter), limits: limits)
+            memory.remember([1], of: stamp(counter), limits: limits)
             #expect(memory.outcomes.count <= 10 && memory.outcomes[counter] != nil)
         }
         #expect(memory.lowestCounter == 41 && memory.outcomes.keys.min() == 41)
         #expect(memory.recall(stamp(40), now: 0, limits: limits) == .tooOld)
-        memory = memory.remembering(Array(repeating: 0, count: 995), of: stamp(51), limits: limits)
+        memory.remember(Array(repeating: 0, count: 995), of: stamp(51), limits: limits)
         #expect(memory.outcomes.count == 6)
-        memory = memory.remembering(Array(repeating: 0, count: 2_000), of: stamp(52), limits: limits)
+        memory.remember(Array(repeating: 0, count: 2_000), of: stamp(52), limits: limits)
         #expect(memory.outcomes.keys.sorted() == [52] && memory.lowestCounter == 52)
-        memory = memory.remembering([], of: stamp(.max, waitingFor: .max), limits: limits)
+        memory.remember([], of: stamp(.max, waitingFor: .max), limits: limits)
         #expect(memory.lowestCounter == .max && memory.outcomes == [.max: []])
     }
 
@@ -119,9 +119,9 @@ import TidemarkTestSupport
         var memory = RequestMemory()
         for counter in [3, 1, 2] as [UInt64] {
             #expect(memory.recall(stamp(counter), now: 0, limits: limits) == .unseen)
-            memory = memory.remembering([UInt8(counter)], of: stamp(counter), limits: limits)
+            memory.remember([UInt8(counter)], of: stamp(counter), limits: limits)
         }
-        memory = memory.remembering([5], of: stamp(5, waitingFor: 3), limits: limits)
+        memory.remember([5], of: stamp(5, waitingFor: 3), limits: limits)
         #expect(memory == RequestMemory(lowestCounter: 3, outcomes: [3: [3], 5: [5]]))
         #expect(memory.recall(stamp(4), now: 0, limits: limits) == .unseen)
     }
