@@ -29,8 +29,7 @@ extension AdminStore {
     /// By record type; all containers together.
     package func indexes() async throws(StorageError) -> [Index] {
         let wanted = try await wantedIndexes()
-        let rows = try await storage.read(QueryStatements.indexes(.text(PhysicalIndex.namePrefix)))
-        let existing = try decode { () throws(PostgresError) in try ExistingIndex.decode(rows) }
+        let existing = try await existingIndexes()
         let found = Dictionary(existing.map { ($0.name, $0) }) { first, _ in first }
         let names = Set(wanted.map(\.name))
         return wanted.map { index in
@@ -54,10 +53,12 @@ extension AdminStore {
         try await storage.indexBuilder.build(try await wantedIndexes(), dropsOthers: true)
     }
 
-    /// Makes what is missing or broken, and returns when all is there.
+    /// Makes what is missing or broken, and returns when all is there and the planner knows what is in it.
     package func buildMissingIndexes() async throws(StorageError) {
-        guard try await indexes().contains(where: { $0.state != .valid && $0.state != .unused }) else { return }
-        try await storage.indexBuilder.build(try await wantedIndexes())
+        let wanted = try await wantedIndexes()
+        let existing = try await existingIndexes()
+        guard !wanted.allSatisfy({ index in existing.contains { $0.isGood(as: index) } }) else { return }
+        try await storage.indexBuilder.build(wanted)
     }
 
     /// Computes what the container's schema marks for the records that are there, and makes the indexes for it: after the
@@ -72,6 +73,11 @@ extension AdminStore {
         for type in types { try await storage.fillIndexValues(of: type, in: container) }
         let schema = try await schema(of: container).schema
         try await storage.indexBuilder.build(Self.indexes(for: schema))
+    }
+
+    private func existingIndexes() async throws(StorageError) -> [ExistingIndex] {
+        let rows = try await storage.read(QueryStatements.indexes(.text(PhysicalIndex.namePrefix)))
+        return try decode { () throws(PostgresError) in try ExistingIndex.decode(rows) }
     }
 
     private func wantedIndexes() async throws(StorageError) -> [PhysicalIndex] {

@@ -144,15 +144,23 @@ final class IndexBuilder: Sendable {
         let existing = try ExistingIndex.decode(rows)
         let names = Set(wanted.map(\.name))
         for index in existing where !index.isValid || (dropsOthers && !names.contains(index.name)) {
-            try await connection.executeScript(PhysicalIndex.dropSQL(index.name), timeout: Self.buildTimeMax)
+            for sql in PhysicalIndex.dropSQL(index.name) {
+                try await connection.executeScript(sql, timeout: Self.buildTimeMax)
+            }
         }
         var valid = Set(existing.filter(\.isValid).map(\.name))
-        let countBefore = valid.count
         for index in wanted where !valid.contains(index.name) && valid.count < Self.indexesMax {
             try await connection.executeScript(index.createSQL, timeout: Self.buildTimeMax)
             valid.insert(index.name)
         }
-        if valid.count > countBefore {
+        // Whoever made an index may have ended before it was counted.
+        let uncounted = wanted.filter { index in
+            valid.contains(index.name) && !existing.contains { $0.isGood(as: index) }
+        }
+        for sql in uncounted.compactMap(\.statisticsSQL) {
+            try await connection.executeScript(sql, timeout: Self.buildTimeMax)
+        }
+        if !uncounted.isEmpty {
             try await connection.executeScript("ANALYZE record", timeout: Self.buildTimeMax)
         }
     }
@@ -164,6 +172,13 @@ struct ExistingIndex {
     let isValid: Bool
     let isBeingBuilt: Bool
     let byteCount: Int64
+    /// Whether the planner knows what is in it.
+    let hasStatistics: Bool
+
+    /// Whether it is that index, made and counted.
+    func isGood(as index: PhysicalIndex) -> Bool {
+        name == index.name && isValid && (hasStatistics || index.statisticsSQL == nil)
+    }
 
     /// From the answer to `QueryStatements.indexes`.
     static func decode(_ rows: PostgresRows) throws(PostgresError) -> [ExistingIndex] {
@@ -172,7 +187,7 @@ struct ExistingIndex {
             indexes.append(
                 ExistingIndex(
                     name: try row.string(0), isValid: try row.bool(1), isBeingBuilt: try row.bool(2),
-                    byteCount: try row.int64(3)))
+                    byteCount: try row.int64(3), hasStatistics: try row.bool(4)))
         }
         return indexes
     }

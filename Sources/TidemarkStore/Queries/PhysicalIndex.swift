@@ -50,8 +50,22 @@ package struct PhysicalIndex: Hashable, Sendable {
             + "WHERE \(IndexedExpression.isLiving(recordType, ""))"
     }
 
-    static func dropSQL(_ name: String) -> String {
-        "DROP INDEX CONCURRENTLY IF EXISTS \(SQLText.identifier(name))"
+    /// Has the planner count what is in it; nil where it need not be known.
+    ///
+    /// NB: PostgreSQL counts what an index has of expressions, and looks at it only if the index has all rows of its table.
+    /// Without, it takes every comparison to be true of a third of them.
+    var statisticsSQL: String? {
+        guard case .scalar(let key, let form) = kind else { return nil }
+        let expression = IndexedExpression.prefix(IndexColumn.key(form, key), "")
+        return "CREATE STATISTICS IF NOT EXISTS \(SQLText.identifier(name)) ON \(expression) FROM record"
+    }
+
+    /// One after the other: an index goes in no transaction.
+    static func dropSQL(_ name: String) -> [String] {
+        [
+            "DROP INDEX CONCURRENTLY IF EXISTS \(SQLText.identifier(name))",
+            "DROP STATISTICS IF EXISTS \(SQLText.identifier(name))",
+        ]
     }
 
     private var columns: String {

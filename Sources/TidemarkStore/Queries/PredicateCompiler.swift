@@ -11,9 +11,9 @@ internal import TidemarkPostgres
 struct PredicateCompiler {
     let type: RecordTypeSchema
     var parameters = SQLParameters()
-    /// Whether a list is among the parameters: how many rows it finds depends on its length, which a plan for all values does
-    /// not know.
-    private(set) var hasLists = false
+    /// Whether how many rows it finds depends on a parameter in a way that a plan for all values does not know: on the length
+    /// of a list, or on a bound without another.
+    private(set) var dependsOnValues = false
     private let indexes: Set<PhysicalIndex.Kind>
     /// What is looked up among elements and words, one parameter each.
     private var tokens: [String] = []
@@ -84,7 +84,9 @@ struct PredicateCompiler {
         case .not(let part): return "(\(condition(part)) IS NOT TRUE)"
         case .compare(let key, .equal, let value): return equal(key, [value])
         case .compare(let key, .notEqual, let value): return "(\(equal(key, [value])) IS NOT TRUE)"
-        case .compare(let key, let comparison, let value): return ordered(key, comparison, value)
+        case .compare(let key, let comparison, let value):
+            dependsOnValues = true
+            return ordered(key, comparison, value)
         case .between(let key, let low, let high):
             return "(\(ordered(key, .greaterOrEqual, low)) AND \(ordered(key, .lessOrEqual, high)))"
         case .beginsWith(let key, let prefix): return beginsWith(key, prefix)
@@ -140,7 +142,7 @@ struct PredicateCompiler {
             conditions.append("\(IndexedExpression.prefix(key)) = \(parameters.add(.text(short[0]), .text))")
         } else if !short.isEmpty {
             let list = parameters.add(.textArray(short), .textArray)
-            hasLists = true
+            dependsOnValues = true
             conditions.append("\(IndexedExpression.prefix(key)) = ANY (\(list))")
         }
         return conditions.isEmpty ? nil : Self.any(conditions)

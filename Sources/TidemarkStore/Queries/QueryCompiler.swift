@@ -80,7 +80,7 @@ struct QueryCompiler {
             """
         return CompiledQuery(
             sql: sql, parameters: predicate.parameters, avoidsSorting: !PredicateCompiler.narrows(page.query.predicate),
-            needsOwnPlan: predicate.hasLists)
+            needsOwnPlan: predicate.dependsOnValues)
     }
 
     /// What `RecordRow` decodes. Written down once: most of what a query's text costs is its columns.

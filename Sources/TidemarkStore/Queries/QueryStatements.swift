@@ -64,12 +64,16 @@ enum QueryStatements {
         """, [.int8, .text, .int8])
 
     /// The indexes of the table of records that are for queries: name, whether they are good, whether somebody is making
-    /// them, bytes. 1 how their names begin.
+    /// them, bytes, whether statistics of that name have been counted. 1 how their names begin.
     static let indexes = Statement(
         "query_indexes",
         """
-        SELECT c.relname::text, i.indisvalid AND i.indisready, p.pid IS NOT NULL, pg_relation_size(c.oid)
+        SELECT c.relname::text, i.indisvalid AND i.indisready, p.pid IS NOT NULL, pg_relation_size(c.oid),
+               EXISTS (SELECT FROM pg_stats_ext_exprs s
+                        WHERE s.statistics_schemaname = n.nspname AND s.statistics_name = c.relname
+                          AND s.null_frac IS NOT NULL)
           FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+          JOIN pg_namespace n ON n.oid = c.relnamespace
           LEFT JOIN pg_stat_progress_create_index p ON p.index_relid = c.oid
          WHERE i.indrelid = 'record'::regclass AND starts_with(c.relname::text, $1)
          ORDER BY c.relname
@@ -86,10 +90,6 @@ enum QueryStatements {
 
     /// Until the transaction ends. 1 setting, 2 value.
     static let set = Statement("query_set", "SELECT set_config($1, $2, true)", [.text, .text])
-
-    /// A new index has counted the rows.
-    static let isWorthCounting = Statement(
-        "query_is_worth_counting", "SELECT reltuples >= 1000 FROM pg_class WHERE oid = 'record'::regclass", [])
 
     /// "tide" and 1: one server at a time makes indexes. Until the session ends.
     static let tryLock = Statement("query_try_lock", "SELECT pg_try_advisory_lock(1953064037, 1)", [])

@@ -11,25 +11,32 @@ enum KeptPlan {
     /// PostgreSQL decides after five.
     private static let runCount = 7
 
-    /// - Parameter runs: whether the plan is carried out, so that it says how many rows each step had.
+    /// - Parameters:
+    ///   - before: with which values it has been run, if not with its own.
+    ///   - runs: whether the plan is carried out, so that it says how many rows each step had.
     static func of(
-        _ sent: PostgresStorage.SentStatement, in fixture: QueryFixture, runs: Bool = false
+        _ sent: PostgresStorage.SentStatement, after before: PostgresStorage.SentStatement? = nil,
+        in fixture: QueryFixture, runs: Bool = false
     ) async throws -> String {
         let pool = try PostgresPool(
             url: fixture.url, connections: 1, loop: fixture.loop,
             sessionSettings: sent.settings.map { ($0.name, $0.value) })
         let types = sent.statement.types.map(name).joined(separator: ", ")
-        let values = sent.statement.values.map(literal).joined(separator: ", ")
-        let explain = Statement(
-            "explain", "EXPLAIN \(runs ? "(ANALYZE, TIMING OFF) " : "")EXECUTE kept (\(values))", isPrepared: false)
+        let (first, last) = (explain(before ?? sent, runs: runs), explain(sent, runs: runs))
         let lines = try await pool.withConnection { connection in
             let prepare = Statement("prepare", "PREPARE kept (\(types)) AS \(sent.statement.sql)", isPrepared: false)
             _ = try await connection.execute([prepare()])
-            for _ in 1..<runCount { _ = try await connection.execute([explain()]) }
-            return try await connection.execute([explain()])[0].map { try $0.string(0) }
+            for _ in 1..<runCount { _ = try await connection.execute([first()]) }
+            return try await connection.execute([last()])[0].map { try $0.string(0) }
         }
         await pool.stop()
         return lines.joined(separator: "\n")
+    }
+
+    private static func explain(_ sent: PostgresStorage.SentStatement, runs: Bool) -> Statement {
+        let values = sent.statement.values.map(literal).joined(separator: ", ")
+        return Statement(
+            "explain", "EXPLAIN \(runs ? "(ANALYZE, TIMING OFF) " : "")EXECUTE kept (\(values))", isPrepared: false)
     }
 
     private static func name(_ type: PostgresType) -> String {

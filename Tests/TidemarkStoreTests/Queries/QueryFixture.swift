@@ -104,9 +104,13 @@ struct QueryFixture: Sendable {
 
     /// The records beside which something is kept.
     func indexedNames() async throws -> [String] {
+        try await texts("SELECT name FROM record WHERE index_values IS NOT NULL ORDER BY name")
+    }
+
+    /// What a query past the store finds.
+    func texts(_ sql: String) async throws -> [String] {
         let pool = try PostgresPool(url: url, connections: 1, loop: loop)
-        let names = Statement("names", "SELECT name FROM record WHERE index_values IS NOT NULL ORDER BY name")
-        let rows = try await pool.execute([names()])[0]
+        let rows = try await pool.execute([Statement("texts", sql)()])[0]
         await pool.stop()
         return try rows.map { try $0.string(0) }
     }

@@ -151,7 +151,8 @@ import TidemarkTestSupport
                 DELETE FROM pg_statistic
                  WHERE starelid IN (SELECT indexrelid FROM pg_index WHERE indrelid = 'record'::regclass
                                     UNION SELECT 'record'::regclass)
-                """
+                """,
+                "UPDATE pg_statistic_ext_data SET stxdexpr = NULL",
             ]
         ),
         ("new", ["ANALYZE"]),
@@ -356,6 +357,75 @@ import TidemarkTestSupport
             await pool.stop()
             #expect(try await state() == .valid)
             #expect(try await fixture.ask(query).get().matches.map(\.record.name) == ["a", "b"])
+        }
+    }
+
+    @Test func `R-186: an index that was not counted is by the next command, and is used for what it narrows`()
+        async throws
+    {
+        try await QueryFixture.run { fixture in
+            try fixture.execute("ALTER TABLE record SET (autovacuum_enabled = false)")
+            let records = (0..<2_000).map { (name: "n\($0)", fields: [Field("n", .int64(Int64($0)))]) }
+            try await fixture.save(records, zone: "notes", counter: 1)
+            func above(_ number: Int64) -> QueryPageQuery {
+                let predicate = QueryPredicate.compare(.field("n"), .greater, .int64(number))
+                return fixture.page(Query(recordType: "T", zoneName: "notes", predicate: predicate))
+            }
+            _ = try await fixture.storage.queryPage(above(1_980))
+            try await fixture.admin.buildIndexes()
+            let index = PhysicalIndex(recordType: "T", kind: .scalar("n", .equality)).name
+            let counted = """
+                SELECT statistics_name::text FROM pg_stats_ext_exprs
+                 WHERE statistics_name = '\(index)' AND null_frac IS NOT NULL
+                """
+            let commands: [(AdminStore) async throws -> Void] = [
+                { try await $0.buildMissingIndexes() }, { try await $0.buildIndexes() },
+            ]
+            // As it is when a command ends after CREATE INDEX, and when it ends before ANALYZE.
+            let ends = [
+                "DROP STATISTICS \(index)",
+                """
+                DO $$ DECLARE made text := (SELECT pg_get_statisticsobjdef(oid) FROM pg_statistic_ext
+                                             WHERE stxname = '\(index)');
+                BEGIN
+                    DROP STATISTICS \(index);
+                    EXECUTE made;
+                END $$
+                """,
+            ]
+            for (command, end) in commands.flatMap({ command in ends.map { (command, $0) } }) {
+                try fixture.execute(end)
+                #expect(try await fixture.texts(counted).isEmpty)
+                #expect(try await fixture.admin.indexes().allSatisfy { $0.state == .valid })
+                try await command(fixture.admin)
+                #expect(try await fixture.texts(counted) == [index])
+                let storage = try PostgresStorage(url: fixture.url, loop: fixture.loop, connections: 1)
+                // Of a third of the records, which is what a plan for all values takes to be found.
+                let usual = try await storage.statement(for: above(1_340))
+                for (number, isNarrow) in [(1_980, true), (20, false)] as [(Int64, Bool)] {
+                    for plan in [
+                        try await storage.explain(above(number)).joined(separator: "\n"),
+                        try await KeptPlan.of(
+                            try await storage.statement(for: above(number)), after: usual, in: fixture),
+                    ] {
+                        let isUsed = plan.contains(index)
+                        #expect(isUsed == isNarrow, "above \(number): \(plan)")
+                    }
+                }
+                await storage.stop()
+            }
+            // Once is enough, also of an index with nothing in it.
+            try await fixture.importSchema(
+                "DEFINE SCHEMA RECORD TYPE T ( n INT64 QUERYABLE ); RECORD TYPE Other ( n INT64 QUERYABLE );")
+            try fixture.execute("DELETE FROM pg_statistic WHERE starelid = 'record'::regclass")
+            for command in commands { try await command(fixture.admin) }
+            #expect(
+                try await fixture.texts("SELECT attname::text FROM pg_stats WHERE tablename = 'record'").isEmpty,
+                "nobody looked through the table again")
+            // What no schema asks for goes with its statistics.
+            try await fixture.importSchema("DEFINE SCHEMA RECORD TYPE T ( n INT64 ); RECORD TYPE Other ( n INT64 );")
+            try await fixture.admin.buildIndexes()
+            #expect(try await fixture.texts("SELECT stxname::text FROM pg_statistic_ext").isEmpty)
         }
     }
 
