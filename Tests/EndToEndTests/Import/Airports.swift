@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TidemarkDomain
+import TidemarkStore
 import TidemarkTestSupport
 
 @testable import tidemark
@@ -42,25 +44,37 @@ struct Airports {
         let predicate: String
         /// As on a command line.
         var arguments: [String] = []
+        /// The indexes any of which is good for it.
+        let indexes: [PhysicalIndex.Kind]
         let matches: @Sendable (Row) -> Bool
     }
 
     static let questions = [
-        Question(predicate: "country == %@", arguments: ["reference:IS"]) { $0["country"] == "IS" },
-        Question(predicate: "elevation > 10000") { elevation($0) ?? 0 > 10_000 },
-        Question(predicate: "elevation BETWEEN {8000, 9000} AND country == %@", arguments: ["reference:US"]) {
-            (8_000...9_000).contains(elevation($0) ?? 0) && $0["country"] == "US"
+        Question(predicate: "country == %@", arguments: ["reference:IS"], indexes: [country]) {
+            $0["country"] == "IS"
         },
-        Question(predicate: "name BEGINSWITH \"Lake\"") { $0["name"]?.hasPrefix("Lake") == true },
-        Question(predicate: "country IN %@", arguments: ["references:FI,SE,NO"]) {
+        Question(predicate: "elevation > 10000", indexes: [elevation]) { elevation($0) ?? 0 > 10_000 },
+        Question(
+            predicate: "elevation BETWEEN {8000, 9000} AND country == %@", arguments: ["reference:US"],
+            indexes: [elevation, country]
+        ) { (8_000...9_000).contains(elevation($0) ?? 0) && $0["country"] == "US" },
+        Question(predicate: "name BEGINSWITH \"Lake\"", indexes: [.scalar("name", .order)]) {
+            $0["name"]?.hasPrefix("Lake") == true
+        },
+        Question(predicate: "country IN %@", arguments: ["references:FI,SE,NO"], indexes: [country]) {
             ["FI", "SE", "NO"].contains($0["country"])
         },
-        Question(predicate: "iata != nil") { $0["iata"] != nil },
+        // So many have one that going through all in the order of their creation is as good.
+        Question(predicate: "iata != nil", indexes: [.scalar("iata", .equality), .creationDate]) { $0["iata"] != nil },
         Question(
             predicate: "distanceToLocation:fromLocation:(location, %@) < 100000",
-            arguments: ["location:64.1466,-21.9426"]
+            arguments: ["location:64.1466,-21.9426"], indexes: [location]
         ) { distance($0) < 100_000 },
     ]
+
+    static let country = PhysicalIndex.Kind.scalar("country", .equality)
+    static let elevation = PhysicalIndex.Kind.scalar("elevation", .equality)
+    static let location = PhysicalIndex.Kind.place("location")
 
     static let nearest = ["BIRK", "BIMS", "BISS", "BIKF", "BISF"]
     static let highest = ["SPNH 14965.0", "SPFA 14809.0", "ZUDC 14472.0", "SPRF 14422.0", "SLUU 14360.0"]
