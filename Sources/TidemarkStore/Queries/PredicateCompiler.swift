@@ -73,6 +73,8 @@ struct PredicateCompiler {
         }
     }
 
+    private var searches: Bool { type.fields.values.contains { $0.marks.contains(.searchable) } }
+
     private func isIndexed(_ kind: PhysicalIndex.Kind) -> Bool { indexes.contains(kind) }
 
     mutating func condition(_ predicate: QueryPredicate) -> String {
@@ -97,7 +99,8 @@ struct PredicateCompiler {
         case .isNear(let key, let place, let metres, let isInclusive):
             return near(key, place, squaredChord: EarthPoint.squaredChord(metres: metres), isInclusive: isInclusive)
         case .search(let text):
-            let words = IndexWords.of([text])
+            // Records may still have words of fields that were searchable.
+            let words = searches ? IndexWords.of([text]) : []
             return words.isEmpty ? "false" : holds(IndexColumn.words, words.map(\.string))
         }
     }

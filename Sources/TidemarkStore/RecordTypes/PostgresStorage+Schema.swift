@@ -83,12 +83,21 @@ private struct SchemaReplacement {
             SchemaStatements.putTypes(id, .textArray(names), .boolArray(names.map(hasOwnGrants))),
             SchemaStatements.removeFields(id, gone.types, gone.keys),
             SchemaStatements.putFields(id, put.types, put.keys, put.valueTypes, put.areEncrypted, put.marks),
+            SchemaStatements.forgetWords(
+                id, .textArray(names.filter(searchesLess)), .int2(FieldMarks.searchable.rawValue)),
             SchemaStatements.removeGrants(id, .textArray(regranted)),
             grants(of: regranted.filter(hasOwnGrants)),
             SchemaStatements.removeRoles(id, .textArray(new.roles.sorted())),
             SchemaStatements.putRoles(id, .textArray(new.roles.sorted())),
             .commit,
         ]
+    }
+
+    /// Whether a field of a type is no longer searchable.
+    private func searchesLess(_ name: String) -> Bool {
+        (old.types[name]?.fields ?? [:]).contains { key, field in
+            field.marks.contains(.searchable) && new.types[name]?.fields[key]?.marks.contains(.searchable) != true
+        }
     }
 
     private func hasOwnGrants(_ name: String) -> Bool { new.types[name]?.grants != .standard }

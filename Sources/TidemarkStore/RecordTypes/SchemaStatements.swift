@@ -104,6 +104,16 @@ enum SchemaStatements {
                                   THEN record_field.ready_marks & excluded.marks ELSE 0 END
         """, [.int8, .textArray, .textArray, .int4Array, .boolArray, .int4Array])
 
+    /// Records have the words of all searchable fields together: when one is none any more, those of the others are to be
+    /// computed anew. 1 container, 2 types, 3 the mark.
+    static let forgetWords = Statement(
+        "schema_forget_words",
+        """
+        UPDATE record_field
+           SET ready_marks = ready_marks & ~$3::smallint, marked_at_version = (SELECT schema_version FROM store)
+         WHERE container_id = $1 AND record_type = ANY ($2) AND marks & $3 <> 0
+        """, [.int8, .textArray, .int2])
+
     /// 1 container, 2 types.
     static let removeGrants = Statement(
         "schema_remove_grants", "DELETE FROM record_grant WHERE container_id = $1 AND record_type = ANY ($2)",

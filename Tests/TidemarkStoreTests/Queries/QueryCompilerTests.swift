@@ -11,7 +11,7 @@ import TidemarkTestSupport
 @Suite struct QueryCompilerTests {
     /// A predicate may also ask for keys that have no field, or one of another type.
     private static let types = [
-        RecordTypeSchema(fields: QueryDice.fieldTypes),
+        QueryDice.type(searching: QueryDice.texts),
         RecordTypeSchema(fields: QueryDice.fieldTypes.mapValues { _ in FieldSchema(SchemaFieldType(.string)) }),
         RecordTypeSchema(),
     ]

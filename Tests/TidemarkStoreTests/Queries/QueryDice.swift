@@ -42,6 +42,7 @@ struct QueryDice {
             Field("s", .string(pick(Self.strings))), Field("n", .int64(pick(Self.integers))),
             Field("d", .double(pick(Self.doubles))), Field("t", .date(milliseconds: pick(Self.dates))),
             Field("r", .reference(reference)), Field("p", .location(Self.location(place))),
+            Field("u", .string(pick(Self.strings))),
             Field("ls", .strings(some(Self.strings))), Field("ln", .int64s(some(Self.integers))),
             Field("ld", .doubles(some(Self.doubles))), Field("lt", .dates(milliseconds: some(Self.dates))),
             Field("lr", .references(some(Self.names).map { FieldReference(recordName: $0) })),
@@ -62,15 +63,30 @@ struct QueryDice {
         return [
             Field("s", .string("a")), Field("n", .int64(1)), Field("d", .double(1)), Field("t", .date(milliseconds: 1)),
             Field("r", .reference(reference)), Field("p", .location(place)), Field("ls", .strings(["a"])),
+            Field("u", .string("a")),
             Field("ln", .int64s([1])), Field("ld", .doubles([1])), Field("lt", .dates(milliseconds: [1])),
             Field("lr", .references([reference])), Field("b", .bytes([1])),
             Field("e", .bytes(sealed.bytes), isEncrypted: true),
         ]
     }
 
+    /// Those that can be searchable.
+    static let texts: Set<String> = ["s", "u", "ls"]
+
+    /// Marked as all that is possible, but searchable only these.
+    static func type(searching keys: Set<String>) -> RecordTypeSchema {
+        var type = RecordTypeSchema(fields: fieldTypes)
+        for (key, field) in fieldTypes {
+            let marks = field.possibleMarks
+            type.fields[key]?.marks = keys.contains(key) ? marks : marks.subtracting(.searchable)
+        }
+        return type
+    }
+
     /// What the schema learns of ``first``.
     static let fieldTypes: [String: FieldSchema] = [
-        "s": FieldSchema(SchemaFieldType(.string)), "n": FieldSchema(SchemaFieldType(.int64)),
+        "s": FieldSchema(SchemaFieldType(.string)), "u": FieldSchema(SchemaFieldType(.string)),
+        "n": FieldSchema(SchemaFieldType(.int64)),
         "d": FieldSchema(SchemaFieldType(.double)), "t": FieldSchema(SchemaFieldType(.date)),
         "r": FieldSchema(SchemaFieldType(.reference)), "p": FieldSchema(SchemaFieldType(.location)),
         "ls": FieldSchema(.list(.string)), "ln": FieldSchema(.list(.int64)), "ld": FieldSchema(.list(.double)),
@@ -121,7 +137,7 @@ struct QueryDice {
             let metres = pick([-1, 0, 1, 800, 3_000, 5_000_000, 20_000_000, 30_000_000, .infinity])
             let location = QueryLocation(latitude: place.0, longitude: place.1)
             return .isNear(.field("p"), location, metres: metres, isInclusive: chance(50))
-        case 6: return .search(pick(["tide", "TIDE low", "the", "a", "é", "e", "o", "日", "xyz", "b c"]))
+        case 6: return search()
         case 7: return .beginsWith(.field("s"), pick(Self.strings))
         case 8: return system(users, dates)
         case 9:
@@ -131,6 +147,10 @@ struct QueryDice {
             let key = pick(["s", "n", "d", "t", "r"])
             return .isIn(.field(key), (0..<Int.random(in: 0...3, using: &random)).map { _ in constant(key) })
         }
+    }
+
+    mutating func search() -> QueryPredicate {
+        .search(pick(["tide", "TIDE low", "the", "a", "é", "e", "o", "日", "xyz", "b c", "tide é", "a 日本"]))
     }
 
     private mutating func constant(_ key: String) -> QueryValue {

@@ -97,8 +97,12 @@ struct QueryFixture: Sendable {
 
     /// Makes the schema what the text says, and prepares queries for it, as an operator does.
     func importSchema(_ text: String) async throws {
+        try await importSchema(try Schema(parsing: text))
+    }
+
+    func importSchema(_ schema: Schema) async throws {
         let current = try await storage.schema(of: identity.container)
-        #expect(try await storage.replaceSchema(current, by: try Schema(parsing: text)))
+        #expect(try await storage.replaceSchema(current, by: schema))
         try await admin.prepareQueries(in: identity.container)
     }
 
@@ -162,9 +166,9 @@ struct QueryFixture: Sendable {
 
     /// What the evaluator says, in the order that the rules say.
     static func expected(
-        _ query: Query, of records: [(zone: String, record: RecordState)]
+        _ query: Query, of records: [(zone: String, record: RecordState)], fields: QueryFields = .unknown
     ) -> [QueryMatchName] {
-        let evaluator = QueryEvaluator(query.predicate)
+        let evaluator = QueryEvaluator(query.predicate, fields: fields)
         let order = QueryOrder(query)
         return records.filter { zone, record in
             (query.zoneName == nil || query.zoneName == zone) && record.type == query.recordType

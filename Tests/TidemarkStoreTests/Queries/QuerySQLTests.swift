@@ -39,6 +39,44 @@ import TidemarkTestSupport
         }
     }
 
+    @Test
+    func `R-179, R-186: PostgreSQL searches what is marked, as the evaluator does, whatever was marked before`()
+        async throws
+    {
+        try await QueryFixture.run(environment: .production) { fixture in
+            var generator = QueryDice(random: SeededRandom())
+            let seed = generator.random.seed
+            let choices: [Set<String>] = [
+                ["s"], ["s", "u"], ["u", "ls"], QueryDice.texts, [], ["ls"], ["s", "ls"], ["u"],
+            ]
+            // Whether it made a difference which fields are marked.
+            var differs = false
+            for (round, searched) in choices.shuffled(using: &generator.random).enumerated() {
+                let type = QueryDice.type(searching: searched)
+                try await fixture.importSchema(Schema(types: ["T": type]))
+                // Some are saved by these marks, others were by those before.
+                let saved = (0..<20).map { (name: "n\(round * 10 + $0)", fields: generator.fields()) }
+                try await fixture.save(saved, zone: generator.pick(fixture.zones), counter: UInt64(round) + 1)
+                let records = try await fixture.records()
+                let fields = QueryFields(type, isFrozen: true)
+                let dates = records.map(\.record.createdAt.milliseconds)
+                for _ in 0..<25 {
+                    let search = Query(recordType: "T", zoneName: nil, predicate: generator.search())
+                    let any = generator.query(users: [fixture.identity.user], dates: dates)
+                    for query in [search, any] {
+                        let found = try await fixture.results(of: query).map {
+                            QueryMatchName(zone: $0.zoneName, name: $0.record.name)
+                        }
+                        let expected = QueryFixture.expected(query, of: records, fields: fields)
+                        #expect(found == expected, "seed \(seed), \(searched.sorted()): \(query)")
+                        differs = differs || expected != QueryFixture.expected(query, of: records)
+                    }
+                }
+            }
+            #expect(differs, "seed \(seed)")
+        }
+    }
+
     @Test func `R-029, R-174: a zone that is missing is told, and a type that the schema does not have`() async throws {
         try await QueryFixture.run { fixture in
             #expect(await fixture.ask() == .failure(QueryRefusal(.recordTypeUnknown, subject: "T")))
