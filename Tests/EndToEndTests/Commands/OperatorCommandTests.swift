@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import TidemarkKit
+import TidemarkPostgres
 import TidemarkTestSupport
 
 /// Containers and zones as an operator sees them, with the real command and the real server.
@@ -136,6 +137,63 @@ import TidemarkTestSupport
             let compacted = try await place.admin("compact", "--older-than", "30d")
             #expect(compacted.status == 0 && compacted.output.contains("0 deleted records and 0 deleted zones"))
             #expect(try await place.admin("compact").status != 0)
+        }
+    }
+
+    private struct Tokens {
+        let zone: CKServerChangeToken
+        let database: CKServerChangeToken
+    }
+
+    @Test func `R-220, R-221: compact forgets what is older than it says, and tokens from before that are expired`()
+        async throws
+    {
+        try await OperatorPlace.with(["--create-containers"]) { place in
+            let database = place.database()
+            let notes = CKRecordZone.ID(zoneName: "Notes")
+            func id(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name, zoneID: notes) }
+            func zone(_ name: String) -> CKRecordZone.ID { CKRecordZone.ID(zoneName: name) }
+            func tokens() async throws -> Tokens {
+                let zone = try await database.recordZoneChanges(inZoneWith: notes, since: nil).changeToken
+                return Tokens(zone: zone, database: try await database.databaseChanges(since: nil).changeToken)
+            }
+            /// What is told of deletions since then.
+            func deletions(_ since: Tokens) async throws -> [String] {
+                let records = try await database.recordZoneChanges(inZoneWith: notes, since: since.zone).deletions
+                let zones = try await database.databaseChanges(since: since.database).deletions
+                return records.map(\.recordID.recordName) + zones.map(\.zoneID.zoneName)
+            }
+            for name in ["Notes", "Old", "New"] { try await database.save(CKRecordZone(zoneName: name)) }
+            _ = try await database.modifyRecords(
+                saving: ["old", "new", "kept"].map { CKRecord(recordType: "Note", recordID: id($0)) }, deleting: [])
+            let first = try await tokens()
+            _ = try await database.deleteRecord(withID: id("old"))
+            _ = try await database.deleteRecordZone(withID: zone("Old"))
+            try PostgresAdministration.execute(
+                [
+                    "UPDATE record SET modified_at = modified_at - interval '31 days' WHERE is_deleted",
+                    "UPDATE zone SET removed_at = removed_at - interval '31 days' WHERE removal IS NOT NULL",
+                ], url: place.database.url)
+            let second = try await tokens()
+            _ = try await database.deleteRecord(withID: id("new"))
+            _ = try await database.deleteRecordZone(withID: zone("New"))
+
+            let none = try await place.admin("compact", "--older-than", "32d")
+            #expect(none.output == "Forgot 0 deleted records and 0 deleted zones.\n", "\(none.output)")
+            #expect(try await deletions(first) == ["old", "new", "Old", "New"])
+            let compacted = try await place.admin("compact", "--older-than", "30d")
+            #expect(compacted.output == "Forgot 1 deleted records and 1 deleted zones.\n", "\(compacted.output)")
+
+            for error in [
+                try await failure { try await database.recordZoneChanges(inZoneWith: notes, since: first.zone) },
+                try await failure { try await database.databaseChanges(since: first.database) },
+            ] { #expect(error.code == .changeTokenExpired) }
+            #expect(try await deletions(second) == ["new", "New"])
+            let all = try await database.recordZoneChanges(inZoneWith: notes, since: nil)
+            #expect(all.modificationResultsByID.keys.map(\.recordName) == ["kept"])
+            #expect(try await database.databaseChanges(since: nil).modifications.map(\.zoneID) == [notes])
+            let again = try await place.admin("compact", "--older-than", "30d")
+            #expect(again.output == "Forgot 0 deleted records and 0 deleted zones.\n", "\(again.output)")
         }
     }
 }
