@@ -270,17 +270,18 @@ import TidemarkTestSupport
                     .field("p"), QueryLocation(latitude: 10, longitude: 10), metres: 5_000, isInclusive: true))
             _ = try await fixture.storage.queryPage(fixture.page(near))
             try await fixture.admin.buildIndexes()
-            // All around the earth on one parallel, 2 km from each other.
+            // All around the earth on two parallels, 2 km from each other: any two axes alone find others beside those here.
             try fixture.execute(
                 """
                 INSERT INTO record (database_id, zone_id, change_number, batch_end, created_at, created_by, modified_at,
                                     modified_by, created_by_device, byte_count, is_deleted, name, type, parent, fields,
                                     index_values)
-                SELECT database_id, zone_id, 1000 + n, 1000 + n, created_at, created_by, modified_at, modified_by,
-                       created_by_device, byte_count, false, 'm' || n, 'T', NULL, fields,
+                SELECT database_id, zone_id, 1000 + 2 * n + south, 1000 + 2 * n + south, created_at, created_by,
+                       modified_at, modified_by, created_by_device, byte_count, false,
+                       (CASE south WHEN 0 THEN 'm' ELSE 's' END) || n, 'T', NULL, fields,
                        jsonb_build_object('@p', jsonb_build_array(
-                           cosd(10) * cosd(n / 50.0), cosd(10) * sind(n / 50.0), sind(10)))
-                  FROM record, generate_series(1, 18000) AS n WHERE name = 'n1'
+                           cosd(10) * cosd(n / 50.0), cosd(10) * sind(n / 50.0), sind(10 - 20 * south)))
+                  FROM record, generate_series(1, 18000) AS n, generate_series(0, 1) AS south WHERE name = 'n1'
                 """, "ANALYZE")
             let names = try await fixture.storage.queryPage(fixture.page(near)).matches.map(\.record.name)
             #expect(Set(names) == Set(["m498", "m499", "m500", "m501", "m502"]))
