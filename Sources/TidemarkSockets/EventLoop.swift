@@ -233,8 +233,7 @@ extension EventLoop {
 
     private func runReadyWork() {
         takeInbox()
-        let executor = asUnownedSerialExecutor()
-        let taskExecutor = asUnownedTaskExecutor()
+        let executor = asUnownedTaskExecutor()
         var budget = Self.workPerTickMax
         while budget > 0 {
             if runningNext == running.count {
@@ -247,7 +246,9 @@ extension EventLoop {
             runningNext += 1
             budget -= 1
             switch work {
-            case .job(let job): job.runSynchronously(isolatedTo: executor, taskExecutor: taskExecutor)
+            // NB: not `isolatedTo:` the loop, or each call of code that is nonisolated leaves that isolation by being queued
+            // anew: three times a request. Actors of the loop are isolated all the same, for it runs one job at a time.
+            case .job(let job): job.runSynchronously(on: executor)
             case .closure(let closure): closure()
             }
         }
