@@ -64,6 +64,12 @@ final class ConnectionGroup: @unchecked Sendable {
         return number
     }
 
+    /// Lends a connection that is free; nil if there is none, or nothing is lent any more.
+    func leaseFree() -> Lease? {
+        guard !isStopped, let place = table.acquireFree(), let connection = connections[place] else { return nil }
+        return Lease(place: place, connection: connection)
+    }
+
     /// The caller does not want to wait any longer.
     func cancel(waiter number: Int) {
         dismiss(number, PostgresError(.cancelled))

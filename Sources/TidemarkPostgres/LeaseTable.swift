@@ -38,6 +38,9 @@ struct LeaseTable {
     var waiterCount: Int { waiting.count }
     var useCount: Int { places.reduce(0) { $0 + $1.useCount } }
 
+    /// A place with room; whoever waits has been served before there is any.
+    mutating func acquireFree() -> Int? { take() }
+
     mutating func acquire(waiter: Int) -> Answer {
         if let place = take() { return .granted(place: place) }
         guard waiting.count < waiterCountMax else { return .refused }

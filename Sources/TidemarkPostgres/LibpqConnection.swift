@@ -67,23 +67,29 @@ final class LibpqConnection: @unchecked Sendable {
 
     func send(_ bound: BoundStatement) -> Bool {
         encoder.encode(bound.values)
+        // Taken out for the time: each access to a property of an object is checked.
+        var (pointers, lengths) = (self.pointers, self.lengths)
+        (self.pointers, self.lengths) = ([], [])
+        defer { (self.pointers, self.lengths) = (pointers, lengths) }
+        pointers.removeAll(keepingCapacity: true)
+        lengths.removeAll(keepingCapacity: true)
+        while formats.count < bound.values.count { formats.append(Self.binary) }
+        let ranges = encoder.ranges
         return encoder.bytes.withUnsafeBytes { bytes in
-            pointers.removeAll(keepingCapacity: true)
-            lengths.removeAll(keepingCapacity: true)
-            for range in encoder.ranges {
+            for range in ranges {
                 pointers.append(range.flatMap { bytes.baseAddress?.advanced(by: $0.lowerBound) }?.assumingCChar)
                 lengths.append(Int32(range?.count ?? 0))
             }
-            while formats.count < pointers.count { formats.append(Self.binary) }
             guard bound.statement.isPrepared else {
                 let types = bound.statement.parameterTypes.map { Oid($0.rawValue) }
                 return PQsendQueryParams(
                     connection, bound.statement.sql, Int32(types.count), types, pointers, lengths, formats, Self.binary)
                     == 1
             }
-            return PQsendQueryPrepared(
-                connection, bound.statement.serverName, Int32(pointers.count), pointers, lengths, formats, Self.binary)
-                == 1
+            return bound.statement.serverName.withCString { name in
+                PQsendQueryPrepared(
+                    connection, name, Int32(pointers.count), pointers, lengths, formats, Self.binary) == 1
+            }
         }
     }
 

@@ -8,8 +8,8 @@ internal import DequeModule
 /// On the wire a batch is `((Deallocate Sync)? Prepare Sync)… statement … Sync`. Each preparation has a Sync of its own: a statement that
 /// fails would else take with it the preparations on which the next batch, already under way, relies.
 struct Pipeline<Rows, Waiter> {
-    /// Everything up to one Sync.
-    private struct Segment {
+    /// Everything up to one Sync. NB: a class, so that what happens to the first one is not done to a copy of it.
+    private final class Segment {
         /// Nil for a preparation, and for making room for one.
         let waiter: Waiter?
         let prepared: Prepared?
@@ -21,6 +21,21 @@ struct Pipeline<Rows, Waiter> {
         /// Which statement's results are due.
         var position = 0
         var hasResult = false
+
+        init(waiter: Waiter?, prepared: Prepared?, count: Int, deadline: Duration, commit: CommitRisk) {
+            self.waiter = waiter
+            self.prepared = prepared
+            self.count = count
+            self.deadline = deadline
+            self.commit = commit
+        }
+
+        /// False if no result is due.
+        func acceptsResult() -> Bool {
+            guard position < count, !hasResult else { return false }
+            hasResult = true
+            return true
+        }
     }
 
     /// What a segment prepares.
@@ -105,21 +120,21 @@ struct Pipeline<Rows, Waiter> {
     }
 
     mutating func receive(_ event: Event) -> Action {
-        guard !segments.isEmpty else { return isHarmlessWhenEmpty(event) ? .proceed : .violation }
+        guard let segment = segments.first else { return isHarmlessWhenEmpty(event) ? .proceed : .violation }
         switch event {
         case .rows(let rows):
-            guard acceptResult() else { return .violation }
-            segments[0].results.append(rows)
+            guard segment.acceptsResult() else { return .violation }
+            segment.results.append(rows)
         case .failed(let error):
-            guard acceptResult() else { return .violation }
-            fail(error)
+            guard segment.acceptsResult() else { return .violation }
+            fail(segment, error)
         case .aborted:
-            guard segments[0].error != nil, acceptResult() else { return .violation }
+            guard segment.error != nil, segment.acceptsResult() else { return .violation }
         case .end:
             // libpq says it once more than needed around a Sync.
-            if segments[0].hasResult {
-                segments[0].hasResult = false
-                segments[0].position += 1
+            if segment.hasResult {
+                segment.hasResult = false
+                segment.position += 1
             }
         case .sync:
             return finishSegment()
@@ -143,17 +158,11 @@ struct Pipeline<Rows, Waiter> {
         if case .end = event { true } else { false }
     }
 
-    private mutating func acceptResult() -> Bool {
-        guard segments[0].position < segments[0].count, !segments[0].hasResult else { return false }
-        segments[0].hasResult = true
-        return true
-    }
-
-    private mutating func fail(_ error: PostgresError) {
+    private mutating func fail(_ segment: Segment, _ error: PostgresError) {
         var error = error
-        error.statementIndex = segments[0].position
-        if segments[0].error == nil { segments[0].error = error }
-        switch segments[0].prepared {
+        error.statementIndex = segment.position
+        if segment.error == nil { segment.error = error }
+        switch segment.prepared {
         case .always(let id): prepared[id] = false
         case .inPlace(let place): places[place] = nil
         case nil: break

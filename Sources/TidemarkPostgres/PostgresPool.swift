@@ -128,6 +128,8 @@ package final class PostgresPool: Sendable {
     private func lease(
         from group: ConnectionGroup, timeout: Duration
     ) async throws(PostgresError) -> ConnectionGroup.Lease {
+        // Nearly always one is free, and there is nothing to wait for.
+        if loop.isCurrent, let lease = group.leaseFree() { return lease }
         let ticket = Ticket()
         let result = await withTaskCancellationHandler {
             let handover = Handover<LeaseResult>()
