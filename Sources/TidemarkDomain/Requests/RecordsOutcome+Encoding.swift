@@ -116,6 +116,7 @@ private struct MetadataNumbers {
     var metadata: RecordMetadata {
         RecordMetadata(
             zone: ZoneID(zone), changeNumber: changeNumber, createdAt: Timestamp(milliseconds: createdAt),
-            createdBy: UserID(createdBy), modifiedAt: Timestamp(milliseconds: modifiedAt), modifiedBy: UserID(modifiedBy))
+            createdBy: UserID(createdBy), modifiedAt: Timestamp(milliseconds: modifiedAt),
+            modifiedBy: UserID(modifiedBy))
     }
 }

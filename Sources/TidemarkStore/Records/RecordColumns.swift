@@ -91,8 +91,8 @@ struct RecordColumns {
 
     var values: [PostgresValue] {
         [
-            database, zone, batchEnd, createdBy, createdByDevice, modifiedAt, modifiedBy, isDeleted, place, changeNumber,
-            name, type, fields, createdAt, parent, indexValues,
+            database, zone, batchEnd, createdBy, createdByDevice, modifiedAt, modifiedBy, isDeleted,
+            place, changeNumber, name, type, fields, createdAt, parent, indexValues,
         ].map { .array($0) }
     }
 }

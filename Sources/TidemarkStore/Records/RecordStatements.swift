@@ -22,6 +22,16 @@ enum RecordStatements {
          CROSS JOIN LATERAL (\(ZoneStatements.lockByID)) AS z
         """, [.int8Array, .textArray])
 
+    /// The same for one living zone, which is what most transactions lock. 1 database, 2 name.
+    static let lockZone = Statement(
+        "lock_zone",
+        """
+        SELECT z.database_id, z.name, z.id, z.change_number, z.oldest_token_number, z.created_at, z.encryption_scope
+          FROM zone z
+         WHERE z.database_id = $1 AND z.name BETWEEN $2 AND $2 AND z.removal IS NULL
+         ORDER BY z.name LIMIT 1 FOR UPDATE
+        """, [.int8, .text])
+
     /// What `RecordRow` decodes. Every value costs its time on both sides, so that what nearly always says the same as its
     /// neighbour is null then.
     static let columns = columns(createdByDevice: "r.created_by_device")
@@ -211,6 +221,27 @@ enum RecordStatements {
                          AND device_id BETWEEN k.device_id AND k.device_id ORDER BY device_id LIMIT 1) AS m) AS m ON true
         """, [.int8Array, .textArray, .int4Array, .uuidArray])
 
+    /// What ``readMemories`` and ``readRecords`` read for a device that saves one record, in one row: what it asks for most,
+    /// and waits for. The record's columns follow the memory, and are null if there is none.
+    /// 1 database, 2 zone name, 3 device, 4 record name.
+    static let readOne = Statement(
+        "read_one",
+        """
+        WITH z AS MATERIALIZED (
+            SELECT id FROM zone
+             WHERE database_id = $1 AND name BETWEEN $2 AND $2 AND removal IS NULL ORDER BY name LIMIT 1)
+        SELECT s.incarnation, s.schema_version, m.memory, \(columns)
+          FROM store s
+          LEFT JOIN LATERAL (
+               SELECT memory FROM request_memory
+                WHERE database_id = $1 AND zone_id = (SELECT id FROM z) AND device_id BETWEEN $3 AND $3
+                ORDER BY device_id LIMIT 1) AS m ON true
+          LEFT JOIN LATERAL (
+               SELECT * FROM record
+                WHERE database_id = $1 AND zone_id = (SELECT id FROM z) AND name BETWEEN $4 AND $4
+                ORDER BY name LIMIT 1) AS r ON true
+        """, [.int8, .text, .uuid, .text])
+
     /// The newest ended incarnation of each zone of the list. 1 databases, 2 names.
     static let readRemovals = Statement(
         "read_removals",
@@ -254,13 +285,7 @@ enum RecordStatements {
           FROM unnest($9::integer[], $10::bigint[], $11::text[], $12::text[], $13::bytea[], $14::timestamptz[],
                       $15::text[], $16::text[])
                AS k (run, change_number, name, type, fields, created_at, parent, index_values)
-            ON CONFLICT (database_id, zone_id, name) DO UPDATE
-           SET change_number = excluded.change_number, batch_end = excluded.batch_end,
-               created_at = excluded.created_at, created_by = excluded.created_by,
-               modified_at = excluded.modified_at, modified_by = excluded.modified_by,
-               created_by_device = excluded.created_by_device, byte_count = excluded.byte_count,
-               is_deleted = excluded.is_deleted, type = excluded.type, parent = excluded.parent,
-               fields = excluded.fields, index_values = excluded.index_values
+        \(replacement)
         """,
         [
             .int8Array, .int8Array, .int8Array, .int8Array, .uuidArray, .timestamptzArray, .int8Array, .boolArray,
@@ -269,9 +294,49 @@ enum RecordStatements {
             .byteaArray,
         ])
 
+    /// What ``write`` does with one record of one device.
+    ///
+    /// 1 database, 2 zone, 3 change number, 4 bytes of fields, 5 bytes that the zone's records grow by, 6 device, 7 its
+    /// memory; of the record: 8 batch end, 9 time of creation, 10 creator, 11 the creator's device, 12 time of change, 13 who
+    /// changed, 14 whether it is a tombstone, 15 name, 16 type, 17 parent, 18 fields, 19 index values.
+    static let writeOne = Statement(
+        "write_one",
+        """
+        WITH moved AS (
+            UPDATE zone SET change_number = $3, largest_record = greatest(largest_record, $4),
+                            byte_count = byte_count + $5
+             WHERE database_id = $1 AND id = $2),
+        remembered AS (
+            INSERT INTO request_memory (database_id, zone_id, device_id, memory, updated_at)
+            VALUES ($1, $2, $6, $7, now())
+            \(memoryReplacement))
+        INSERT INTO record (\(written))
+        VALUES ($1, $2, $3, $8, $9, $10, $12, $13, $11, $4, $14, $15, $16, $17, $18, $19::text::jsonb)
+        \(replacement)
+        """,
+        [
+            .int8, .int8, .int8, .int8, .int8, .uuid, .bytea, .int8, .timestamptz, .int8, .uuid, .timestamptz, .int8,
+            .bool, .text, .text, .text, .bytea, .text,
+        ])
+
     private static let written = """
         database_id, zone_id, change_number, batch_end, created_at, created_by, modified_at, modified_by, \
         created_by_device, byte_count, is_deleted, name, type, parent, fields, index_values
+        """
+
+    private static let replacement = """
+         ON CONFLICT (database_id, zone_id, name) DO UPDATE
+        SET change_number = excluded.change_number, batch_end = excluded.batch_end,
+            created_at = excluded.created_at, created_by = excluded.created_by,
+            modified_at = excluded.modified_at, modified_by = excluded.modified_by,
+            created_by_device = excluded.created_by_device, byte_count = excluded.byte_count,
+            is_deleted = excluded.is_deleted, type = excluded.type, parent = excluded.parent,
+            fields = excluded.fields, index_values = excluded.index_values
+        """
+
+    private static let memoryReplacement = """
+        ON CONFLICT (database_id, zone_id, device_id) DO UPDATE
+           SET memory = excluded.memory, updated_at = excluded.updated_at
         """
 
     /// 1 databases, 2 zones, 3 devices, 4 marks.
@@ -292,8 +357,7 @@ enum RecordStatements {
         """
         INSERT INTO request_memory (database_id, zone_id, device_id, memory, updated_at)
         SELECT k.*, now() FROM unnest(\(arrays)) AS k
-            ON CONFLICT (database_id, zone_id, device_id) DO UPDATE
-           SET memory = excluded.memory, updated_at = excluded.updated_at
+        \(memoryReplacement)
         """
     }
 }

@@ -60,8 +60,9 @@ struct ZoneReads {
     var statements: [BoundStatement] {
         var statements: [BoundStatement] = [.begin]
         if !limited.isEmpty { statements.append(QuotaStatements.lock(.int8Array(limited))) }
-        statements += [lock, memories]
-        if !records.keys.isEmpty {
+        statements.append(lock)
+        statements += isOne ? [one] : [memories]
+        if !records.keys.isEmpty, !isOne {
             statements.append(
                 RecordStatements.readRecords(databases, zoneNames, places(records), .textArray(records.keys)))
         }
@@ -97,7 +98,19 @@ struct ZoneReads {
         return statements
     }
 
-    private var lock: BoundStatement { RecordStatements.lockZones(databases, zoneNames) }
+    private var lock: BoundStatement {
+        guard reads.count == 1 else { return RecordStatements.lockZones(databases, zoneNames) }
+        return RecordStatements.lockZone(.int8(reads[0].key.database.rawValue), .text(reads[0].key.name))
+    }
+
+    /// Whether it is one record of one device, which takes less to ask for.
+    private var isOne: Bool { reads.count == 1 && devices.keys.count == 1 && records.keys.count == 1 }
+
+    private var one: BoundStatement {
+        RecordStatements.readOne(
+            .int8(reads[0].key.database.rawValue), .text(reads[0].key.name), .uuid(devices.keys[0].bytes),
+            .text(records.keys[0]))
+    }
 
     private var memories: BoundStatement {
         var keys = PostgresArray(of: .uuid, byteCount: devices.keys.count * 20)
@@ -123,7 +136,7 @@ struct ZoneReads {
 
     private func zoneNames<Key>(_ list: KeyList<Key>) -> [String] { list.zone.map { reads[$0].key.name } }
 
-    /// Where the answer to ``lock`` stands; that to ``memories`` is the next.
+    /// Where the answer to ``lock`` stands; that to ``memories`` or ``one`` is the next.
     private var lockIndex: Int { limited.isEmpty ? 1 : 2 }
 
     /// From the answers to ``statements``.
@@ -159,8 +172,8 @@ struct ZoneReads {
         }
         let version = try schemaVersion(from: rows)
         for row in rows[next] where try !row.isNull(2) {
-            let ordinal = Int(try row.int64(2)) - 1
-            guard let memory = RequestMemory(decoding: try row.bytes(3)) else {
+            let ordinal = isOne ? 0 : Int(try row.int64(2)) - 1
+            guard let memory = RequestMemory(decoding: try row.bytes(isOne ? 2 : 3)) else {
                 throw PostgresError(.unexpectedResult, detail: "request_memory")
             }
             snapshots[devices.zone[ordinal]].memories[devices.keys[ordinal]] = memory
@@ -171,7 +184,12 @@ struct ZoneReads {
             guard let home = homes[reads[index].key.database] else { continue }
             snapshots[index].schema = SchemaStamp(container: home.container, version: version)
         }
-        if !records.keys.isEmpty {
+        if isOne {
+            for row in rows[next] where try !row.isNull(3) {
+                let record = try RecordRow.decode(row, from: 3, isSurveyed: true)
+                snapshots[0].records[record.name] = record
+            }
+        } else if !records.keys.isEmpty {
             next += 1
             for row in rows[next] {
                 let record = try RecordRow.decode(row, from: 1, isSurveyed: true)

@@ -25,6 +25,7 @@ struct ZoneWrites {
     }
 
     private var main: BoundStatement {
+        if changes.count == 1, changes[0].records.count == 1, changes[0].memories.count == 1 { return one }
         var records = RecordColumns(
             recordCount: changes.reduce(0) { $0 + $1.records.count },
             fieldsByteCount: changes.reduce(0) { $0 + $1.records.reduce(0) { $0 + $1.fields.byteCount } })
@@ -32,6 +33,20 @@ struct ZoneWrites {
             for record in zone.records { records.append(record, in: zone) }
         }
         return RecordStatements.write.bind(records.values + zones + memories)
+    }
+
+    private var one: BoundStatement {
+        let zone = changes[0]
+        let record = zone.records[0]
+        let (device, memory) = zone.memories[zone.memories.startIndex]
+        return RecordStatements.writeOne(
+            .int8(zone.database.rawValue), .int8(zone.zone.rawValue), .int8(zone.changeNumber),
+            .int8(Int64(record.fields.byteCount)), .int8(zone.byteGrowth), .uuid(device.bytes), .bytea(memory.encoded),
+            .int8(record.batchEnd), .timestamp(milliseconds: record.createdAt.milliseconds),
+            .int8(record.createdBy.rawValue), .uuid(record.createdByDevice.bytes),
+            .timestamp(milliseconds: record.modifiedAt.milliseconds), .int8(record.modifiedBy.rawValue),
+            .bool(record.isDeleted), .text(record.name), .text(record.type), .text(ifPresent: record.parent),
+            .bytea(record.fields.bytes), .text(ifPresent: zone.indexColumns[record.name]))
     }
 
     private var zones: [PostgresValue] {

@@ -37,6 +37,22 @@ import TidemarkTestSupport
             RecordStatements.lockZones, "('{1}', '{Notes}')",
             [living, "(database_id = k.database_id) AND (id >= zone.id)"]
         ),
+        (RecordStatements.lockZone, "(1, 'Notes')", ["using zone_living", "(database_id = $1) AND (name >= $2)"]),
+        (
+            RecordStatements.readOne, "(1, 'Notes', '00000000-0000-0000-0000-000000000001', 'r5')",
+            [
+                "(database_id = $1) AND (name >= $2)", "(database_id = $1) AND (zone_id = $1) AND (device_id >= $3)",
+                "(database_id = $1) AND (zone_id = $2) AND (name >= $4)",
+            ]
+        ),
+        (
+            RecordStatements.writeOne,
+            """
+            (1, 1, 9, 300, 7, '00000000-0000-0000-0000-000000000001', '', 9, '2026-01-01', 1, \
+            '00000000-0000-0000-0000-000000000001', '2026-01-01', 1, false, 'r5', 'Note', NULL, '', NULL)
+            """,
+            ["using zone_pkey", "(database_id = $1) AND (id = $2)"]
+        ),
         (ZoneStatements.lockNamed, "(1, '{Notes}')", ["(name >= n.name)", "(id >= zone.id)"]),
         (
             RecordStatements.readRecords, "('{1}', '{Notes}', '{1,1}', '{r5,r7}')",
@@ -148,6 +164,9 @@ import TidemarkTestSupport
 extension PostgresType {
     fileprivate var name: String {
         switch self {
+        case .bool: "boolean"
+        case .bytea: "bytea"
+        case .timestamptz: "timestamptz"
         case .int8: "bigint"
         case .text: "text"
         case .uuid: "uuid"
