@@ -12,14 +12,17 @@ struct PredicateCompiler {
     let type: RecordTypeSchema
     var parameters = SQLParameters()
     /// Whether how many rows it finds depends on a parameter in a way that a plan for all values does not know: on the length
-    /// of a list, or on a bound without another.
+    /// of a list, or on a bound without another, unless it is a bound of what the records are put in order by.
     private(set) var dependsOnValues = false
     private let indexes: Set<PhysicalIndex.Kind>
+    /// By what the records are to be in order first: an index of it serves every bound of its values.
+    private let order: QueryKey?
     /// What is looked up among elements and words, one parameter each.
     private var tokens: [String] = []
 
-    init(_ type: RecordTypeSchema, indexes: Set<PhysicalIndex.Kind>) {
+    init(_ type: RecordTypeSchema, indexes: Set<PhysicalIndex.Kind>, order: QueryKey?) {
         self.type = type
+        self.order = order
         self.indexes = indexes
     }
 
@@ -87,7 +90,7 @@ struct PredicateCompiler {
         case .compare(let key, .equal, let value): return equal(key, [value])
         case .compare(let key, .notEqual, let value): return "(\(equal(key, [value])) IS NOT TRUE)"
         case .compare(let key, let comparison, let value):
-            dependsOnValues = true
+            if key != order { dependsOnValues = true }
             return ordered(key, comparison, value)
         case .between(let key, let low, let high):
             return "(\(ordered(key, .greaterOrEqual, low)) AND \(ordered(key, .lessOrEqual, high)))"

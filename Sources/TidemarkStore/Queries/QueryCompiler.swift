@@ -30,7 +30,8 @@ struct QueryCompiler {
     /// - Parameter indexes: those of the type that there are.
     init(_ page: QueryPageQuery, type: RecordTypeSchema, indexes: Set<PhysicalIndex.Kind>) {
         self.page = page
-        predicate = PredicateCompiler(type, indexes: indexes)
+        let order = page.query.sorts.first.flatMap { $0.origin == nil ? $0.key : nil }
+        predicate = PredicateCompiler(type, indexes: indexes, order: order)
     }
 
     /// The columns of ``QueryRow``. There is always a row; one without a record has nulls in it. Beyond the page's records
