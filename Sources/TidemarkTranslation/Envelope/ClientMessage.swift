@@ -20,7 +20,9 @@ package final class ClientMessage: Sendable {
     package init(_ bytes: [UInt8]) throws(Refusal) {
         let envelope: WireClientEnvelope
         do {
-            if let (request, range) = try ChunkEnvelope.request(bytes) {
+            if let request = SaveEnvelope.request(bytes) {
+                (envelope, content) = (request, nil)
+            } else if let (request, range) = try ChunkEnvelope.request(bytes) {
                 (envelope, content) = (request, bytes[range])
             } else {
                 (envelope, content) = (try WireClientEnvelope(serializedBytes: bytes), nil)

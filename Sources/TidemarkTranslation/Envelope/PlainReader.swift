@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// Reads protobuf messages of the usual form: known fields of the right types, single ones once, strings in UTF-8. Whatever
+/// is not so stops it (`nil`), and is left to the generated code to judge.
+struct PlainReader {
+    private let bytes: UnsafeRawBufferPointer
+    private var position = 0
+    /// Numbers of the single fields that were there, as bits.
+    private var seen: UInt64 = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+    }
+
+    /// What a field holds, by its wire type.
+    enum Value {
+        case number(UInt64)
+        case content(UnsafeRawBufferPointer)
+    }
+
+    var isAtEnd: Bool { position == bytes.count }
+
+    /// - Parameter repeated: fields that may be there more than once, as bits.
+    mutating func next(repeated: UInt64 = 0) -> (field: UInt64, value: Value)? {
+        guard let tag = varint(), tag >> 3 < 64 else { return nil }
+        let bit = UInt64(1) << (tag >> 3)
+        guard seen & bit == 0 else { return nil }
+        seen |= bit & ~repeated
+        switch tag & 7 {
+        case 0: return varint().map { (tag >> 3, .number($0)) }
+        case 2:
+            guard let count = varint(), count <= UInt64(bytes.count - position) else { return nil }
+            defer { position += Int(count) }
+            return (tag >> 3, .content(UnsafeRawBufferPointer(rebasing: bytes[position..<position + Int(count)])))
+        default: return nil
+        }
+    }
+
+    private mutating func varint() -> UInt64? {
+        var value: UInt64 = 0
+        for shift in stride(from: UInt64(0), to: 63, by: 7) {
+            guard position < bytes.count else { return nil }
+            let byte = bytes[position]
+            position += 1
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return value }
+        }
+        return nil
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Nil unless they are UTF-8. Names are nearly always ASCII, of which there is less to check.
+    var text: String? {
+        if allSatisfy({ $0 < 0x80 }) { return String(decoding: self, as: UTF8.self) }
+        return String(validating: bindMemory(to: UInt8.self), as: UTF8.self)
+    }
+
+    var data: Data { Data(self) }
+}
