@@ -322,8 +322,10 @@ extension WriteQueue {
 
     /// Each zone once, in the order of their first requests.
     static func keys(of entries: [Entry]) -> [ZoneKey] {
+        let zones = entries.zones
+        if zones.count == 1 { return [entries[0].key] }
         var seen: Set<ZoneKey> = []
-        return entries.zones.compactMap(\.first?.key).filter { seen.insert($0).inserted }
+        return zones.compactMap(\.first?.key).filter { seen.insert($0).inserted }
     }
 }
 
@@ -336,7 +338,8 @@ extension [WriteQueue.Entry] {
             zones.append(self[start..<index])
             start = index
         }
-        return isEmpty ? [] : zones + [self[start...]]
+        if !isEmpty { zones.append(self[start...]) }
+        return zones
     }
 }
 

@@ -120,6 +120,12 @@ import TidemarkWire
         world.scheduler.runUntilIdle()
         #expect(Self.names(first.pushes) == [["b", "c"]])
         #expect(Self.names(other.pushes) == [["a", "c"]])
+        // What several devices changed in one transaction comes as changed by nobody in particular.
+        let together = ZoneNotice(database: identity.privateDatabase, device: .nobody, zoneName: "d")
+        world.server.hub.committed([together, notice("e", 1)])
+        world.scheduler.runUntilIdle()
+        #expect(Self.names(first.pushes).last == ["d"])
+        #expect(Self.names(other.pushes).last == ["d", "e"])
     }
 
     @Test func `R-253: a device that connects or subscribes is told once that it may have missed something`() throws {

@@ -195,6 +195,26 @@ import TidemarkTestKit
         #expect(durable.all.first == 1)
     }
 
+    @Test func `R-248: what several devices change in one transaction is one notice, which excepts none`() throws {
+        let fixture = try ServiceFixture()
+        let notices = Log<ZoneNotice>()
+        let service = fixture.server(
+            faults: FaultScript(always: slowCommits).plan, onMoved: { for notice in $0 { notices.append(notice) } })
+        let devices = [device, DeviceID(high: 3, low: 3), DeviceID(high: 4, low: 4)]
+        try fixture.scheduler.simulate {
+            let database = fixture.key().database
+            var tasks: [Task<Void, Never>] = []
+            for (index, device) in devices.enumerated() {
+                let request = try fixture.saving(["record\(index)"], id: RequestID(device, 1))
+                tasks.append(fixture.scheduler.run { _ = await service.modify(request, in: database) })
+                // The others come while the first one's is written, and go together.
+                if index == 0 { try await fixture.scheduler.sleep(for: .milliseconds(1)) }
+            }
+            for task in tasks { await task.value }
+        }
+        #expect(notices.all.map(\.device) == [device, .nobody])
+    }
+
     @Test func `R-155: a request over the limits is refused before anything is read`() throws {
         let fixture = try ServiceFixture()
         let script = FaultScript()
