@@ -254,7 +254,7 @@ package protocol ZonesTransaction: AnyObject, Sendable {
 /// "Zone Z of database D moved": what servers tell each other after a commit.
 package struct ZoneNotice: Sendable, Hashable {
     package let database: DatabaseID
-    /// The device that caused it, which gets no push.
+    /// The device that caused it, which gets no push; `nobody` where several did, or an operator: all are told.
     package let device: DeviceID
     /// Empty when the set of zones changed rather than a zone's records.
     package let zoneName: String
