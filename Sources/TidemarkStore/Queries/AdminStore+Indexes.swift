@@ -61,6 +61,11 @@ extension AdminStore {
         try await storage.indexBuilder.build(wanted)
     }
 
+    /// Has the planner learn at once what is in the records, instead of when PostgreSQL next looks: after many were written.
+    package func refreshStatistics() async throws(StorageError) {
+        try await storage.indexBuilder.refreshStatistics()
+    }
+
     /// Computes what the container's schema marks for the records that are there, and makes the indexes for it: after the
     /// schema was changed.
     package func prepareQueries(in container: ContainerID) async throws(StorageError) {

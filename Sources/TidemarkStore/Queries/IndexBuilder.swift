@@ -14,7 +14,9 @@ final class IndexBuilder: Sendable {
     /// any type a little, and a save of its own type more.
     static let indexesMax = 300
     private static let buildTimeMax = Duration.seconds(6 * 3_600)
+    private static let statisticsTimeMax = Duration.seconds(60)
     private static let stopTimeMax = Duration.seconds(2)
+    private static let statisticsSQL = "ANALYZE record"
 
     private static let sessionSettings: [(String, String)] = [
         ("standard_conforming_strings", "on"),
@@ -72,14 +74,30 @@ final class IndexBuilder: Sendable {
     ///
     /// - Parameter dropsOthers: whether indexes that are not in the list go.
     func build(_ wanted: [PhysicalIndex], dropsOthers: Bool = false) async throws(StorageError) {
+        try await withConnection { connection throws(PostgresError) in
+            try await lock(connection)
+            try await build(wanted, dropsOthers: dropsOthers, on: connection)
+        }
+    }
+
+    /// Has the planner learn what is in the records now. An index that is being made is waited for a while only: whoever makes
+    /// it does the same in the end.
+    func refreshStatistics() async throws(StorageError) {
+        try await withConnection { connection throws(PostgresError) in
+            try await connection.executeScript(Self.statisticsSQL, timeout: Self.statisticsTimeMax)
+        }
+    }
+
+    private func withConnection(
+        _ body: (PostgresConnection) async throws(PostgresError) -> Void
+    ) async throws(StorageError) {
         do {
             let (number, pool) = try open()
             let result: Result<Void, PostgresError>
             do {
                 let lease = try await pool.acquire()
                 defer { pool.release(lease) }
-                try await lock(lease.connection)
-                try await build(wanted, dropsOthers: dropsOthers, on: lease.connection)
+                try await body(lease.connection)
                 result = .success(())
             } catch {
                 result = .failure(error)
@@ -161,7 +179,7 @@ final class IndexBuilder: Sendable {
             try await connection.executeScript(sql, timeout: Self.buildTimeMax)
         }
         if !uncounted.isEmpty {
-            try await connection.executeScript("ANALYZE record", timeout: Self.buildTimeMax)
+            try await connection.executeScript(Self.statisticsSQL, timeout: Self.buildTimeMax)
         }
     }
 }

@@ -111,6 +111,8 @@ struct AdminImport: ParsableCommand {
             .zone(ZoneNotice(database: place.database, device: importer.device, zoneName: zone))
         ])
         await service.stop()
+        // A hint as well: PostgreSQL counts by itself, but only after a while, and queries have poor plans until then.
+        if importer.tally.savedCount > 0 { try? await AdminStore(storage).refreshStatistics() }
         if let mistake {
             throw CommandError("\(mistake.description) Until there: \(importer.tally.text) \(Importer.advice)")
         }

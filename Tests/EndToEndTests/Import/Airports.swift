@@ -102,6 +102,17 @@ struct Airports {
 
     // MARK: Which airports
 
+    /// The first lines of a file.
+    static func head(_ file: String, lineCount: Int) throws -> String {
+        let input = try InputFile(path: file)
+        var (bytes, count) = ([UInt8](), 0)
+        while count < lineCount, let byte = try input.next() {
+            bytes.append(byte)
+            if byte == UInt8(ascii: "\n") { count += 1 }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     static func read(_ file: String, counts: [Int]) throws -> Airports {
         var reader = try CSVReader(try InputFile(path: file))
         var rows: [Row] = []

@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import TidemarkKit
+import TidemarkPostgres
 import TidemarkStore
 import TidemarkTestSupport
 
@@ -66,6 +67,14 @@ import TidemarkTestSupport
         }
     }
 
+    /// What is known of the records is what an import had counted, whenever PostgreSQL would look by itself.
+    private func stopCounting(_ place: OperatorPlace) async throws {
+        let url = place.database.url
+        try await blocking {
+            try PostgresAdministration.execute(["ALTER TABLE record SET (autovacuum_enabled = false)"], url: url)
+        }
+    }
+
     /// That PostgreSQL looks the answer up, and in one of these indexes.
     private func expectIndex(
         _ place: OperatorPlace, _ options: [String], _ indexes: [PhysicalIndex.Kind]
@@ -110,6 +119,7 @@ import TidemarkTestSupport
 
     @Test func `R-176 … R-188: records of files are found by apps and operators, by indexes`() async throws {
         try await OperatorPlace.with(["--create-containers"]) { place in
+            try await stopCounting(place)
             #expect(try await place.admin("containers", "create", place.site.container).status == 0)
             let countries = """
                 {"code": "IS", "name": "Iceland", "names": ["Ísland", "Islande"], "independent": true, "area": 103000.5}
@@ -248,6 +258,7 @@ import TidemarkTestSupport
     func `R-176 … R-188: the airports of the world`() async throws {
         let folder = Self.folder
         try await OperatorPlace.with { place in
+            try await stopCounting(place)
             #expect(try await place.admin("containers", "create", place.site.container).status == 0)
             #expect(
                 try await place.admin("containers", "set-limit", place.site.container, "--references", "20000").status
@@ -264,9 +275,13 @@ import TidemarkTestSupport
             #expect(countries.output == "Imported 249, left 0 that were there, refused 0.\n")
             let mapping = try place.write(Airports.mapping, to: "airports.mapping")
             let file = folder + "/airports.csv.gz"
+            // Many of these are of the countries that queries ask for, and few of the rest.
+            let part = try place.write(try Airports.head(file, lineCount: 9_001), to: "part.csv")
+            let first = try await run(place, ["import", part, "--mapping", mapping] + Self.publicly)
+            #expect(first.output == "Imported 9000, left 0 that were there, refused 0.\n")
             let imported = try await run(
                 place, ["import", file, "--mapping", mapping] + Self.publicly, within: .seconds(120))
-            #expect(imported.output == "Imported 28298, left 0 that were there, refused 0.\n")
+            #expect(imported.output == "Imported 19298, left 9000 that were there, refused 0.\n")
             let airports = try Airports.read(file, counts: [79, 69, 27, 100, 326, 7_884, 16])
             try await ask(airports, place)
             try await askInOrder(place)
