@@ -38,9 +38,9 @@ simulate: ## Search for failing seeds, and for each planted fault: make simulate
 	TIDEMARK_SEEDS=$(SEEDS) TIDEMARK_PLANTED=10000 \
 		swift test -c release -Xswiftc -enable-testing --filter SimulationTests
 
-bench: ## All measurements, each beside its reference, as a table
+bench: ## All measurements, each beside its reference, as a table; of programs linked as deploy/Dockerfile does
 	for product in tidemark tidemark-echo tidemark-yardstick tidemark-bench; do \
-		swift build -c release --product $$product || exit 1; \
+		swift build -c release --static-swift-stdlib --product $$product || exit 1; \
 	done
 	.build/release/tidemark-bench
 

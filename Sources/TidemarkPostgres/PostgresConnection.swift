@@ -203,7 +203,7 @@ package final class PostgresConnection: @unchecked Sendable {
 extension PostgresConnection: EventHandler {
     package func ready(_ readiness: Readiness) {
         if readiness.contains(.writable) { flush() }
-        guard let link, !readiness.isDisjoint(with: [.readable, .hangup]) else { return }
+        guard let link, readiness.isToReceive else { return }
         var isAlive = link.consumeInput()
         while isAlive, link.isBusy, link.awaitMore() { isAlive = link.consumeInput() }
         // What came before the end counts.

@@ -123,7 +123,7 @@ package final class PostgresListener: @unchecked Sendable {
 extension PostgresListener: EventHandler {
     package func ready(_ readiness: Readiness) {
         if readiness.contains(.writable) { flush() }
-        guard let link, !readiness.isDisjoint(with: [.readable, .hangup]) else { return }
+        guard let link, readiness.isToReceive else { return }
         let isAlive = link.consumeInput()
         takeAnswer(link)
         while self.link === link, let payload = link.nextNotification() { onNotification(payload) }

@@ -29,16 +29,17 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     private let threadIdentity = Atomic<UInt>(0)
     private let cancelledTimerCount = Atomic<Int>(0)
 
-    // What follows is touched by the loop's thread only.
+    // What follows is touched by the loop's thread only. That no access is within another one is not looked up each time: it
+    // would be sixty times a save.
 
     /// Work that came from the loop itself, and what was taken from the inbox, in order.
-    private var ready: [Work] = []
+    @exclusivity(unchecked) private var ready: [Work] = []
     /// The part of it that is being run; while it runs, new work goes to `ready`.
-    private var running: [Work] = []
-    private var runningNext = 0
-    private var timers = TimerQueue()
-    var flushables: [any TickFlushable] = []
-    var flushing: [any TickFlushable] = []
+    @exclusivity(unchecked) private var running: [Work] = []
+    @exclusivity(unchecked) private var runningNext = 0
+    @exclusivity(unchecked) private var timers = TimerQueue()
+    @exclusivity(unchecked) var flushables: [any TickFlushable] = []
+    @exclusivity(unchecked) var flushing: [any TickFlushable] = []
     var slots: [Slot] = []
     var freeSlots: [Int] = []
     let events: UnsafeMutableBufferPointer<epoll_event>

@@ -33,6 +33,9 @@ package struct Readiness: OptionSet, Sendable {
     /// Both directions have ended or an error is pending; receiving, sending or ``Socket/finishConnecting()`` says which.
     package static let hangup = Readiness(rawValue: 4)
 
+    /// Whether there may be something to receive, be it the end.
+    package var isToReceive: Bool { rawValue & (Self.readable.rawValue | Self.hangup.rawValue) != 0 }
+
     @inline(__always)
     init(epollEvents: UInt32) {
         var rawValue: UInt8 = 0

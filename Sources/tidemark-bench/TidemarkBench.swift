@@ -12,9 +12,9 @@ struct TidemarkBench: ParsableCommand {
         commandName: "tidemark-bench",
         abstract: "Measures Tidemark, each figure beside a reference from the same run.",
         discussion: """
-            The references are programs in C that do the least possible work (tidemark-yardstick). Build with \
-            `swift build -c release`, leave the machine alone while it runs, and see CONTRIBUTING.md. Two cores are \
-            needed: servers run on the first, whoever asks them on the second.
+            The references are programs in C that do the least possible work (tidemark-yardstick). Build as \
+            `make bench` does, leave the machine alone while it runs, and see CONTRIBUTING.md. Two cores are needed: \
+            servers run on the first, whoever asks them on the second.
 
             Benchmarks: \(Bench.all.map { $0.name }.joined(separator: ", ")).
             """)

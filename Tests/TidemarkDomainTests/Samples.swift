@@ -85,7 +85,7 @@ struct TestZone {
     @discardableResult
     mutating func run(_ requests: [RecordsRequest], now: Timestamp = 1_000) -> [Result<RecordsOutcome, FailureReason>] {
         let read = ZoneRead(of: requests, in: key)
-        var overlay = ZoneOverlay(snapshot: snapshot(for: read), store: store, limits: limits)
+        let overlay = ZoneOverlay(snapshot: snapshot(for: read), store: store, limits: limits)
         let results = requests.map { request in
             let use = bytesMax.map { StorageUse(byteCount: byteCount + overlay.byteGrowth, bytesMax: $0) }
             return overlay.apply(request, now: now, use: use)

@@ -78,7 +78,7 @@ extension RecordsRequest {
 extension ZoneRead {
     /// What must be read to decide requests to one zone, each thing once: the records that they name, the new parents
     /// with their ancestors, and what deletions reach. Names that cannot exist are left out.
-    package init(of requests: some Sequence<RecordsRequest>, in key: ZoneKey) {
+    package init(of requests: [RecordsRequest], in key: ZoneKey) {
         var names: [String] = []
         var userNames: [String] = []
         var deletes: [String] = []

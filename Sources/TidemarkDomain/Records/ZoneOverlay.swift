@@ -4,7 +4,9 @@
 ///
 /// Only final states are written in the end, each row once, so that a group costs one statement however many requests
 /// are in it. Deciding a group in one overlay gives each request the outcome that it would have had alone, in that order.
-package struct ZoneOverlay: Sendable {
+///
+/// One object for each zone of a group, where a structure would be copied for each request.
+package final class ZoneOverlay {
     private let key: ZoneKey
     private let missing: FailureReason
     private let limits: Limits
@@ -31,7 +33,7 @@ package struct ZoneOverlay: Sendable {
     ///   - use: of the database, with what requests to any of its zones have changed so far; nil: there is no quota.
     /// - Returns: one entry an item, or why the request as a whole is refused. Refused requests leave no trace, and
     ///   neither do those to a zone that does not exist: it has no place to remember them.
-    package mutating func apply(
+    package func apply(
         _ request: RecordsRequest, now: Timestamp, use: StorageUse? = nil
     ) -> Result<RecordsOutcome, FailureReason> {
         precondition(request.zoneName == key.name)

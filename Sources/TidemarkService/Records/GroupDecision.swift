@@ -21,7 +21,7 @@ struct GroupDecision: Sendable {
         _ entries: [WriteQueue.Entry], keys: [ZoneKey], snapshots: [ZoneSnapshot], store: StoreIncarnation,
         schemas: [ContainerID: KnownSchema] = [:], limits: Limits, now: Timestamp
     ) {
-        var overlays = snapshots.map { ZoneOverlay(snapshot: $0, store: store, limits: limits) }
+        let overlays = snapshots.map { ZoneOverlay(snapshot: $0, store: store, limits: limits) }
         let indices = Dictionary(uniqueKeysWithValues: zip(keys, overlays.indices))
         // Zones of one database share what room there is.
         var uses = Dictionary(
@@ -60,7 +60,7 @@ struct GroupDecision: Sendable {
 
     /// One a zone: all that its requests need to have read.
     static func reads(of entries: [WriteQueue.Entry], keys: [ZoneKey]) -> [ZoneRead] {
-        if keys.count == 1 { return [ZoneRead(of: entries.lazy.map(\.request), in: keys[0])] }
+        if keys.count == 1 { return [ZoneRead(of: entries.map(\.request), in: keys[0])] }
         var requests: [ZoneKey: [RecordsRequest]] = [:]
         for part in entries.zones { requests[part[part.startIndex].key, default: []] += part.lazy.map(\.request) }
         return keys.map { ZoneRead(of: requests[$0] ?? [], in: $0) }

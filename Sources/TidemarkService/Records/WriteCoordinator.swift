@@ -148,7 +148,8 @@ final class WriteCoordinator: Sendable {
             return part.map { state.answers.removeValue(forKey: $0.ticket) }
         }
         for (answer, outcome) in zip(answers, decision.outcomes) { answer?.give(outcome) }
-        if !decision.notices.isEmpty { onMoved(decision.notices) }
+        // Who waits for an answer has it first.
+        if !decision.notices.isEmpty { _ = scheduler.schedule(after: .zero) { [onMoved] in onMoved(decision.notices) } }
     }
 
     /// - Returns: what to run instead; nil if the group is over for now.

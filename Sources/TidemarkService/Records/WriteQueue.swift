@@ -64,6 +64,14 @@ struct WriteQueue {
         var waiting: Deque<Entry> = []
         /// Set after the lane was in a group that found a zone busy: its next transaction holds no other zone.
         var isAlone = false
+
+        /// - Returns: whether that makes it ready.
+        mutating func add(_ entry: Entry) -> Bool {
+            waiting.append(entry)
+            guard phase == .idle else { return false }
+            phase = .ready
+            return true
+        }
     }
 
     private struct Identity: Hashable {
@@ -121,8 +129,7 @@ struct WriteQueue {
         requestCount += 1
         byteCount += bytes
         tickets[identity] = entry.ticket
-        lanes[key, default: Lane()].waiting.append(entry)
-        makeReadyIfIdle(key)
+        if lanes[key, default: Lane()].add(entry) { ready.append(key) }
         return .queued(entry.ticket)
     }
 
@@ -196,18 +203,17 @@ struct WriteQueue {
 
     /// The group's transactions are over; lanes that got nothing back go on.
     mutating func endGroup(_ group: [Entry]) {
-        for key in Self.keys(of: group) where lanes[key]?.phase == .writing {
-            lanes[key]?.phase = .idle
-            lanes[key]?.isAlone = false
-            makeReadyIfIdle(key)
+        for key in Self.keys(of: group) {
+            guard let index = lanes.index(forKey: key), lanes.values[index].phase == .writing else { continue }
+            lanes.values[index].isAlone = false
+            goOn(index)
         }
     }
 
     /// A lane's back-off is over.
     mutating func wake(_ key: ZoneKey) {
-        guard lanes[key]?.phase == .resting else { return }
-        lanes[key]?.phase = .idle
-        makeReadyIfIdle(key)
+        guard let index = lanes.index(forKey: key), lanes.values[index].phase == .resting else { return }
+        goOn(index)
     }
 
     // MARK: Time and the end
@@ -236,13 +242,13 @@ struct WriteQueue {
 // MARK: - Lanes
 
 extension WriteQueue {
-    private mutating func makeReadyIfIdle(_ key: ZoneKey) {
-        guard let lane = lanes[key], lane.phase == .idle else { return }
-        if lane.waiting.isEmpty {
-            lanes[key] = nil
+    /// The lane may be in a transaction again, or is no longer needed.
+    private mutating func goOn(_ index: Dictionary<ZoneKey, Lane>.Index) {
+        if lanes.values[index].waiting.isEmpty {
+            lanes.remove(at: index)
         } else {
-            lanes[key]?.phase = .ready
-            ready.append(key)
+            lanes.values[index].phase = .ready
+            ready.append(lanes.keys[index])
         }
     }
 
@@ -253,39 +259,38 @@ extension WriteQueue {
         var room = Room(items: settings.groupItemsMax, bytes: settings.groupBytesMax)
         var passedOver: Deque<ZoneKey> = []
         while zoneCount < settings.groupZonesMax, room.isLeft, let key = ready.popFirst() {
-            guard let lane = lanes[key] else { continue }
-            guard !lane.waiting.isEmpty else {
-                lanes[key] = nil
+            guard let index = lanes.index(forKey: key) else { continue }
+            guard let first = lanes.values[index].waiting.first else {
+                lanes.remove(at: index)
                 continue
             }
-            guard canJoin(lane, key, group), let first = lane.waiting.first, group.isEmpty || room.fits(first) else {
+            let isAlone = lanes.values[index].isAlone
+            guard canJoin(key, isAlone: isAlone, group), group.isEmpty || room.fits(first) else {
                 passedOver.append(key)
                 continue
             }
-            take(from: key, into: &group, &room)
+            take(from: index, into: &group, &room)
             zoneCount += 1
-            if lane.isAlone { break }
+            if isAlone { break }
         }
         ready.prepend(contentsOf: passedOver)
         return group
     }
 
-    private mutating func take(from key: ZoneKey, into group: inout [Entry], _ room: inout Room) {
-        lanes[key]?.phase = .writing
-        // Taken out, so that it is not copied.
-        guard var waiting = lanes[key].map(\.waiting) else { return }
-        lanes[key]?.waiting = []
-        while let entry = waiting.first, group.isEmpty || room.fits(entry) {
-            waiting.removeFirst()
+    private mutating func take(
+        from index: Dictionary<ZoneKey, Lane>.Index, into group: inout [Entry], _ room: inout Room
+    ) {
+        lanes.values[index].phase = .writing
+        while let entry = lanes.values[index].waiting.first, group.isEmpty || room.fits(entry) {
+            lanes.values[index].waiting.removeFirst()
             room.take(entry)
             group.append(entry)
         }
-        lanes[key]?.waiting = waiting
     }
 
-    private func canJoin(_ lane: Lane, _ key: ZoneKey, _ group: [Entry]) -> Bool {
+    private func canJoin(_ key: ZoneKey, isAlone: Bool, _ group: [Entry]) -> Bool {
         guard let first = group.first else { return true }
-        return !lane.isAlone && (settings.groupSpansDatabases || first.key.database == key.database)
+        return !isAlone && (settings.groupSpansDatabases || first.key.database == key.database)
     }
 
     /// Returns undecided requests to the heads of their lanes, in order.
@@ -300,8 +305,7 @@ extension WriteQueue {
                 lanes[key]?.phase = .resting
                 wakes.append(Wake(key: key, delay: delay))
             } else {
-                lanes[key]?.phase = .idle
-                makeReadyIfIdle(key)
+                if let index = lanes.index(forKey: key) { goOn(index) }
             }
         }
         return wakes

@@ -97,7 +97,7 @@ extension StorageConformance {
                 return second.snapshots[0].storageUse
             }
             try await store.passTime()
-            var overlay = ZoneOverlay(snapshot: first.snapshots[0], store: first.store, limits: Limits())
+            let overlay = ZoneOverlay(snapshot: first.snapshots[0], store: first.store, limits: Limits())
             _ = overlay.apply(world.request(1, in: world.zones[0], saves: saves), now: StorageFixture.now)
             try expect(overlay.byteGrowth >= 100, "it grows")
             try await first.commit([try require(overlay.changes, "something changed")])
@@ -162,7 +162,7 @@ private struct QuotaWorld {
     /// One transaction, as a server decides it.
     func decide(_ requests: [RecordsRequest], in zone: ZoneKey, on storage: any Storage, _ isKept: Bool) async throws {
         let transaction = try await storage.beginWrite([ZoneRead(of: requests, in: zone)])
-        var overlay = ZoneOverlay(snapshot: transaction.snapshots[0], store: transaction.store, limits: Limits())
+        let overlay = ZoneOverlay(snapshot: transaction.snapshots[0], store: transaction.store, limits: Limits())
         for request in requests { _ = overlay.apply(request, now: StorageFixture.now) }
         if isKept, let changes = overlay.changes {
             try await transaction.commit([changes])

@@ -113,7 +113,7 @@ private enum Envelopes {
             let zone = ZoneState(id: ZoneID(11), key: read.key, createdAt: Timestamp(milliseconds: 0))
             let snapshot = ZoneSnapshot(
                 key: read.key, zone: zone, lastRemoval: nil, records: [:], children: [:], memories: [:])
-            var overlay = ZoneOverlay(snapshot: snapshot, store: viewpoint.store, limits: limits)
+            let overlay = ZoneOverlay(snapshot: snapshot, store: viewpoint.store, limits: limits)
             guard case .success(let outcome) = overlay.apply(request, now: Timestamp(milliseconds: 1)) else { continue }
             try Finding.unless(
                 outcome.saves.count == request.saves.count && outcome.deletes.count == request.deletes.count,

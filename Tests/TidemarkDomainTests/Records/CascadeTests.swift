@@ -183,7 +183,7 @@ import TidemarkTestSupport
         let request = zone.request(deletes: ["t", "alone"])
         var snapshot = zone.snapshot(for: request.read(in: database))
         snapshot.isCascadeCut = true
-        var overlay = ZoneOverlay(snapshot: snapshot, store: store, limits: Limits())
+        let overlay = ZoneOverlay(snapshot: snapshot, store: store, limits: Limits())
         #expect(overlay.apply(request, now: 1).reasons == [.cascadeTooLarge, nil])
         // Nobody counts how many more there are.
         #expect(
@@ -196,7 +196,7 @@ import TidemarkTestSupport
             saves: [save("p"), save("a", type: "Holder", fields(["number": 2]))], policy: .changedKeys)
         let read = request.read(in: database)
         #expect(read.holderNames.isEmpty && read.referenceTargets.isEmpty && read.cascadeRoots.isEmpty)
-        var overlay = ZoneOverlay(snapshot: zone.snapshot(for: read), store: store, limits: Limits())
+        let overlay = ZoneOverlay(snapshot: zone.snapshot(for: read), store: store, limits: Limits())
         #expect(overlay.apply(request, now: 1).reasons == [nil, nil])
         #expect(overlay.changes?.references.isEmpty == true)
     }

@@ -41,7 +41,7 @@ import TidemarkFields
             ]
             for item in same {
                 let request = zone.request(saves: [item], policy: policy, device: laptop)
-                var overlay = ZoneOverlay(
+                let overlay = ZoneOverlay(
                     snapshot: zone.snapshot(for: request.read(in: database)), store: store, limits: Limits())
                 let metadata = overlay.apply(request, now: 9_000).saves.first?.metadata
                 #expect(metadata?.changeNumber == before.records["r"]?.changeNumber)
@@ -290,7 +290,7 @@ import TidemarkFields
         ]
         let read = ZoneRead(of: requests, in: zone.key)
         #expect(read.devices == [phone, laptop, DeviceID(high: 3, low: 3)])
-        var overlay = ZoneOverlay(snapshot: zone.snapshot(for: read), store: store, limits: Limits())
+        let overlay = ZoneOverlay(snapshot: zone.snapshot(for: read), store: store, limits: Limits())
         for request in requests { _ = overlay.apply(request, now: 1) }
         #expect(overlay.movedBy == [phone])
         #expect(overlay.changes?.memories.count == 3)

@@ -17,7 +17,7 @@ import TidemarkTestKit
             do {
                 let read = ZoneRead(key: fixture.key(), recordNames: [], parentNames: [], devices: [])
                 let transaction = try await store.beginWrite([read])
-                var overlay = ZoneOverlay(
+                let overlay = ZoneOverlay(
                     snapshot: transaction.snapshots[0], store: StoreIncarnation(1), limits: Limits())
                 let id = RequestID(DeviceID(high: 5, low: 5), 1)
                 _ = overlay.apply(
