@@ -12,6 +12,9 @@ struct FieldLayout: Sendable {
     /// The value with its own tag; it ends where the entry ends.
     var valueStart = 0
 
+    /// Whether the entry says that its key is to go.
+    var isRemoval: Bool { typeCode == FieldType.removed.rawValue }
+
     /// Whether the value is a reference or an asset, or several.
     var namesOthers: Bool {
         switch FieldType(rawValue: typeCode) {
@@ -34,6 +37,10 @@ struct FieldCursor {
     mutating func advanceOrThrow(in bytes: Span<UInt8>) throws(FieldError) -> Bool {
         var offset = current.end
         guard offset < bytes.count else { return false }
+        if let layout = Self.usualLayout(in: bytes, at: offset) {
+            current = layout
+            return true
+        }
         var layout = FieldLayout()
         layout.start = offset
         try FieldWire.expect(FieldWire.entryTag, bytes, &offset, bytes.count)
@@ -57,6 +64,27 @@ struct FieldCursor {
         return true
     }
 
+    /// What nearly all entries look like: plain, with lengths and the type code in a byte each. Nil for any other, also for
+    /// one that is malformed, which is left to be looked at byte by byte.
+    @inline(__always)
+    private static func usualLayout(in bytes: Span<UInt8>, at start: Int) -> FieldLayout? {
+        guard bytes.count - start >= 6 else { return nil }
+        // Within these six bytes, and then within the entry, whose end was held against the bytes' own.
+        let length = bytes[unchecked: start + 1]
+        let keyLength = bytes[unchecked: start + 3]
+        let end = start + 2 + Int(length)
+        let keyEnd = start + 4 + Int(keyLength)
+        guard bytes[unchecked: start] == FieldWire.entryTag, bytes[unchecked: start + 2] == FieldWire.keyTag,
+            length | keyLength < 0x80, end <= bytes.count, keyEnd + 2 <= end,
+            bytes[unchecked: keyEnd] == FieldWire.typeTag
+        else { return nil }
+        let code = bytes[unchecked: keyEnd + 1]
+        guard code != 0, code < 0x80 else { return nil }
+        return FieldLayout(
+            start: start, end: end, keyStart: start + 4, keyEnd: keyEnd, isEncrypted: false, typeCode: code,
+            valueStart: keyEnd + 2)
+    }
+
     /// Negative, zero or positive as this entry's key comes before, is, or comes after the other's.
     func compareKey(in bytes: Span<UInt8>, with other: FieldCursor, in otherBytes: Span<UInt8>) -> Int {
         FieldWire.compare(
@@ -65,10 +93,5 @@ struct FieldCursor {
 
     func compareKey(in bytes: Span<UInt8>, with key: Span<UInt8>) -> Int {
         FieldWire.compare(bytes, current.keyStart, current.keyEnd, key, 0, key.count)
-    }
-
-    func appendUnlessRemoval(_ bytes: [UInt8], to output: inout [UInt8]) {
-        if current.typeCode == FieldType.removed.rawValue { return }
-        output.append(contentsOf: bytes[current.start..<current.end])
     }
 }

@@ -6,8 +6,9 @@ extension FieldMap {
     ///
     /// The result has no removals: `FieldMap().merging(changes)` is the content of a record that `changes` create.
     package func merging(_ changes: FieldMap) -> FieldMap {
-        var merged: [UInt8] = []
-        merged.reserveCapacity(bytes.count + changes.bytes.count)
+        // As long as nothing is left out of the changes and nothing comes between them, the result is the changes so far:
+        // whoever sends all fields costs no copy.
+        var merged: [UInt8]?
         let old = bytes.span
         let new = changes.bytes.span
         var left = FieldCursor()
@@ -16,14 +17,21 @@ extension FieldMap {
         var hasRight = right.advance(in: new)
         while hasLeft || hasRight {
             let order = !hasRight ? -1 : !hasLeft ? 1 : left.compareKey(in: old, with: right, in: new)
-            if order < 0 {
-                left.appendUnlessRemoval(bytes, to: &merged)
-            } else {
-                right.appendUnlessRemoval(changes.bytes, to: &merged)
+            if merged == nil, order < 0 || right.current.isRemoval {
+                var beginning: [UInt8] = []
+                beginning.reserveCapacity(bytes.count + changes.bytes.count)
+                beginning += changes.bytes[..<(hasRight ? right.current.start : changes.bytes.count)]
+                merged = beginning
+            }
+            if order < 0, !left.current.isRemoval {
+                merged?.append(contentsOf: bytes[left.current.start..<left.current.end])
+            } else if order >= 0, !right.current.isRemoval {
+                merged?.append(contentsOf: changes.bytes[right.current.start..<right.current.end])
             }
             if order <= 0 { hasLeft = left.advance(in: old) }
             if order >= 0 { hasRight = right.advance(in: new) }
         }
+        guard let merged else { return changes }
         return FieldMap(
             merged, mayNameOthers: mayNameOthers || changes.mayNameOthers,
             mayHaveEncryptedValues: mayHaveEncryptedValues || changes.mayHaveEncryptedValues)

@@ -81,7 +81,7 @@ package struct FieldMap: Sendable, Hashable {
     package var containsRemovals: Bool {
         var cursor = FieldCursor()
         while cursor.advance(in: bytes.span) {
-            if cursor.current.typeCode == FieldType.removed.rawValue { return true }
+            if cursor.current.isRemoval { return true }
         }
         return false
     }

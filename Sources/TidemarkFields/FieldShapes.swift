@@ -32,7 +32,7 @@ package struct FieldShapes: Sendable {
         var next = 0
         while cursor.advance(in: map.bytes.span) {
             let layout = cursor.current
-            if layout.typeCode == FieldType.removed.rawValue { continue }
+            if layout.isRemoval { continue }
             guard let index = index(of: cursor, in: map.bytes.span, from: next),
                 kinds[index] == Kind(typeCode: layout.typeCode, isEncrypted: layout.isEncrypted)
             else { return false }

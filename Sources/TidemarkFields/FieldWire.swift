@@ -100,9 +100,13 @@ enum FieldWire {
         _ left: Span<UInt8>, _ leftStart: Int, _ leftEnd: Int,
         _ right: Span<UInt8>, _ rightStart: Int, _ rightEnd: Int
     ) -> Int {
+        precondition(0 <= leftStart && leftStart <= leftEnd && leftEnd <= left.count)
+        precondition(0 <= rightStart && rightStart <= rightEnd && rightEnd <= right.count)
         let common = min(leftEnd - leftStart, rightEnd - rightStart)
         for index in 0..<common {
-            let difference = Int(left[leftStart + index]) - Int(right[rightStart + index])
+            // Within what was just held against both counts.
+            let difference =
+                Int(left[unchecked: leftStart + index]) - Int(right[unchecked: rightStart + index])
             if difference != 0 { return difference }
         }
         return (leftEnd - leftStart) - (rightEnd - rightStart)

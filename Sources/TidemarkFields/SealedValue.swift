@@ -46,7 +46,7 @@ extension FieldMap {
         guard mayHaveEncryptedValues else { return false }
         var cursor = FieldCursor()
         while cursor.advance(in: bytes.span) {
-            if cursor.current.isEncrypted, cursor.current.typeCode != FieldType.removed.rawValue { return true }
+            if cursor.current.isEncrypted, !cursor.current.isRemoval { return true }
         }
         return false
     }
@@ -58,7 +58,7 @@ extension FieldMap {
         var cursor = FieldCursor()
         var ids: [[UInt8]] = []
         while cursor.advance(in: bytes.span) {
-            guard cursor.current.isEncrypted, cursor.current.typeCode != FieldType.removed.rawValue else { continue }
+            guard cursor.current.isEncrypted, !cursor.current.isRemoval else { continue }
             guard case .bytes(let content)? = try? FieldReader.value(bytes, cursor.current),
                 let sealed = SealedValue(content)
             else { return nil }

@@ -5,6 +5,14 @@ enum UTF8Check {
     static func isValid(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {
         var offset = start
         while offset < end {
+            // Most text is ASCII: eight bytes at a time, as long as they are.
+            if end - offset >= 8 {
+                let word = bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                if word & 0x8080_8080_8080_8080 == 0 {
+                    offset += 8
+                    continue
+                }
+            }
             let lead = bytes[offset]
             offset += 1
             if lead < 0x80 { continue }

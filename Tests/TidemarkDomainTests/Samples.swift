@@ -124,8 +124,7 @@ struct TestZone {
             var seen: Set<String> = []
             while let name = next, seen.insert(name).inserted, let record = records[name] {
                 if snapshot.records[name] == nil {
-                    snapshot.records[name] = record
-                    snapshot.records[name]?.fields = FieldMap()
+                    snapshot.records[name] = record.withoutFields
                     snapshot.unread[name] = record.fields.byteCount
                 }
                 next = record.parent
@@ -152,8 +151,7 @@ struct TestZone {
             for holder in references.filter({ $0.target == target }).map(\.holder).sorted() {
                 snapshot.holders[target, default: []].append(holder)
                 if snapshot.records[holder] == nil {
-                    snapshot.records[holder] = records[holder]
-                    snapshot.records[holder]?.fields = FieldMap()
+                    snapshot.records[holder] = records[holder]?.withoutFields
                     snapshot.unread[holder] = records[holder]?.fields.byteCount
                 }
                 if !reached.contains(holder) { reached.append(holder) }

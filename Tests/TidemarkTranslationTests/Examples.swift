@@ -22,11 +22,13 @@ enum Examples {
         }
     }
 
-    static func record(_ name: String, number: ChangeNumber = 1, isDeleted: Bool = false, parent: String? = nil)
-        -> RecordState
-    {
+    static func record(
+        _ name: String, number: ChangeNumber = 1, isDeleted: Bool = false, parent: String? = nil,
+        fields: FieldMap? = nil
+    ) -> RecordState {
         RecordState(
-            name: name, type: "Note", fields: isDeleted ? FieldMap() : fields(name), changeNumber: number,
+            name: name, type: "Note", fields: fields ?? (isDeleted ? FieldMap() : self.fields(name)),
+            changeNumber: number,
             isDeleted: isDeleted, parent: parent, createdAt: Timestamp(milliseconds: 1_700_000_000_000),
             createdBy: user, createdByDevice: device, modifiedAt: Timestamp(milliseconds: 1_700_000_000_001),
             modifiedBy: user, batchEnd: number)

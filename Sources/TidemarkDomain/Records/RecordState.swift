@@ -2,25 +2,28 @@
 
 package import TidemarkFields
 
-/// A record as it is stored: its latest version, or the tombstone that it left.
-package struct RecordState: Sendable, Equatable {
+/// One version of a record as it is stored: its latest, or the tombstone that it left.
+///
+/// NB: a class that never changes, as is ``RecordsRequest``: it goes through many hands, and a structure of so many parts
+/// would be copied by most of them.
+package final class RecordState: Sendable {
     package let name: String
-    package var type: String
+    package let type: String
     /// Empty in a tombstone.
-    package var fields: FieldMap
+    package let fields: FieldMap
     /// The number of the change that made this version; it is the record's change tag within the zone's incarnation.
-    package var changeNumber: ChangeNumber
-    package var isDeleted: Bool
+    package let changeNumber: ChangeNumber
+    package let isDeleted: Bool
     /// The record name of the parent in the same zone.
-    package var parent: String?
-    package var createdAt: Timestamp
-    package var createdBy: UserID
+    package let parent: String?
+    package let createdAt: Timestamp
+    package let createdBy: UserID
     /// The device that created the record: a first fetch by it also gets the record's tombstone.
-    package var createdByDevice: DeviceID
-    package var modifiedAt: Timestamp
-    package var modifiedBy: UserID
+    package let createdByDevice: DeviceID
+    package let modifiedAt: Timestamp
+    package let modifiedBy: UserID
     /// The last change number of the atomic batch in which this version was written: a page ends there if it can (I-3).
-    package var batchEnd: ChangeNumber
+    package let batchEnd: ChangeNumber
 
     package init(
         name: String, type: String, fields: FieldMap, changeNumber: ChangeNumber, isDeleted: Bool, parent: String?,
@@ -39,5 +42,38 @@ package struct RecordState: Sendable, Equatable {
         self.modifiedAt = modifiedAt
         self.modifiedBy = modifiedBy
         self.batchEnd = batchEnd
+    }
+
+    /// The record as somebody left it; its change number is given out when it is written.
+    func version(
+        _ fields: FieldMap, parent: String?, isDeleted: Bool = false, at modifiedAt: Timestamp, by modifiedBy: UserID
+    ) -> RecordState {
+        RecordState(
+            name: name, type: type, fields: fields, changeNumber: changeNumber, isDeleted: isDeleted, parent: parent,
+            createdAt: createdAt, createdBy: createdBy, createdByDevice: createdByDevice, modifiedAt: modifiedAt,
+            modifiedBy: modifiedBy, batchEnd: batchEnd)
+    }
+
+    /// As it is read where only its place among others matters.
+    package var withoutFields: RecordState {
+        version(FieldMap(), parent: parent, isDeleted: isDeleted, at: modifiedAt, by: modifiedBy)
+    }
+
+    package func numbered(_ changeNumber: ChangeNumber, batchEnd: ChangeNumber) -> RecordState {
+        RecordState(
+            name: name, type: type, fields: fields, changeNumber: changeNumber, isDeleted: isDeleted, parent: parent,
+            createdAt: createdAt, createdBy: createdBy, createdByDevice: createdByDevice, modifiedAt: modifiedAt,
+            modifiedBy: modifiedBy, batchEnd: batchEnd)
+    }
+}
+
+extension RecordState: Equatable {
+    package static func == (left: RecordState, right: RecordState) -> Bool {
+        if left === right { return true }
+        return left.name == right.name && left.type == right.type && left.fields == right.fields
+            && left.changeNumber == right.changeNumber && left.isDeleted == right.isDeleted
+            && left.parent == right.parent && left.createdAt == right.createdAt && left.createdBy == right.createdBy
+            && left.createdByDevice == right.createdByDevice && left.modifiedAt == right.modifiedAt
+            && left.modifiedBy == right.modifiedBy && left.batchEnd == right.batchEnd
     }
 }

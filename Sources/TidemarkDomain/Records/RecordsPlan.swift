@@ -80,8 +80,8 @@ struct RecordsPlan {
         let limits = table.references.limits(limits)
         var added: [String: Int] = [:]
         for index in saves.indices {
-            guard case .write(let record) = saves[index] else { continue }
-            let before = table.living(record.name)?.livingTargets ?? []
+            guard case .write(let record, let old) = saves[index] else { continue }
+            let before = old?.livingTargets ?? []
             let new = record.livingTargets.subtracting(before)
             if new.contains(where: { table.references.count(of: $0) + added[$0, default: 0] >= limits.referencesMax }) {
                 saves[index] = .refuse(ItemFailure(.tooManyReferences, within: limits))
@@ -98,8 +98,8 @@ struct RecordsPlan {
     private mutating func refuseOverQuota(_ table: ZoneTable, _ use: StorageUse) {
         var use = use
         for index in saves.indices {
-            guard case .write(let record) = saves[index] else { continue }
-            let growth = table.growth(by: record)
+            guard case .write(let record, let old) = saves[index] else { continue }
+            let growth = table.growth(by: record, over: old)
             if use.hasRoom(for: growth) {
                 use.byteCount += growth
             } else {

@@ -22,6 +22,8 @@ package final class RecordsRequest: Sendable {
     package let access: RecordAccess
     /// The client's own mark, given back with the zone's changes; empty: none.
     package let clientToken: [UInt8]
+    /// R-116; looked for once, and asked for at every door.
+    let namesRecordTwice: Bool
 
     package init(
         id: RequestID, zoneName: String, saves: [RecordSave], deletes: [String], policy: SavePolicy, isAtomic: Bool,
@@ -36,6 +38,8 @@ package final class RecordsRequest: Sendable {
         self.user = user
         self.access = access ?? .owner(user)
         self.clientToken = clientToken
+        let count = saves.count + deletes.count
+        namesRecordTwice = count > 1 && Set(saves.map(\.name) + deletes).count < count
     }
 
     /// The same request with what only the transaction knows.

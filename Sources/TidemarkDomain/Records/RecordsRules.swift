@@ -64,11 +64,6 @@ extension RecordsRequest {
         return nil
     }
 
-    private var namesRecordTwice: Bool {
-        guard saves.count + deletes.count > 1 else { return false }
-        return Set(saves.map(\.name) + deletes).count < saves.count + deletes.count
-    }
-
     /// What must be read to decide the request alone.
     package func read(in database: DatabaseID) -> ZoneRead {
         ZoneRead(of: [self], in: ZoneKey(database: database, name: zoneName))

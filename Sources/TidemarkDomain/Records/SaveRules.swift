@@ -4,8 +4,9 @@ internal import TidemarkFields
 
 /// What becomes of one save, as long as only the record itself is looked at.
 enum PlannedSave: Sendable {
-    /// A new version; its change number is given out when the whole request is decided.
-    case write(RecordState)
+    /// A new version, and the one (or the tombstone) that it takes the place of; its change number is given out when the
+    /// whole request is decided.
+    case write(RecordState, over: RecordState?)
     /// nothing changed, so the current version stays.
     case keep(RecordState)
     case refuse(ItemFailure)
@@ -13,7 +14,7 @@ enum PlannedSave: Sendable {
     /// The record as it would be afterwards; nil if the save is refused.
     var record: RecordState? {
         switch self {
-        case .write(let record), .keep(let record): record
+        case .write(let record, _), .keep(let record): record
         case .refuse: nil
         }
     }
@@ -30,7 +31,8 @@ struct SaveRules {
     func plan(_ save: RecordSave, on table: ZoneTable) -> PlannedSave {
         if let reason = save.refusal(within: limits) { return .refuse(ItemFailure(reason)) }
         if let refusal = save.schemaRefusal { return .refuse(ItemFailure(refusal)) }
-        let current = table.living(save.name)
+        let previous = table[save.name]
+        let current = previous?.isDeleted == false ? previous : nil
         if let current, !permissions(on: current).contains(.write) { return .refuse(ItemFailure(.notPermitted)) }
         if let current, current.type != save.type { return .refuse(ItemFailure(.recordTypeChanged)) }
         switch request.policy.verdict(tag: save.tag, current: current.map { table.tag(of: $0) }) {
@@ -41,7 +43,7 @@ struct SaveRules {
             guard save.isOwnUser || permissions(onNew: save.type).contains(.create) else {
                 return .refuse(ItemFailure(.createNotPermitted))
             }
-            return limiting(create(save, over: table[save.name]), save, on: table)
+            return limiting(create(save, over: previous), save, on: table)
         case .update:
             guard let current else { preconditionFailure("an update without a record") }
             return limiting(update(current, by: save), save, on: table)
@@ -54,22 +56,21 @@ struct SaveRules {
             RecordState(
                 name: save.name, type: save.type, fields: .init().merging(save.fields), changeNumber: 0,
                 isDeleted: false, parent: save.parent.applied(to: nil), createdAt: moment, createdBy: request.user,
-                createdByDevice: request.id.device, modifiedAt: moment, modifiedBy: request.user, batchEnd: 0))
+                createdByDevice: request.id.device, modifiedAt: moment, modifiedBy: request.user, batchEnd: 0),
+            over: tombstone)
     }
 
     private func update(_ current: RecordState, by save: RecordSave) -> PlannedSave {
-        var record = current
-        record.fields = current.fields.merging(save.fields)
-        record.parent = save.parent.applied(to: current.parent)
-        if record == current { return .keep(current) }
-        record.modifiedAt = date(after: current)
-        record.modifiedBy = request.user
-        return .write(record)
+        let fields = current.fields.merging(save.fields)
+        let parent = save.parent.applied(to: current.parent)
+        if fields == current.fields, parent == current.parent { return .keep(current) }
+        return .write(
+            current.version(fields, parent: parent, at: date(after: current), by: request.user), over: current)
     }
 
     /// What must be true of the record as it would be.
     private func limiting(_ plan: PlannedSave, _ save: RecordSave, on table: ZoneTable) -> PlannedSave {
-        guard case .write(let record) = plan else { return plan }
+        guard case .write(let record, _) = plan else { return plan }
         if record.fields.byteCount > limits.recordBytesMax {
             return .refuse(ItemFailure(.recordTooLarge, within: limits, count: record.fields.byteCount))
         }
@@ -97,13 +98,7 @@ struct SaveRules {
 
     /// The tombstone that a record leaves.
     func tombstone(of current: RecordState) -> RecordState {
-        var record = current
-        record.fields = .init()
-        record.parent = nil
-        record.isDeleted = true
-        record.modifiedAt = date(after: current)
-        record.modifiedBy = request.user
-        return record
+        current.version(.init(), parent: nil, isDeleted: true, at: date(after: current), by: request.user)
     }
 
     /// later than every earlier version's, even when the clock stood still or went back.

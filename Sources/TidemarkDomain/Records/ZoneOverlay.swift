@@ -120,13 +120,15 @@ extension RecordsRequest {
 extension RecordsPlan {
     /// Writes what was not refused, saves before deletes and what these take along, and tells the outcome of each item.
     func carryOut(on table: inout ZoneTable, asBatch: Bool) -> RecordsOutcome {
-        let batchEnd = asBatch ? table.changeNumber + writeCount : nil
+        let writeCount = writeCount
+        let batchEnd = asBatch ? table.changeNumber + ChangeNumber(writeCount) : nil
+        table.reserve(writeCount)
         let zone = table.zone
         let outcome = RecordsOutcome(
             saves: saves.map { save in
                 switch save {
-                case .write(let record):
-                    .saved(RecordMetadata(of: record, table.write(record, batchEnd: batchEnd), in: zone))
+                case .write(let record, let old):
+                    .saved(RecordMetadata(of: record, table.write(record, over: old, batchEnd: batchEnd), in: zone))
                 case .keep(let record): .saved(RecordMetadata(of: record, record.changeNumber, in: zone))
                 case .refuse(let failure): .failed(failure)
                 }
@@ -134,22 +136,22 @@ extension RecordsPlan {
             deletes: deletes.map { delete in
                 switch delete {
                 case .write(let tombstone):
-                    _ = table.write(tombstone, batchEnd: batchEnd)
+                    _ = table.write(tombstone, over: table[tombstone.name], batchEnd: batchEnd)
                     return .deleted
                 case .skip: return .deleted
                 case .refuse(let reason): return .failed(ItemFailure(reason))
                 }
             })
         // not in the outcome, but in the feed.
-        for tombstone in cascade { _ = table.write(tombstone, batchEnd: batchEnd) }
+        for tombstone in cascade { _ = table.write(tombstone, over: table[tombstone.name], batchEnd: batchEnd) }
         return outcome
     }
 
-    private var writeCount: ChangeNumber {
+    private var writeCount: Int {
         var count = cascade.count
         for case .write in saves { count += 1 }
         for case .write in deletes { count += 1 }
-        return ChangeNumber(count)
+        return count
     }
 }
 

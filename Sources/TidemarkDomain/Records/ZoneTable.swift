@@ -82,34 +82,36 @@ struct ZoneTable: Sendable {
         }
     }
 
-    /// By how many bytes the zone would grow if the record were its newest version. A tombstone has none.
-    func growth(by record: RecordState) -> Int64 {
-        growth(by: record, over: self[record.name], isFirstChange: newest[record.name] == nil)
+    /// By how many bytes the zone would grow if the record were its newest version, in the place of `old`. A tombstone has
+    /// none.
+    func growth(by record: RecordState, over old: RecordState?) -> Int64 {
+        let unreadCount = !unread.isEmpty && newest[record.name] == nil ? unread[record.name] : nil
+        return Int64(record.fields.byteCount) - Int64(unreadCount ?? old?.fields.byteCount ?? 0)
     }
 
-    private func growth(by record: RecordState, over old: RecordState?, isFirstChange: Bool) -> Int64 {
-        let unreadCount = isFirstChange && !unread.isEmpty ? unread[record.name] : nil
-        return Int64(record.fields.byteCount) - Int64(unreadCount ?? old?.fields.byteCount ?? 0)
+    /// Makes room for so many versions, if they are many.
+    mutating func reserve(_ count: Int) {
+        guard count > 8 else { return }
+        versions.reserveCapacity(versions.count + count)
+        newest.reserveCapacity(newest.count + count)
     }
 
     /// Gives a version the next change number and makes it the current one.
     ///
-    /// - Parameter batchEnd: the last number of the batch that it belongs to, within which a page of the feed should not
-    ///   end (I-3); nil: it is on its own.
+    /// - Parameters:
+    ///   - old: the record of that name until now, or its tombstone.
+    ///   - batchEnd: the last number of the batch that it belongs to, within which a page of the feed should not
+    ///     end (I-3); nil: it is on its own.
     /// - Returns: the number.
-    mutating func write(_ version: RecordState, batchEnd: ChangeNumber?) -> ChangeNumber {
+    mutating func write(_ version: RecordState, over old: RecordState?, batchEnd: ChangeNumber?) -> ChangeNumber {
         changeNumber += 1
-        var version = version
-        version.changeNumber = changeNumber
-        version.batchEnd = batchEnd ?? changeNumber
-        replace(with: version)
+        replace(old, with: version.numbered(changeNumber, batchEnd: batchEnd ?? changeNumber))
         return changeNumber
     }
 
-    private mutating func replace(with record: RecordState) {
-        let old = self[record.name]
+    private mutating func replace(_ old: RecordState?, with record: RecordState) {
+        byteGrowth += growth(by: record, over: old)
         let isFirstChange = newest.updateValue(versions.count, forKey: record.name) == nil
-        byteGrowth += growth(by: record, over: old, isFirstChange: isFirstChange)
         versions.append(record)
         if let parent = old?.parent { children[parent]?.remove(record.name) }
         if let parent = record.parent { children[parent, default: []].insert(record.name) }

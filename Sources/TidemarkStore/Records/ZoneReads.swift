@@ -191,6 +191,7 @@ struct ZoneReads {
             }
         } else if !records.keys.isEmpty {
             next += 1
+            for index in reads.indices { snapshots[index].records.reserveCapacity(reads[index].recordNames.count) }
             for row in rows[next] {
                 let record = try RecordRow.decode(row, from: 1, isSurveyed: true)
                 snapshots[records.zone[Int(try row.int64(0)) - 1]].records[record.name] = record

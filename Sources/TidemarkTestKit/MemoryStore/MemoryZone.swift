@@ -35,8 +35,7 @@ struct MemoryZone {
         var seen: Set<String> = []
         while let name = next, seen.insert(name).inserted, let record = records[name] {
             if snapshot.records[name] == nil {
-                snapshot.records[name] = record
-                snapshot.records[name]?.fields = FieldMap()
+                snapshot.records[name] = record.withoutFields
                 snapshot.unread[name] = record.fields.byteCount
             }
             next = record.isDeleted ? nil : record.parent
@@ -54,8 +53,7 @@ struct MemoryZone {
                 snapshot.isCascadeCut = count > referencesMax
                 snapshot.holders[target, default: []].append(holder)
                 if snapshot.records[holder] == nil {
-                    snapshot.records[holder] = records[holder]
-                    snapshot.records[holder]?.fields = FieldMap()
+                    snapshot.records[holder] = records[holder]?.withoutFields
                     snapshot.unread[holder] = records[holder]?.fields.byteCount
                 }
                 if reached.insert(holder).inserted { waiting.append(holder) }

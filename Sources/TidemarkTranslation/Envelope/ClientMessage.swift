@@ -10,6 +10,8 @@ package final class ClientMessage: Sendable {
     package let id: UInt64
     /// Nil: a request that this version does not know.
     package let request: WireClientEnvelope.OneOf_Request?
+    /// What a `modifyRecords` says, which is said here alone; nil for every other request.
+    package let modifications: RecordModifications?
     /// Nil unless the app made one.
     package let operationGroup: WireOperationGroup?
     /// The content of a chunk, where it lies in the message; nil if there is none, or it is small and in the request.
@@ -18,14 +20,23 @@ package final class ClientMessage: Sendable {
     /// - Throws: ``Refusal`` with `requestInvalid` if the bytes are no envelope or the id is 0: nothing that could be
     ///   answered.
     package init(_ bytes: [UInt8]) throws(Refusal) {
-        let envelope: WireClientEnvelope
+        var envelope = WireClientEnvelope()
         do {
-            if let request = SaveEnvelope.request(bytes) {
-                (envelope, content) = (request, nil)
+            if let (number, modifications) = SaveEnvelope.request(bytes) {
+                envelope.id = number
+                envelope.request = .modifyRecords(WireModifyRecords())
+                (self.modifications, content) = (modifications, nil)
             } else if let (request, range) = try ChunkEnvelope.request(bytes) {
-                (envelope, content) = (request, bytes[range])
+                (envelope, modifications, content) = (request, nil, bytes[range])
             } else {
-                (envelope, content) = (try WireClientEnvelope(serializedBytes: bytes), nil)
+                envelope = try WireClientEnvelope(serializedBytes: bytes)
+                content = nil
+                if case .modifyRecords(let request)? = envelope.request {
+                    modifications = RecordModifications(request)
+                    envelope.request = .modifyRecords(WireModifyRecords())
+                } else {
+                    modifications = nil
+                }
             }
         } catch {
             throw Refusal(.requestInvalid, "The message is no ClientEnvelope.")

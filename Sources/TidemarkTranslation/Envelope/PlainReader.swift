@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
-
 /// Reads protobuf messages of the usual form: known fields of the right types, single ones once, strings in UTF-8. Whatever
 /// is not so stops it (`nil`), and is left to the generated code to judge.
 struct PlainReader {
@@ -57,6 +55,4 @@ extension UnsafeRawBufferPointer {
         if allSatisfy({ $0 < 0x80 }) { return String(decoding: self, as: UTF8.self) }
         return String(validating: bindMemory(to: UInt8.self), as: UTF8.self)
     }
-
-    var data: Data { Data(self) }
 }

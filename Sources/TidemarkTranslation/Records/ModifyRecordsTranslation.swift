@@ -2,7 +2,7 @@
 
 package import TidemarkDomain
 internal import TidemarkFields
-package import TidemarkWire
+internal import TidemarkWire
 
 /// One zone's part of a `ModifyRecords`.
 package enum RecordsPart: Sendable {
@@ -16,7 +16,7 @@ extension RecordsPart {
     ///
     /// - Throws: ``Refusal`` for the request as a whole: `requestInvalid`, or what the rules say of it whatever is stored.
     package static func parts(
-        of request: WireModifyRecords, by viewpoint: Viewpoint, limits: Limits
+        of request: RecordModifications, by viewpoint: Viewpoint, limits: Limits
     ) throws(Refusal) -> [RecordsPart] {
         // Before anything is made of it, and with the number, which the rules cannot give.
         try ItemCount.check(request.zones.reduce(0) { $0 + $1.saves.count + $1.deletes.count }, limits)
@@ -40,8 +40,8 @@ extension RecordsPart {
             }
             let records = RecordsRequest(
                 id: id, zoneName: zoneName, saves: saves, deletes: part.deletes, policy: policy,
-                isAtomic: request.atomic, user: user, access: viewpoint.access,
-                clientToken: [UInt8](request.clientChangeToken))
+                isAtomic: request.isAtomic, user: user, access: viewpoint.access,
+                clientToken: request.clientChangeToken)
             requests.append(records)
             parts.append(.request(records))
         }
@@ -51,25 +51,25 @@ extension RecordsPart {
 }
 
 extension RecordSave {
-    fileprivate convenience init(_ save: WireRecordSave, isOwnUser: Bool, limits: Limits) throws(Refusal) {
+    fileprivate convenience init(_ save: RecordModifications.Save, isOwnUser: Bool, limits: Limits) throws(Refusal) {
         var fields = FieldMap()
         var failure: FailureReason?
         do {
             // One record over its own limit fails alone, by the rules: here only the request's limit counts.
             fields = try FieldMap(
-                validating: [UInt8](save.fields), limits: FieldLimits(byteCountMax: limits.requestBytesMax))
+                validating: save.fields, limits: FieldLimits(byteCountMax: limits.requestBytesMax))
         } catch {
             guard error.code != .tooLarge else { throw Refusal(.requestTooLarge) }
             failure = .fieldsInvalid
         }
         self.init(
-            name: save.name, type: save.type, tag: save.tag.isEmpty ? nil : ChangeTag(bytes: [UInt8](save.tag)),
+            name: save.name, type: save.type, tag: save.tag.isEmpty ? nil : ChangeTag(bytes: save.tag),
             fields: fields, parent: try ParentChange(save), fieldsFailure: failure, isOwnUser: isOwnUser)
     }
 }
 
 extension ParentChange {
-    fileprivate init(_ save: WireRecordSave) throws(Refusal) {
+    fileprivate init(_ save: RecordModifications.Save) throws(Refusal) {
         switch save.parentChange {
         case .parentUnchanged: self = .unchanged
         case .parentSet where !save.parent.isEmpty: self = .set(save.parent)

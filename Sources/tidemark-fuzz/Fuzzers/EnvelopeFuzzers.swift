@@ -11,10 +11,10 @@ internal import struct Foundation.Data
 extension Fuzzer {
     /// A client's message: read, translated and judged by the rules that need no store, as a session does.
     static let envelope = Fuzzer(name: "envelope", seeds: { EnvelopeSeeds.clients }) { input throws(Finding) in
-        guard let message = try? ClientMessage(input), let request = message.request else { return false }
+        guard let message = try? ClientMessage(input), message.request != nil else { return false }
         _ = try Envelopes.checkWriting(WireClientEnvelope.self, input)
         do {
-            try Envelopes.translate(request)
+            try Envelopes.translate(message)
             return true
         } catch is Refusal {
             return false
@@ -49,12 +49,14 @@ private enum Envelopes {
         return true
     }
 
-    static func translate(_ request: WireClientEnvelope.OneOf_Request) throws {
-        switch request {
+    static func translate(_ message: ClientMessage) throws {
+        switch message.request {
+        case nil: break
         case .hello(let hello):
             let greeting = try Greeting(hello)
             try Finding.unless(greeting.shownName.unicodeScalars.count <= 1_024, "a name to show of any length")
-        case .modifyRecords(let request):
+        case .modifyRecords:
+            guard let request = message.modifications else { throw Finding("a request that says nothing") }
             _ = try DatabaseScope(request.database)
             try check(RecordsPart.parts(of: request, by: viewpoint, limits: limits))
         case .fetchRecords(let request):

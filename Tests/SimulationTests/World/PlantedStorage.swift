@@ -42,7 +42,7 @@ final class PlantedStorage: Storage {
             let later = try await base.zonePage(query)
             if later.zone?.id == page.zone?.id { page.zone = later.zone }
         case .batchesUnknown:
-            for index in page.records.indices { page.records[index].batchEnd = page.records[index].changeNumber }
+            page.records = page.records.map { $0.numbered($0.changeNumber, batchEnd: $0.changeNumber) }
         case .tombstonesLost:
             page.records.removeAll { $0.isDeleted }
             page.hasMore = page.hasMore && !page.records.isEmpty

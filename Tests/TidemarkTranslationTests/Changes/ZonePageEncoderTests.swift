@@ -110,11 +110,11 @@ import struct Foundation.Data
             var number: ChangeNumber = 0
             let records = (0..<next(20)).map { index -> RecordState in
                 number += 1 + Int64(next(1_000_000))
-                var record = Examples.record(
-                    "r\(index)" + String(repeating: "x", count: next(200)), number: number, isDeleted: next(3) == 0,
-                    parent: next(2) == 0 ? nil : "p")
-                if !record.isDeleted { record.fields = Examples.fields(String(repeating: "é", count: next(3_000))) }
-                return record
+                let isDeleted = next(3) == 0
+                return Examples.record(
+                    "r\(index)" + String(repeating: "x", count: next(200)), number: number, isDeleted: isDeleted,
+                    parent: next(2) == 0 ? nil : "p",
+                    fields: isDeleted ? FieldMap() : Examples.fields(String(repeating: "é", count: next(3_000))))
             }
             try check(page(records, hasMore: !records.isEmpty && next(2) == 0), id: UInt64(1 + next(1 << 30)))
         }

@@ -21,8 +21,9 @@ import TidemarkWire
         do {
             switch request {
             case .hello(let hello): _ = try Greeting(hello)
-            case .modifyRecords(let request):
-                _ = try RecordsPart.parts(of: request, by: viewpoint, limits: Examples.limits)
+            case .modifyRecords:
+                guard let modifications = message.modifications else { return false }
+                _ = try RecordsPart.parts(of: modifications, by: viewpoint, limits: Examples.limits)
             case .fetchRecords(let request): _ = try RecordsQuery(request, by: viewpoint, limits: Examples.limits)
             case .modifyZones(let request): _ = try ZonesRequest(request, by: viewpoint, limits: Examples.limits)
             case .fetchZones(let request): _ = try ZoneNames.read(request.zones, by: viewpoint, limits: Examples.limits)
@@ -46,7 +47,8 @@ import TidemarkWire
     @Test func `a whole message is read`() throws {
         let message = try ClientMessage(Self.envelope(.modifyRecords(Examples.modifyRecords)))
         #expect(message.id == 3)
-        #expect(message.request == .modifyRecords(Examples.modifyRecords))
+        #expect(message.request == .modifyRecords(WireModifyRecords()))
+        #expect(message.modifications == RecordModifications(Examples.modifyRecords))
         #expect(translate(Self.envelope(.hello(Examples.hello))))
     }
 

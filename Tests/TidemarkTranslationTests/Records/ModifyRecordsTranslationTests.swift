@@ -14,7 +14,7 @@ import struct Foundation.Data
     private func parts(_ change: (inout WireModifyRecords) -> Void) throws(Refusal) -> [RecordsPart] {
         var request = Examples.modifyRecords
         change(&request)
-        return try RecordsPart.parts(of: request, by: Examples.viewpoint, limits: Examples.limits)
+        return try RecordsPart.parts(of: RecordModifications(request), by: Examples.viewpoint, limits: Examples.limits)
     }
 
     private func requests(_ change: (inout WireModifyRecords) -> Void = { _ in }) throws -> [RecordsRequest] {
