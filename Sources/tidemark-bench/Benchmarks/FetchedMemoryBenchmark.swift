@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
 internal import TidemarkFields
 internal import TidemarkTLS
 internal import TidemarkWire
@@ -42,11 +41,8 @@ enum FetchedMemoryBenchmark: Benchmark {
         }.recordCount
     }
 
-    private static func smallRecord() throws -> WireRecordSave {
-        var save = WireRecordSave()
-        save.name = "first"
-        save.type = "Note"
-        save.fields = Data(try FieldMap([Field("title", .string("A small one")), Field("done", .int64(1))]).bytes)
-        return save
+    private static func smallRecord() throws -> SaveMessage {
+        let fields = try FieldMap([Field("title", .string("A small one")), Field("done", .int64(1))])
+        return SaveMessage(name: "first", SaveMessage.Content(type: "Note", fields: fields.bytes))
     }
 }

@@ -16,12 +16,8 @@ struct Item {
     var name: String { String(format: "item%07d", number) }
 
     /// - Parameter count: of all items; the records of a group are far from each other.
-    func save(among count: Int) -> WireRecordSave {
-        var save = WireRecordSave()
-        save.name = name
-        save.type = Self.recordType
-        save.fields = Data(fields(among: count))
-        return save
+    func save(among count: Int) -> SaveMessage {
+        SaveMessage(name: name, SaveMessage.Content(type: Self.recordType, fields: fields(among: count)))
     }
 
     private func fields(among count: Int) -> [UInt8] {

@@ -2,7 +2,6 @@
 
 internal import Foundation
 internal import TidemarkFields
-internal import TidemarkWire
 
 /// Records to save, some 300 bytes of fields each. Confined to whoever saves.
 final class RecordSupply: @unchecked Sendable {
@@ -10,39 +9,35 @@ final class RecordSupply: @unchecked Sendable {
     private static let nameCount = 10_000
     private static let contentCount = 64
 
-    private let contents: [Data]
-    private var generator = SystemRandomNumberGenerator()
+    private let contents: [SaveMessage.Content]
+    private var generator = CheapGenerator()
     private var number = 0
 
     init() {
-        contents = (0..<Self.contentCount).map { Data(Self.fields($0)) }
+        contents = (0..<Self.contentCount).map { SaveMessage.Content(type: "Note", fields: Self.fields($0)) }
     }
 
     /// Records that follow each other, from a random one on.
-    func next(_ count: Int) -> [WireRecordSave] {
+    func next(_ count: Int) -> [SaveMessage] {
         number = Int.random(in: 0..<Self.nameCount, using: &generator)
         return (0..<count).map { save("r\((number + $0) % Self.nameCount)") }
     }
 
     /// One of the first `count` records of ``following(_:)``.
-    func any(of count: Int) -> WireRecordSave {
+    func any(of count: Int) -> SaveMessage {
         save(Self.name(Int.random(in: 1..<count, using: &generator)))
     }
 
     /// Records that were never there, in order.
-    func following(_ count: Int) -> [WireRecordSave] {
+    func following(_ count: Int) -> [SaveMessage] {
         defer { number += count }
         return (0..<count).map { save(Self.name(number + $0)) }
     }
 
     private static func name(_ number: Int) -> String { String(format: "r%08d", number) }
 
-    private func save(_ name: String) -> WireRecordSave {
-        var save = WireRecordSave()
-        save.name = name
-        save.type = "Note"
-        save.fields = contents[Int.random(in: 0..<contents.count, using: &generator)]
-        return save
+    private func save(_ name: String) -> SaveMessage {
+        SaveMessage(name: name, contents[Int.random(in: 0..<contents.count, using: &generator)])
     }
 
     private static func fields(_ number: Int) -> [UInt8] {
@@ -61,5 +56,18 @@ final class RecordSupply: @unchecked Sendable {
         } catch {
             preconditionFailure("Our own fields are valid: \(error)")
         }
+    }
+}
+
+/// Numbers that look random, without a call of the kernel for each.
+private struct CheapGenerator: RandomNumberGenerator {
+    private var state = UInt64.random(in: 1...UInt64.max)
+
+    /// xorshift64*.
+    mutating func next() -> UInt64 {
+        state ^= state >> 12
+        state ^= state << 25
+        state ^= state >> 27
+        return state &* 0x2545_F491_4F6C_DD1D
     }
 }

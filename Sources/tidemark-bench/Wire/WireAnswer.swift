@@ -25,6 +25,10 @@ struct WireAnswer {
             (id, self.page) = page
             return
         }
+        if let id = SavesScanner.scan(message) {
+            self.id = id
+            return
+        }
         // An answer with records of which some are missing comes here too, and is none that was asked for.
         guard let envelope = try? WireServerEnvelope(serializedBytes: Array(message)) else { return nil }
         id = envelope.id
@@ -53,6 +57,38 @@ struct WireAnswer {
             }
         }
         return nil
+    }
+}
+
+/// Looks through the answer to a request that saves without decoding it. Nil: another answer, or not all is saved.
+private enum SavesScanner {
+    // Numbers of fields in Envelope.proto and Records.proto.
+    private static let idField: UInt64 = 1
+    private static let modifyRecordsField: UInt64 = 4
+    private static let zonesField: UInt64 = 1
+    private static let savesField: UInt64 = 1
+    private static let savedField: UInt64 = 1
+
+    static func scan(_ message: UnsafeRawBufferPointer) -> UInt64? {
+        var reader = ProtobufReader(message)
+        guard let id = reader.next(), id.number == idField, case .number(let number) = id.value,
+            let answer = reader.next(), answer.number == modifyRecordsField, case .bytes(let zones) = answer.value
+        else { return nil }
+        return isSaved(zones) ? number : nil
+    }
+
+    private static func isSaved(_ zones: UnsafeRawBufferPointer) -> Bool {
+        var reader = ProtobufReader(zones)
+        while let zone = reader.next() {
+            guard zone.number == zonesField, case .bytes(let content) = zone.value else { return false }
+            var results = ProtobufReader(content)
+            while let result = results.next() {
+                guard result.number == savesField, case .bytes(let outcome) = result.value else { return false }
+                var parts = ProtobufReader(outcome)
+                guard parts.next()?.number == savedField else { return false }
+            }
+        }
+        return true
     }
 }
 

@@ -9,7 +9,7 @@ internal import TidemarkWire
 enum WireRequest: Sendable {
     case createZone(String)
     /// Atomic, and whatever the server has is replaced.
-    case saves([WireRecordSave], in: String)
+    case saves([SaveMessage], in: String)
     case page(of: String, after: [UInt8], limit: Int)
     /// By name.
     case records([String], of: String)
@@ -26,14 +26,15 @@ enum WireRequest: Sendable {
         case .saves(let records, let zone):
             var part = WireZoneModifications()
             part.zone = Self.zone(zone)
-            part.saves = records
+            let zone = Self.bytes(part) + SaveMessage.zone(records)
             var request = WireModifyRecords()
             request.database = .private
             request.stamp = stamp
             request.policy = .allKeys
             request.atomic = true
-            request.zones = [part]
-            envelope.modifyRecords = request
+            // A field of a message may stand after all others: the saves are not encoded once more.
+            let head = Self.bytes(request) + SaveMessage.field(5, zone.count)
+            return Self.bytes(envelope) + SaveMessage.field(3, head.count + zone.count) + head + zone
         case .page(let zone, let token, let limit):
             envelope.fetchZoneChanges.database = .private
             envelope.fetchZoneChanges.zone = Self.zone(zone)
@@ -71,9 +72,9 @@ enum WireRequest: Sendable {
         return zone
     }
 
-    private static func bytes(_ envelope: WireClientEnvelope) -> [UInt8] {
+    private static func bytes(_ message: some Message) -> [UInt8] {
         do {
-            return try envelope.serializedBytes()
+            return try message.serializedBytes()
         } catch {
             preconditionFailure("Our own messages can be encoded: \(error)")
         }
