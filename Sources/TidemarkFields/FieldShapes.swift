@@ -28,12 +28,13 @@ package struct FieldShapes: Sendable {
     ///
     /// Both sides are in the order of their keys: a record that has most fields of its type is one walk along both.
     package func cover(_ map: FieldMap) -> Bool {
+        let bytes = map.bytes.span
         var cursor = FieldCursor()
         var next = 0
-        while cursor.advance(in: map.bytes.span) {
+        while cursor.advance(in: bytes) {
             let layout = cursor.current
             if layout.isRemoval { continue }
-            guard let index = index(of: cursor, in: map.bytes.span, from: next),
+            guard let index = index(of: cursor, in: bytes, from: next),
                 kinds[index] == Kind(typeCode: layout.typeCode, isEncrypted: layout.isEncrypted)
             else { return false }
             next = index + 1

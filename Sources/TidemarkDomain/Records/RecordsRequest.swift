@@ -22,7 +22,9 @@ package final class RecordsRequest: Sendable {
     package let access: RecordAccess
     /// The client's own mark, given back with the zone's changes; empty: none.
     package let clientToken: [UInt8]
-    /// R-116; looked for once, and asked for at every door.
+    /// Of the fields of all saves; counted once, and asked for at every door, as is the next.
+    package let fieldsByteCount: Int
+    ///
     let namesRecordTwice: Bool
 
     package init(
@@ -38,6 +40,7 @@ package final class RecordsRequest: Sendable {
         self.user = user
         self.access = access ?? .owner(user)
         self.clientToken = clientToken
+        fieldsByteCount = saves.reduce(0) { $0 + $1.fields.byteCount }
         let count = saves.count + deletes.count
         namesRecordTwice = count > 1 && Set(saves.map(\.name) + deletes).count < count
     }

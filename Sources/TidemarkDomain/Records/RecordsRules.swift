@@ -53,8 +53,7 @@ extension RecordsRequest {
             return .requestInvalid
         }
         if parts.reduce(0, { $0 + $1.saves.count + $1.deletes.count }) > limits.itemsMax { return .tooManyItems }
-        let bytes = parts.reduce(0) { $0 + $1.saves.reduce(0) { $0 + $1.fields.byteCount } }
-        if bytes > limits.requestBytesMax { return .requestTooLarge }
+        if parts.reduce(0, { $0 + $1.fieldsByteCount }) > limits.requestBytesMax { return .requestTooLarge }
         if parts.contains(where: \.namesRecordTwice)
             || parts.count > 1 && Set(parts.map(\.zoneName)).count < parts.count
         {

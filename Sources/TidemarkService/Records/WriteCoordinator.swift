@@ -149,7 +149,8 @@ final class WriteCoordinator: Sendable {
         }
         for (answer, outcome) in zip(answers, decision.outcomes) { answer?.give(outcome) }
         // Who waits for an answer has it first.
-        if !decision.notices.isEmpty { _ = scheduler.schedule(after: .zero) { [onMoved] in onMoved(decision.notices) } }
+        let notices = decision.notices
+        if !notices.isEmpty { _ = scheduler.schedule(after: .zero) { [onMoved] in onMoved(notices) } }
     }
 
     /// - Returns: what to run instead; nil if the group is over for now.

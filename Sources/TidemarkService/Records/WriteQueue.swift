@@ -117,7 +117,7 @@ struct WriteQueue {
         let key = ZoneKey(database: database, name: request.zoneName)
         let identity = Identity(key: key, request: request)
         if let ticket = tickets[identity] { return .joined(ticket) }
-        let bytes = request.saves.reduce(0) { $0 + $1.fields.byteCount }
+        let bytes = request.fieldsByteCount
         guard requestCount < settings.requestsMax, bytes <= settings.bytesMax - byteCount else {
             return .refused(.tooManyRequests)
         }
