@@ -70,9 +70,13 @@ final class Bench {
     }
 
     /// Runs both in turns, each first as often as the other, so that a drift of the machine meets both.
-    func compare(_ value: () throws -> Double, with reference: () throws -> Double) rethrows -> Comparison {
+    ///
+    /// - Parameter turns: nil: as many as there are repetitions.
+    func compare(
+        turns: Int? = nil, _ value: () throws -> Double, with reference: () throws -> Double
+    ) rethrows -> Comparison {
         var comparison = Comparison()
-        for repetition in 0..<repetitions {
+        for repetition in 0..<(turns ?? repetitions) {
             if repetition.isMultiple(of: 2) {
                 comparison.values.append(try value())
                 comparison.references.append(try reference())

@@ -35,9 +35,9 @@ final class SavingStage {
         var durations: [Double]
     }
 
-    func run(_ bench: Bench, inFlight: Int, recordsPerRequest: Int) throws -> Result {
+    func run(_ bench: Bench, inFlight: Int, recordsPerRequest: Int, seconds: Int? = nil) throws -> Result {
         let records = RecordSupply()
-        let outcome = try fleet.run(seconds: bench.seconds, inFlight: inFlight) { device in
+        let outcome = try fleet.run(seconds: seconds ?? bench.seconds, inFlight: inFlight) { device in
             .saves(records.next(recordsPerRequest), in: device.zone)
         }
         return Result(

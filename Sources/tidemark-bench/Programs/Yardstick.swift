@@ -43,14 +43,15 @@ enum Yardstick {
 
     /// Runs transactions on the reference's tables.
     static func transactions(
-        _ bench: Bench, _ mode: String, _ arguments: [String], core: Int? = nil
+        _ bench: Bench, _ mode: String, _ arguments: [String], seconds: Int? = nil, core: Int? = nil
     ) throws -> [String: Double] {
         let database = try bench.database()
         try database.prepareReference(bench)
         return try run(
             bench,
-            ["transactions", mode, "--database", database.referenceURL, "--seconds", "\(bench.seconds)"] + arguments,
-            core: core)
+            [
+                "transactions", mode, "--database", database.referenceURL, "--seconds", "\(seconds ?? bench.seconds)",
+            ] + arguments, core: core)
     }
 }
 
