@@ -74,10 +74,12 @@ private enum SavesScanner {
         guard let id = reader.next(), id.number == idField, case .number(let number) = id.value,
             let answer = reader.next(), answer.number == modifyRecordsField, case .bytes(let zones) = answer.value
         else { return nil }
-        return isSaved(zones) ? number : nil
+        return reader.isAtEnd && isSaved(zones) ? number : nil
     }
 
+    /// At least one, every one of them, and nothing that cannot be read.
     private static func isSaved(_ zones: UnsafeRawBufferPointer) -> Bool {
+        var savedCount = 0
         var reader = ProtobufReader(zones)
         while let zone = reader.next() {
             guard zone.number == zonesField, case .bytes(let content) = zone.value else { return false }
@@ -86,9 +88,11 @@ private enum SavesScanner {
                 guard result.number == savesField, case .bytes(let outcome) = result.value else { return false }
                 var parts = ProtobufReader(outcome)
                 guard parts.next()?.number == savedField else { return false }
+                savedCount += 1
             }
+            guard results.isAtEnd else { return false }
         }
-        return true
+        return reader.isAtEnd && savedCount > 0
     }
 }
 
@@ -165,6 +169,8 @@ private struct ProtobufReader {
     init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
     }
+
+    var isAtEnd: Bool { offset == bytes.count }
 
     /// Nil at the end, or at something that is neither a number nor bytes.
     mutating func next() -> (number: UInt64, value: Value)? {
