@@ -18,6 +18,9 @@ THREADED = Sockets|TLS|HTTP|WebSocket|Transport|Postgres|Store|Service|Server|Ki
 test-threads: setup ## Transport, engine, service and server under the thread sanitizer
 	swift test --sanitize=thread --scratch-path $(TSAN) --filter '^Tidemark($(THREADED))Tests'
 
+test-threads-programs: setup ## The same of whole programs together: read its reports as CONTRIBUTING.md says
+	swift test --sanitize=thread --scratch-path $(TSAN) --filter '^EndToEndTests'
+
 client-programs: setup ## Programs written for CloudKit, on 2, 5 and 20 devices against the real server
 	TIDEMARK_CLIENT_PROGRAMS=1 swift test --filter '^EndToEndTests\.(Contacts|Notes)Tests'
 
@@ -68,4 +71,4 @@ torture: ## Kill server, PostgreSQL and clients at random under a folder in sync
 protocol: ## Regenerate Sources/TidemarkWire/Generated from the .proto files
 	Sources/TidemarkWire/generate
 
-.PHONY: help setup build test client-programs test-threads lint format rules simulate bench docs fuzz autobahn torture protocol
+.PHONY: help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture protocol
