@@ -11,6 +11,10 @@ struct TLSPipe {
     var input: UnsafeRawPointer?
     var inputCount = 0
     var output = ByteBuffer()
+    /// Where libssl last put what it read: the next record will lie there too, and is decrypted in place.
+    var lastRead: UnsafeRawPointer?
+    /// Where libssl had its last record, encrypted where it lay: the next one will lie there too.
+    var lastRecord: UnsafeRawPointer?
 
     /// A BIO over `pipe`, which must outlive it. Nil when memory has run out.
     static func makeBIO(over pipe: UnsafeMutablePointer<TLSPipe>) -> OpaquePointer? {
@@ -40,6 +44,7 @@ struct TLSPipe {
             tidemark_bio_set_retry_read(bio)
             return -1
         }
+        pipe.pointee.lastRead = UnsafeRawPointer(buffer)
         UnsafeMutableRawPointer(buffer).copyMemory(from: input, byteCount: count)
         pipe.pointee.input = input + count
         pipe.pointee.inputCount -= count
@@ -49,6 +54,7 @@ struct TLSPipe {
     private static func write(_ bio: OpaquePointer?, _ bytes: UnsafePointer<CChar>?, _ count: Int32) -> Int32 {
         tidemark_bio_clear_retry(bio)
         guard let pipe = BIO_get_data(bio)?.assumingMemoryBound(to: TLSPipe.self) else { return -1 }
+        pipe.pointee.lastRecord = UnsafeRawPointer(bytes)
         pipe.pointee.output.append(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
         return count
     }

@@ -39,6 +39,7 @@ package final class TLSSession {
     private static let recordPlaintextBytesMax = 16_384
     /// What encryption adds to a record at most, with some reserve: header, content type, nonce and tag.
     private static let recordOverheadBytesMax = 64
+    private static let shortRecordBytes = 64
     /// Up to this size, memory for plaintext comes from the stack.
     private static let smallScratchBytes = 1_024
 
@@ -134,16 +135,21 @@ package final class TLSSession {
             pipe.pointee.inputCount = 0
         }
         guard try advanceHandshake(), !receivedCloseNotify else { return }
-        let capacity = encrypted.count <= Self.smallScratchBytes ? Self.smallScratchBytes : Self.recordPlaintextBytesMax
-        let status = withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 16) { scratch in
-            read(into: scratch, plaintext)
-        }
+        let status =
+            encrypted.count <= Self.smallScratchBytes
+            ? withUnsafeTemporaryAllocation(byteCount: Self.smallScratchBytes, alignment: 16) {
+                read(into: $0, plaintext)
+            }
+            : PagePlace.withMemory(Self.recordPlaintextBytesMax, at: receivedPlace) { read(into: $0, plaintext) }
         switch status {
         case SSL_ERROR_WANT_READ: break
         case SSL_ERROR_ZERO_RETURN: receivedCloseNotify = true
         default: throw fail(status)
         }
     }
+
+    /// Where in its page plaintext is best put that libssl copies from its last record.
+    private var receivedPlace: Int { pipe.pointee.lastRead.map { PagePlace.good(from: $0) } ?? 0 }
 
     /// Reads until libssl has no more, neither in the lent memory nor, because of read-ahead, in its own.
     private func read(into scratch: UnsafeMutableRawBufferPointer, _ plaintext: (UnsafeRawBufferPointer) -> Void)
@@ -171,12 +177,29 @@ package final class TLSSession {
         var rest = plaintext
         while !rest.isEmpty {
             ERR_clear_error()
-            let count = SSL_write(ssl, rest.baseAddress, Int32(clamping: rest.count))
+            let count = SSL_write(ssl, rest.baseAddress, Int32(clamping: countToWrite(of: rest)))
             // Never "would block": our pipe takes everything.
             guard count > 0 else { throw fail(SSL_get_error(ssl, count)) }
             rest = UnsafeRawBufferPointer(rebasing: rest[Int(count)...])
         }
     }
+
+    /// A short record comes first where libssl would copy every record slowly: then the others are read from elsewhere in
+    /// the page.
+    private func countToWrite(of plaintext: UnsafeRawBufferPointer) -> Int {
+        guard plaintext.count >= Self.recordPlaintextBytesMax, let start = plaintext.baseAddress, let recordPlaintext,
+            PagePlace.isSlow(from: start, to: recordPlaintext)
+        else { return plaintext.count }
+        return Self.shortRecordBytes
+    }
+
+    /// Where libssl copies plaintext to, as far as its last record tells; nil before there was one.
+    private var recordPlaintext: UnsafeRawPointer? {
+        pipe.pointee.lastRecord.map { $0 + (SSL_version(ssl) == TLS1_3_VERSION ? 5 : 13) }
+    }
+
+    /// Where in its page plaintext is best put that is to be sent (``PagePlace``).
+    package var plaintextPlace: Int { recordPlaintext.map { PagePlace.good(to: $0) } ?? 0 }
 
     /// Makes room for what so much plaintext becomes, for one who will send it in several pieces.
     package func reserveOutput(forPlaintext count: Int) {

@@ -131,7 +131,7 @@ extension MessageConnection {
         // What is masked comes in several pieces.
         tls.reserveOutput(forPlaintext: min(rest, outgoing.count))
         while rest > 0, !outgoing.isEmpty {
-            let count = outgoing.withBytes(atMost: rest) { bytes in
+            let count = outgoing.withBytes(atMost: rest, maskedAt: tls.plaintextPlace) { bytes in
                 do throws(TLSError) {
                     try tls.send(bytes)
                     return bytes.count

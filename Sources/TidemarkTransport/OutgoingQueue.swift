@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import DequeModule
+internal import TidemarkBytes
 internal import TidemarkWebSocket
 
 /// Plaintext that waits to be sent. It holds no memory while it is empty: most connections are idle most of the time.
@@ -83,15 +84,19 @@ struct OutgoingQueue {
     }
 
     /// Lends what is next, at most so many bytes of it; there may be more behind it.
-    func withBytes<Result>(atMost count: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    ///
+    /// - Parameter place: where in its page memory begins that bytes are masked to.
+    func withBytes<Result>(
+        atMost count: Int, maskedAt place: Int = 0, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
         bytes.withUnsafeBytes { all in
             guard let maskKey else {
                 return body(UnsafeRawBufferPointer(rebasing: all[head..<min(head + count, all.count)]))
             }
             let next = all[head..<min(head + min(count, Self.maskedBytesMax), all.count)]
-            return withUnsafeTemporaryAllocation(byteCount: next.count, alignment: 64) { place in
-                Masking.copy(key: maskKey, offset: head, from: UnsafeRawBufferPointer(rebasing: next), to: place)
-                return body(UnsafeRawBufferPointer(place))
+            return PagePlace.withMemory(next.count, at: place) { masked in
+                Masking.copy(key: maskKey, offset: head, from: UnsafeRawBufferPointer(rebasing: next), to: masked)
+                return body(UnsafeRawBufferPointer(masked))
             }
         }
     }

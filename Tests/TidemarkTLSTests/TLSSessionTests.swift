@@ -53,6 +53,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `plaintext passes whole, wherever in a page it lies`(isTLS12: Bool) throws {
+        try withTemporaryDirectory { directory in
+            let party = try TestParty(directory)
+            let clientContext = try party.client()
+            if isTLS12 { clientContext.limitToTLS12() }
+            let pair = try Pair(clientContext, party.server())
+            pair.pump()
+            let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 40_000, alignment: 4_096)
+            defer { memory.deallocate() }
+            for index in memory.indices { memory[index] = UInt8(truncatingIfNeeded: index &* 31 &+ index >> 8) }
+            // So close that some lie so in their page that a short record comes first.
+            for place in stride(from: 0, to: 4_096, by: 8) {
+                let plaintext = UnsafeRawBufferPointer(rebasing: memory[place..<place + 35_000])
+                try pair.client.session.send(plaintext)
+                pair.pump()
+                #expect(pair.server.takeReceived() == Array(plaintext), "\(place)")
+            }
+            #expect((0..<4_096).contains(pair.client.session.plaintextPlace))
+        }
+    }
+
     @Test func `many small messages in one piece all come out`() throws {
         try withTemporaryDirectory { directory in
             let party = try TestParty(directory)

@@ -12,6 +12,7 @@ import Testing
     /// Takes what is next, at most so many bytes.
     private func take(_ queue: inout OutgoingQueue, _ count: Int) -> [UInt8] {
         let taken = queue.withBytes(atMost: count) { Array($0) }
+        queue.withBytes(atMost: count, maskedAt: 144) { #expect(Array($0) == taken) }
         queue.discard(taken.count)
         return taken
     }
