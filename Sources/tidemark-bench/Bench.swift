@@ -32,8 +32,7 @@ final class Bench {
     let seconds: Int
     let isQuick: Bool
     let directory: String
-    /// For files that are not to wait for a disk: in memory, where the system has a place for that.
-    let filesDirectory: String
+    private let memoryFolder: MemoryFolder
     let certificates: DevelopmentCertificates
     private var startedDatabase: BenchDatabase?
 
@@ -45,21 +44,19 @@ final class Bench {
         directory = NSTemporaryDirectory() + "tidemark-bench-\(getpid())"
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        let memory = "/dev/shm"
-        let hasMemory = FileManager.default.isWritableFile(atPath: memory)
-        filesDirectory = hasMemory ? "\(memory)/tidemark-bench-\(getpid())" : directory
-        if hasMemory {
-            try FileManager.default.createDirectory(
-                atPath: filesDirectory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        }
+        memoryFolder = try MemoryFolder(fallback: directory)
         certificates = try DevelopmentCertificates(
             directory: directory, hosts: ["localhost", "127.0.0.1"], now: Int64(Date().timeIntervalSince1970))
     }
 
     func tearDown() {
         startedDatabase?.stop()
-        for path in [directory, filesDirectory] { try? FileManager.default.removeItem(atPath: path) }
+        memoryFolder.remove()
+        try? FileManager.default.removeItem(atPath: directory)
     }
+
+    /// For files that are not to wait for a disk.
+    var filesDirectory: String { memoryFolder.path }
 
     /// A durable private PostgreSQL with our tables and those of the reference; started by the first who asks.
     func database() throws -> BenchDatabase {
