@@ -8,8 +8,8 @@ public protocol CKRecordValueProtocol {}
 /// What reading a field gives: one of Foundation's objects, `CKRecord.Reference`, `CKAsset` or `CLLocation`.
 ///
 /// Swift's own types have it too, because Linux has no bridging that would make `"text" as CKRecordValue` an NSString.
-/// A value is turned into its object when it is set.
-public protocol __CKRecordObjCValue: CKRecordValueProtocol {}
+/// A value is turned into its object when it is set. Each has a `description`, as objects do.
+public protocol __CKRecordObjCValue: CKRecordValueProtocol, CustomStringConvertible {}
 
 extension __CKRecordObjCValue {
     /// Whether both are the same to a record: compared as the objects that it keeps of them, so that `2` is equal to

@@ -102,6 +102,18 @@ import Testing
         #expect(record["words"]?.isEqual(["x"]) == false && record["when"]?.isEqual(UUID()) == false)
     }
 
+    @Test func `R-064: values have the text of their objects`() throws {
+        let record = CKRecord(recordType: "Note")
+        record["text"] = "a"
+        record["count"] = 2
+        record.encryptedValues["secret"] = "s"
+        #expect(record["text"]?.description == "a" && record["count"]?.description == "2")
+        #expect(record.object(forKey: "text")?.description == "a" && record["none"]?.description == nil)
+        #expect(record.encryptedValues["secret"]?.description == "s")
+        let count = try #require(record.object(forKey: "count"))
+        #expect("\(count)" == "2" && String(describing: count) == "2" && count.description == "2")
+    }
+
     @Test func `R-067: encrypted values are set and read as plain ones are`() {
         let record = CKRecord(recordType: "Note")
         let values = record.encryptedValues
