@@ -57,6 +57,11 @@ extension Float: RecordObjectConvertible {
     func recordObject() -> NSObject { NSNumber(value: Double(self)) }
 }
 
+// Not a value by itself, but where Foundation takes anything: in key-value coding and among the arguments of predicates.
+extension CGFloat: RecordObjectConvertible {
+    func recordObject() -> NSObject { NSNumber(value: Double(self)) }
+}
+
 extension RecordObjectConvertible where Self: SignedInteger {
     func recordObject() -> NSObject { NSNumber(value: Int64(self)) }
 }

@@ -21,6 +21,8 @@ import Testing
             (NSPredicate(format: "a == %d", 5 as CVarArg), "a == 5"),
             (NSPredicate(format: "a == %lld", Int64(5) as CVarArg), "a == 5"),
             (NSPredicate(format: "a == %f", 1.5 as CVarArg), "a == 1.5"),
+            (NSPredicate(format: "a == %f", CGFloat(1.5)), "a == 1.5"),
+            (NSPredicate(format: "a IN %@", argumentArray: [[CGFloat(1.5)]]), "a IN {1.5}"),
             (NSPredicate(format: "a == %@", date as CVarArg), "a == CAST(1.0, 'NSDate')"),
             (NSPredicate(format: "a == %@", date as NSDate), "a == CAST(1.0, 'NSDate')"),
             (NSPredicate(format: "a == %@", reference as CVarArg), "a == <Z/r>"),

@@ -76,6 +76,9 @@ import Testing
         #expect(values.count == 4 && values["text"] as? String == "a" && values["count"] as? Int == 2)
         #expect(values["words"] as? [String] == ["x", "y"] && values["gone"] is NSNull)
         #expect(record.value(forKeyPath: "count") as? Int == 2)
+        record.setValue(CGFloat(1.5), forKey: "width")
+        #expect(record["width"] as? Double == 1.5)
+        record["width"] = nil
         #expect(record.value(forKeyPath: "gone") == nil && record.value(forKeyPath: "text.length") == nil)
         // What one record has, another gets.
         let copy = CKRecord(recordType: "Note")
