@@ -59,9 +59,28 @@ package enum RequestTarget {
         guard host.first == UInt8(ascii: "[") else {
             return !host.isEmpty && Characters.isPercentEncoded(host, isAllowed: Characters.isUnreservedOrDelimiter)
         }
-        let address = host.dropFirst().dropLast()
-        return address.contains(Characters.colon)
-            && address.allSatisfy { Characters.isHexDigit($0) || $0 == Characters.colon || $0 == UInt8(ascii: ".") }
+        return isIPv6Address(String(decoding: host.dropFirst().dropLast(), as: UTF8.self))
+    }
+
+    /// RFC 3986 §3.2.2: eight groups of hexadecimal digits. `::` stands for one or more of them, once; an IPv4 address for
+    /// the last two.
+    private static func isIPv6Address(_ text: String) -> Bool {
+        let sides = text.split(separator: "::", omittingEmptySubsequences: false)
+        guard sides.count <= 2 else { return false }
+        var groups = sides.filter { !$0.isEmpty }
+            .flatMap { $0.split(separator: ":", omittingEmptySubsequences: false) }
+        var count = groups.count
+        if let last = groups.last, text.hasSuffix(last), isIPv4Address(last) {
+            groups.removeLast()
+            count += 1
+        }
+        return (sides.count == 2 ? count <= 7 : count == 8)
+            && groups.allSatisfy { (1...4).contains($0.utf8.count) && $0.utf8.allSatisfy(Characters.isHexDigit) }
+    }
+
+    private static func isIPv4Address(_ text: Substring) -> Bool {
+        let numbers = text.split(separator: ".", omittingEmptySubsequences: false)
+        return numbers.count == 4 && numbers.allSatisfy { number in UInt8(number).map { "\($0)" == number } ?? false }
     }
 
     private static func isPort(_ digits: ArraySlice<UInt8>) -> Bool {

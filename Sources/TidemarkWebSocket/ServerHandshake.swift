@@ -93,9 +93,12 @@ package enum ServerHandshake {
         var names: [String] = []
         for value in head.fields.values("Upgrade") {
             for element in value.split(separator: ",") {
-                let sides = HeaderFields.trimmed(element).split(separator: "/", omittingEmptySubsequences: false)
+                let name = HeaderFields.trimmed(element)
+                // RFC 9110 §5.6.1.2: empty elements of a list are ignored.
+                if name.isEmpty { continue }
+                let sides = name.split(separator: "/", omittingEmptySubsequences: false)
                 guard sides.count <= 2, sides.allSatisfy({ Characters.isToken(String($0)) }) else { return nil }
-                names.append(HeaderFields.trimmed(element))
+                names.append(name)
             }
         }
         return names

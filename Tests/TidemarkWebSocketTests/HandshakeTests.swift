@@ -51,6 +51,7 @@ internal import TidemarkWebSocket
     @Test func `RFC 6455 4_2_1: each requirement of a request, one by one`() {
         #expect(status(request(["Upgrade": "WebSocket"])) == 101)
         #expect(status(request(["Upgrade": "h2c, websocket"])) == 101)
+        #expect(status(request(["Upgrade": ", ,websocket, "])) == 101, "RFC 9110 5.6.1.2")
         #expect(status(request(["Connection": "keep-alive, UPGRADE"])) == 101)
         #expect(status(request(adding: [("Content-Length", "0")])) == 101)
         #expect(status(request(method: "POST")) == 405)
