@@ -115,8 +115,7 @@ package final class Server: Sendable {
         do {
             return try TLSContext(
                 server: .init(
-                    certificateFile: certificate.certificateFile, privateKeyFile: certificate.privateKeyFile,
-                    applicationProtocols: ["http/1.1"]))
+                    certificateFile: certificate.certificateFile, privateKeyFile: certificate.privateKeyFile))
         } catch {
             throw ServerError(.certificateUnusable, detail: error.debugDescription, underlying: error)
         }

@@ -13,11 +13,13 @@ package final class TLSContext: Sendable {
         package var certificateFile: String
         /// PEM, without a passphrase.
         package var privateKeyFile: String
-        /// ALPN (RFC 7301), best first. A client that offers others only is refused; one that offers none is served.
+        /// ALPN (RFC 7301), best first: by default what is answered, so that also who speaks HTTP/1.0 is. A client that
+        /// offers others only is refused; one that offers none is served.
         package var applicationProtocols: [String]
 
         package init(
-            certificateFile: String, privateKeyFile: String, applicationProtocols: [String] = ["http/1.1"]
+            certificateFile: String, privateKeyFile: String,
+            applicationProtocols: [String] = ["http/1.1", "http/1.0"]
         ) {
             self.certificateFile = certificateFile
             self.privateKeyFile = privateKeyFile
@@ -179,7 +181,7 @@ package final class TLSContext: Sendable {
     // MARK: For tests
 
     /// Makes sessions that begin from now on speak TLS 1.2.
-    func limitToTLS12() {
+    package func limitToTLS12() {
         current.withLock { _ = tidemark_ssl_ctx_set_maximum_tls12($0.pointer) }
     }
 

@@ -281,7 +281,7 @@ package final class TLSSession {
 
 extension TLSSession {
     /// As a peer of TLS 1.2 that misbehaves: asks for another handshake in the middle of the session.
-    func requestRenegotiation() throws(TLSError) {
+    package func requestRenegotiation() throws(TLSError) {
         tidemark_ssl_clear_no_renegotiation(ssl)
         ERR_clear_error()
         guard SSL_renegotiate(ssl) == 1 else { throw TLSError(.handshakeFailed, detail: TLSError.takeReason()) }

@@ -42,7 +42,7 @@ extension MessageConnection {
 
     private func failHead() {
         guard role == .server else { return fail(.handshakeTimedOut) }
-        respond(.plain(.requestTimeout))
+        respond(.plain(.requestTimeout), omitsBody: opening?.isHead ?? false)
     }
 
     private func checkOpen(_ now: Duration) {

@@ -36,7 +36,7 @@ extension MessageConnection {
         do throws(HTTPError) {
             progress = try Self.parse(opening.received) { (bytes) throws(HTTPError) in try parser.parse(bytes) }
         } catch {
-            return respond(.plain(error.status))
+            return respond(.plain(error.status), omitsBody: opening.isHead)
         }
         guard case .complete(let head, let count) = progress, let peerAddress else {
             opening.side = .server(parser, accept: decide)

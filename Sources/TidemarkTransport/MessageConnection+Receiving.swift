@@ -45,7 +45,7 @@ extension MessageConnection {
         }
         guard phase != .ended else { return }
         if phase == .securing, tls.isEstablished { secured() }
-        if tls.outputCount > 0 { scheduleFlush() }
+        if tls.outputCount > 0 { didAnswerByTLS(tls) }
         if tls.receivedCloseNotify { endOfStream() }
     }
 
@@ -117,8 +117,11 @@ extension MessageConnection {
         case .ended: break
         case .closing:
             if let closingCode { report(.local(closingCode)) }
+            sendCloseNotify()
             end()
-        case .connecting, .securing, .heading, .open: fail(.connectionLost)
+        case .connecting, .securing, .heading, .open:
+            sendCloseNotify()
+            fail(.connectionLost)
         }
     }
 
@@ -133,10 +136,7 @@ extension MessageConnection {
     /// The alert that tells the peer why goes out if the kernel has room for it.
     private func failTLS(_ error: TLSError) {
         guard let tls, phase != .ended else { return }
-        tls.withOutput { bytes in
-            guard let socket, case .bytes(let count) = socket.send(bytes) else { return 0 }
-            return count
-        }
+        sendOnce(tls)
         if phase == .lingering || phase == .closing { return endOfStream() }
         fail(.tlsFailed, error)
     }

@@ -68,6 +68,15 @@ extension MessageConnection {
         scheduleFlush()
     }
 
+    /// TLS itself has said something, such as that it does not renegotiate.
+    func didAnswerByTLS(_ tls: TLSSession) {
+        guard !isBlocked || tls.outputCount <= group.limits.encryptedBytesMax else {
+            socket?.discardOnClose()
+            return fail(.queueOverflow)
+        }
+        scheduleFlush()
+    }
+
     /// Everything that is queued until the end of the tick leaves together. A blocked connection waits for its loop.
     func scheduleFlush() {
         guard !isFlushScheduled, !isBlocked, phase != .ended else { return }
@@ -189,14 +198,23 @@ extension MessageConnection {
     /// Ends our half of the stream. RFC 6455 §7.1.1: the server's first, so that it is the client's to wait.
     private func shutDown() {
         hasShutDown = true
-        if let tls {
-            tls.close()
-            tls.withOutput { bytes in
-                guard let socket, case .bytes(let count) = socket.send(bytes) else { return 0 }
-                return count
-            }
-        }
+        sendCloseNotify()
         if hasStreamEnded { return end() }
         if role == .server { socket?.shutdownSending() }
+    }
+
+    /// RFC 8446 §6.1: who ends their half of the stream says so before, also to a peer that has ended its own.
+    func sendCloseNotify() {
+        guard let tls else { return }
+        tls.close()
+        sendOnce(tls)
+    }
+
+    /// TLS's last words go out if the kernel has room for them.
+    func sendOnce(_ tls: TLSSession) {
+        tls.withOutput { bytes in
+            guard let socket, case .bytes(let count) = socket.send(bytes) else { return 0 }
+            return count
+        }
     }
 }

@@ -18,6 +18,11 @@ final class Opening {
     /// A client's addresses that have not been tried, in reverse.
     var addresses: [SocketAddress] = []
 
+    /// The request is a HEAD, whatever else is wrong with it: no answer to it has a body (RFC 9110 §9.3.2).
+    var isHead: Bool {
+        received.drop { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }.starts(with: "HEAD ".utf8)
+    }
+
     init(_ side: Side) {
         self.side = side
     }

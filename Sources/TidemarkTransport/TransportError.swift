@@ -26,7 +26,7 @@ package struct TransportError: Error, Sendable {
         case writeTimedOut
         /// ``TransportLimits/messageBytesPerSecondMin``
         case messageTimedOut
-        /// ``TransportLimits/queuedBytesMax``
+        /// ``TransportLimits/queuedBytesMax`` or ``TransportLimits/encryptedBytesMax``
         case queueOverflow
     }
 

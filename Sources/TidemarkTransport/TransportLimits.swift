@@ -41,6 +41,11 @@ package struct TransportLimits: Sendable {
     /// Once more than this has waited, falling back to it is told by ``MessageHandler/drained(_:)``.
     package var queuedBytesLow = 256 * 1024
 
+    /// Encrypted bytes that may wait to be sent to one peer when TLS itself adds to them. Messages make some 64 KiB of them,
+    /// and wait as they are beyond; so more are TLS's answers to a peer that asks for another handshake again and again
+    /// and does not read that there will be none. Then: the end by reset.
+    package var encryptedBytesMax = 262_144
+
     /// Connections of one server on all its loops, open or not. At some 20 KB each this is the memory they may take; the
     /// next one is accepted and closed at once.
     package var connectionsMax = 20_000

@@ -81,6 +81,7 @@ import Testing
     @Test(
         arguments: [
             (["http/1.1"], "http/1.1", nil), (["h2", "http/1.1"], "http/1.1", nil), ([], nil, nil),
+            (["http/1.0"], "http/1.0", nil), (["http/1.0", "http/1.1"], "http/1.1", nil),
             (["h2"], nil, TLSError.Code.alertReceived), (["http/1.1x"], nil, .alertReceived),
         ] as [([String], String?, TLSError.Code?)])
     func `ALPN chooses ours, or refuses, and may be absent`(

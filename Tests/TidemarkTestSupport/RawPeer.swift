@@ -190,6 +190,19 @@ package final class RawPeer: EventHandler, @unchecked Sendable {
         await loop.run { [self] in end() }.value
     }
 
+    /// Asks for another handshake in the middle of the session, which only TLS 1.2 has.
+    package func requestRenegotiation() async {
+        await loop.run { [self] in
+            try? tls?.requestRenegotiation()
+            push()
+        }.value
+    }
+
+    /// Whether the server has ended TLS as it should, and not only the stream.
+    package func hasHeardCloseNotify() async -> Bool {
+        await loop.run { [self] in tls?.receivedCloseNotify ?? false }.value
+    }
+
     // MARK: On the loop
 
     package func ready(_ readiness: Readiness) {

@@ -50,6 +50,18 @@ internal import TidemarkWebSocket
     }
 
     @Test(arguments: Wire.allCases)
+    func `RFC 9110 9_3_2: who stops in the middle of a HEAD is told so without a body`(_ wire: Wire) async throws {
+        try await Scene.run(wire, limits: hastyLimits) { scene in
+            let peer = try await scene.rawPeer()
+            await peer.send(Array("HEAD / HTTP/1.1\r\nHost: h".utf8))
+            let text = await peer.receiveAllText()
+            #expect(text.hasPrefix("HTTP/1.1 408 "))
+            #expect(text.hasSuffix("\r\n\r\n"))
+            await scene.allEnded()
+        }
+    }
+
+    @Test(arguments: Wire.allCases)
     func `who trickles its head is let go all the same`(_ wire: Wire) async throws {
         try await Scene.run(wire, limits: hastyLimits) { scene in
             let peer = try await scene.rawPeer()

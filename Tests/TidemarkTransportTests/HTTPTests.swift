@@ -45,6 +45,10 @@ internal import TidemarkWebSocket
                 Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 12\r\n\r\n
                 """, status: 426, contains: ["Sec-WebSocket-Version: 13"]),
         Case(request: "GET /healthz HTTP/1.1\r\n\r\n", status: 400),
+        // RFC 9110 §9.3.2: no answer to a HEAD has a body.
+        Case(request: "HEAD /healthz HTTP/1.1\r\n\r\n", status: 400, contains: ["Content-Length: 12"], body: ""),
+        Case(request: "\r\nHEAD /healthz HTTP/1.1\r\nX : y\r\n\r\n", status: 400, body: ""),
+        Case(request: "HEADS /healthz HTTP/1.1\r\n\r\n", status: 400, body: "Bad Request\n"),
         Case(request: "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", status: 400),
         Case(request: "GET /healthz HTTP/1.1\nHost: a\n\n", status: 400),
         Case(request: "GET /healthz HTTP/3.0\r\nHost: a\r\n\r\n", status: 505),
@@ -100,6 +104,19 @@ internal import TidemarkWebSocket
             await peer.send(Array("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n".utf8))
             await peer.shutDown()
             #expect(await peer.receiveAllText().hasPrefix("HTTP/1.1 200 OK"))
+            await scene.allEnded()
+        }
+    }
+
+    @Test(arguments: [Array("GET / HTTP/1.1\r\n".utf8), RawPeer.upgrade()])
+    func `RFC 8446 6_1: who ends TLS is told the same`(_ bytes: [UInt8]) async throws {
+        try await Scene.run(.tls) { scene in
+            let peer = try await scene.rawPeer()
+            await peer.send(bytes)
+            await peer.shutDown()
+            await peer.receiveAll()
+            #expect(await peer.hasHeardCloseNotify())
+            await peer.close()
             await scene.allEnded()
         }
     }

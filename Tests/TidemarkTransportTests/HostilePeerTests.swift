@@ -204,6 +204,31 @@ internal import TidemarkWebSocket
         }
     }
 
+    @Test func `I-7: who makes TLS answer and does not read is cut off`() async throws {
+        var limits = TransportLimits.roomy
+        // Whatever waits, one more answer is too much.
+        limits.encryptedBytesMax = 1
+        try await Scene.run(.tls, limits: limits) { scene in
+            let peer = try await RawPeer.connect(
+                to: scene.address, on: scene.clientLoop, tls: TestContexts.shared.clientOfTLS12, .none)
+            await peer.send(RawPeer.upgrade("/record"))
+            await peer.receive { $0.count > 100 }
+            await peer.pauseReading()
+            var accepted = scene.accepted.makeAsyncIterator()
+            let server = try #require(await accepted.next())
+            var events = server.events.makeAsyncIterator()
+            #expect(await events.next() == .opened)
+            // More than the kernel holds.
+            await server.act { $0.send(.binary, [UInt8](repeating: 1, count: 32 * 1024 * 1024)) }
+            await server.waitUntilBlocked()
+            await peer.requestRenegotiation()
+            #expect(await events.next() == .closed("failed queueOverflow"))
+            await peer.close()
+            await scene.allEnded()
+            try await scene.expectService()
+        }
+    }
+
     @Test(arguments: Wire.allCases)
     func `I-7: connections beyond the limit are closed at once, until others have gone`(_ wire: Wire) async throws {
         var limits = TransportLimits.patient

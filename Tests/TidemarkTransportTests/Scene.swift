@@ -17,16 +17,20 @@ enum Wire: Sendable, CaseIterable {
 
 /// Certificates for 127.0.0.1 and who trusts them, made once.
 enum TestContexts {
-    static let shared: (server: TLSContext, client: TLSContext) = {
+    static let shared: (server: TLSContext, client: TLSContext, clientOfTLS12: TLSContext) = {
         do {
             let directory = try TestDirectory()
             defer { directory.remove() }
             let files = try DevelopmentCertificates(
                 directory: directory.path, hosts: ["127.0.0.1"], now: Int64(time(nil)))
+            let client = TLSContext.ClientConfiguration(
+                additionalRootsFile: files.authorityFile, trustsSystemRoots: false)
+            let clientOfTLS12 = try TLSContext(client: client)
+            clientOfTLS12.limitToTLS12()
             return (
                 try TLSContext(
                     server: .init(certificateFile: files.certificateFile, privateKeyFile: files.privateKeyFile)),
-                try TLSContext(client: .init(additionalRootsFile: files.authorityFile, trustsSystemRoots: false))
+                try TLSContext(client: client), clientOfTLS12
             )
         } catch {
             preconditionFailure("no test certificates: \(error)")
