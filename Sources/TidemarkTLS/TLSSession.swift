@@ -167,7 +167,8 @@ package final class TLSSession {
 
     // MARK: Sending
 
-    /// Encrypts all of `plaintext`, in as few records as possible. Only once ``isEstablished``.
+    /// Encrypts all of `plaintext`, in as few records as possible, but for a short one that may come first
+    /// (``countToWrite(of:)``). Only once ``isEstablished``.
     ///
     /// - Throws: `sessionEnded` after an error or ``close()``.
     package func send(_ plaintext: UnsafeRawBufferPointer) throws(TLSError) {
