@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import TidemarkTestSupport
 
 @testable import TidemarkFields
 
@@ -24,7 +25,7 @@ import Testing
     }
 
     @Test func `random maps are covered exactly when a dictionary has each of their keys`() throws {
-        var random = Random(seed: UInt64.random(in: .min ... .max))
+        var random = SeededRandom()
         for _ in 0..<3_000 {
             func fields() -> [Field] {
                 Self.keys.filter { _ in Bool.random(using: &random) }.map { key in

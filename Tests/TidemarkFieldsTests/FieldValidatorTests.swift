@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import TidemarkTestSupport
 
 @testable import TidemarkFields
 
@@ -131,7 +132,7 @@ import Testing
     }
 
     @Test func `I-6: random bytes and random edits are an error or a map`() throws {
-        var random = Random(seed: UInt64.random(in: .min ... .max))
+        var random = SeededRandom()
         let sample = try FieldMap([
             Field("a", .string("text")), Field("b", .int64s([1, 300, -9])),
             Field("c", .reference(FieldReference(recordName: "r", action: .deleteSelf)), isEncrypted: true),
@@ -146,19 +147,21 @@ import Testing
                 default: if bytes.count > 1 { bytes.remove(at: index) }
                 }
             }
-            check(bytes)
-            check((0..<Int.random(in: 0..<40, using: &random)).map { _ in UInt8.random(in: 0...40, using: &random) })
+            check(bytes, "seed \(random.seed)")
+            check(
+                (0..<Int.random(in: 0..<40, using: &random)).map { _ in UInt8.random(in: 0...40, using: &random) },
+                "seed \(random.seed)")
         }
     }
 
     /// Whatever is accepted is canonical (decoding and encoding gives the same bytes); whatever is not does no harm.
-    private func check(_ bytes: [UInt8]) {
+    private func check(_ bytes: [UInt8], _ comment: Comment? = nil) {
         if let map = try? FieldMap(validating: bytes) {
             do {
                 let fields = try map.map { Field($0.key, try $0.value(), isEncrypted: $0.isEncrypted) }
-                #expect(try FieldMap(fields).bytes == bytes)
+                #expect(try FieldMap(fields).bytes == bytes, comment)
             } catch {
-                Issue.record("accepted but not decodable: \(error) \(bytes)")
+                Issue.record("accepted but not decodable: \(error) \(bytes) \(comment ?? "")")
             }
         }
         useEverything(FieldMap(trusting: bytes))

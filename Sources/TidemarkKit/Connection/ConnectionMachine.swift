@@ -15,7 +15,7 @@ struct ConnectionMachine {
         /// The channel is open, Hello is under way.
         case greeting
         case open
-        /// Until the timer fires, or somebody asks and the last attempt is long enough ago.
+        /// Until the timer fires, or somebody asks after a failure and the last attempt is long enough ago.
         case waiting
         case stopped
     }
@@ -161,6 +161,9 @@ struct ConnectionMachine {
         case .open:
             return (id, sendWaiting(now: now))
         case .connecting, .greeting:
+            return (id, [])
+        // A connection that worked has been cut: the attempt that comes within 100 ms decides.
+        case .waiting where refusal == nil && failures == 0:
             return (id, [])
         case .idle:
             return (id, connect(now: now))

@@ -177,6 +177,29 @@ import TidemarkWire
         #expect(bench.connects == 2)
     }
 
+    @Test func `R-373: after a cut a request waits for the attempt that comes at once, and for no other`() throws {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        try bench.open()
+        bench.cut()
+        let first = bench.request()
+        #expect(bench.failure(first) == nil && bench.connects == 1)
+        bench.clock += ReconnectPolicy.firstWait
+        bench.take(bench.machine.wokeUp(now: bench.now))
+        try bench.open()
+        try bench.answer(first)
+        #expect((try? bench.answers[first]?.get()) != nil)
+
+        bench.cut()
+        let second = bench.request()
+        bench.clock += ReconnectPolicy.firstWait
+        bench.take(bench.machine.wokeUp(now: bench.now))
+        bench.cut()
+        #expect(bench.failure(second) == .offline)
+        let third = bench.request()
+        #expect(bench.failure(third) == .offline && bench.connects == 3)
+    }
+
     @Test(arguments: [(true, Machine.RequestFailure.Code.answerLost), (false, .timedOut)])
     func `R-157: without an answer a change may have been made, a question was not`(
         isChange: Bool, code: Machine.RequestFailure.Code

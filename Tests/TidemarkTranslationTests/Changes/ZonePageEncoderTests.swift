@@ -4,6 +4,7 @@ import SwiftProtobuf
 import Testing
 import TidemarkDomain
 import TidemarkFields
+import TidemarkTestSupport
 import TidemarkTranslation
 import TidemarkWire
 
@@ -98,14 +99,9 @@ import struct Foundation.Data
     }
 
     @Test func `pages of every size and content are what the generated code writes`() throws {
-        var random = SystemRandomNumberGenerator()
-        let seed = random.next()
-        print("seed \(seed)")
-        var state = seed
-        func next(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
+        var random = SeededRandom()
+        print("seed \(random.seed)")
+        func next(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
         for _ in 0..<100 {
             var number: ChangeNumber = 0
             let records = (0..<next(20)).map { index -> RecordState in

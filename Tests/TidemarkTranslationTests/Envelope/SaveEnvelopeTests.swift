@@ -3,6 +3,7 @@
 import Foundation
 import SwiftProtobuf
 import Testing
+import TidemarkTestSupport
 import TidemarkWire
 
 @testable import TidemarkTranslation
@@ -49,16 +50,16 @@ import TidemarkWire
     }
 
     @Test func `a request of the usual form is read as the generated code reads it`() throws {
-        var dice = SystemRandomNumberGenerator()
+        var dice = SeededRandom()
         for _ in 0..<2_000 {
             let envelope = Self.random(&dice)
             let bytes: [UInt8] = try envelope.serializedBytes()
-            #expect(SaveEnvelope.request(bytes).map(WireClientEnvelope.init) == envelope.complete)
+            #expect(SaveEnvelope.request(bytes).map(WireClientEnvelope.init) == envelope.complete, "seed \(dice.seed)")
         }
     }
 
     @Test func `of bytes that are cut or changed it reads what the generated code reads, or nothing`() throws {
-        var dice = SystemRandomNumberGenerator()
+        var dice = SeededRandom()
         var readCount = 0
         for _ in 0..<2_000 {
             var bytes: [UInt8] = try Self.random(&dice).serializedBytes()
@@ -73,13 +74,13 @@ import TidemarkWire
             guard let read = SaveEnvelope.request(bytes) else { continue }
             readCount += 1
             let expected = try WireClientEnvelope(serializedBytes: bytes)
-            #expect(WireClientEnvelope(read) == expected.complete, "\(bytes)")
+            #expect(WireClientEnvelope(read) == expected.complete, "\(bytes), seed \(dice.seed)")
         }
         #expect(readCount > 100)
     }
 
     @Test func `what is not usual is left to the generated code, and means what it meant`() throws {
-        var dice = SystemRandomNumberGenerator()
+        var dice = SeededRandom()
         func left(_ bytes: [UInt8], _ comment: Comment) {
             #expect(SaveEnvelope.request(bytes) == nil, comment)
         }
@@ -104,11 +105,15 @@ import TidemarkWire
         #expect(try ClientMessage(try grouped.serializedBytes()).operationGroup?.id == "g")
         let twice = try ClientMessage(bytes + [8, 9])
         #expect(twice.id == 9)
-        let request = Self.random(&dice)
+        var request = Self.random(&dice)
+        request.id = 0
+        let anonymous: [UInt8] = try request.serializedBytes()
+        #expect(throws: Refusal.self) { try ClientMessage(anonymous) }
+        request.id = 1
         let usual = try ClientMessage(try request.serializedBytes() as [UInt8])
         let unusual = try ClientMessage([0xF8, 1, 1] + (try request.serializedBytes() as [UInt8]))
-        #expect(usual.modifications == unusual.modifications)
-        #expect(unusual.modifications == RecordModifications(request.modifyRecords))
+        #expect(usual.modifications == unusual.modifications, "seed \(dice.seed)")
+        #expect(unusual.modifications == RecordModifications(request.modifyRecords), "seed \(dice.seed)")
     }
 }
 
