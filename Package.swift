@@ -109,7 +109,7 @@ let package = Package(
             "TidemarkAssets",
             [
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkDomain", "TidemarkFields", "TidemarkScheduling",
-                "TidemarkService", "TidemarkSockets",
+                "TidemarkService", "TidemarkSockets", "CTidemarkEpoll",
             ]),
         target(
             "TidemarkSessions",

@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static inline int tidemark_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }

@@ -78,6 +78,10 @@ package final class FileAssetStore: AssetStore {
         }
     }
 
+    package func checksum(of asset: AssetKey) async throws(AssetStoreError) -> [UInt8]? {
+        try await run(asset.content.sha256) { worker throws(AssetStoreError) in try worker.checksum(of: asset) }
+    }
+
     package func remove(_ asset: AssetKey) async throws(AssetStoreError) {
         try await run(asset.content.sha256) { worker throws(AssetStoreError) in
             try FileCalls.remove(worker.layout.file(of: asset))

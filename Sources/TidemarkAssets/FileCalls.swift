@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CTidemarkEpoll
 internal import Glibc
 internal import TidemarkService
 
@@ -86,6 +87,21 @@ enum FileCalls {
             done += count
         }
         return done
+    }
+
+    /// Keeps some bytes with a file, under a name. A file system that cannot keeps none.
+    static func setAttribute(_ name: String, of descriptor: Int32, to bytes: [UInt8]) {
+        _ = retrying { Int(fsetxattr(descriptor, name, bytes, bytes.count, 0)) }
+    }
+
+    /// What is kept under that name; nil also if it is longer than that.
+    static func attribute(_ name: String, of descriptor: Int32, byteCountMax: Int) -> [UInt8]? {
+        var length = -1
+        let bytes = [UInt8](unsafeUninitializedCapacity: byteCountMax) { buffer, count in
+            length = retrying { fgetxattr(descriptor, name, buffer.baseAddress, byteCountMax) }
+            count = max(0, length)
+        }
+        return length < 0 ? nil : bytes
     }
 
     /// Waits until the file, or the directory's list of names, is on the disk.

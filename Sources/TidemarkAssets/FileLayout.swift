@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkBytes
+internal import TidemarkCrypto
 internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkService
@@ -36,6 +37,19 @@ struct FileLayout: Sendable {
 
     private func name(_ name: [UInt8], _ byteCount: Int64) -> String {
         "\(Hex.encode(name)).\(byteCount)"
+    }
+
+    // MARK: What is kept with a file
+
+    private static let checksum = "user.tidemark.checksum"
+
+    static func keep(_ checksum: [UInt8], with descriptor: Int32) {
+        FileCalls.setAttribute(Self.checksum, of: descriptor, to: checksum)
+    }
+
+    static func checksum(keptWith descriptor: Int32) -> [UInt8]? {
+        let bytes = FileCalls.attribute(checksum, of: descriptor, byteCountMax: Checksum.byteCount)
+        return bytes?.count == Checksum.byteCount ? bytes : nil
     }
 
     // MARK: What is there

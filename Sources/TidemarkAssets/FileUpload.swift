@@ -54,15 +54,18 @@ final class FileUpload {
 
     /// Proves that the file is what was announced, and waits until it is on the disk.
     ///
-    /// - Parameter announced: its hash; nil: nobody said.
+    /// - Parameters:
+    ///   - announced: its hash; nil: nobody said.
+    ///   - checksum: kept with it.
     /// - Returns: its hash.
     /// - Throws: `modified` if it is not what was announced; then it begins anew.
-    func finish(_ announced: [UInt8]?) throws(AssetStoreError) -> [UInt8] {
+    func finish(_ announced: [UInt8]?, keeping checksum: [UInt8]?) throws(AssetStoreError) -> [UInt8] {
         guard let sha256 = hash.take()?.finish(), announced == nil || announced == sha256 else {
             try restart()
             throw AssetStoreError(.modified)
         }
         do {
+            if let checksum { FileLayout.keep(checksum, with: descriptor) }
             try FileCalls.synchronize(descriptor)
         } catch {
             // What the kernel failed to write it will not try again: only all of it anew is safe.

@@ -101,7 +101,7 @@ final class FileWorker: @unchecked Sendable {
 
     /// Puts a whole file into its place. On the disk is first the file, then its name.
     private func complete(_ upload: AssetUpload, _ file: FileUpload) throws(AssetStoreError) -> AssetProgress {
-        let sha256 = try file.finish(upload.asset?.content.sha256)
+        let sha256 = try file.finish(upload.asset?.content.sha256, keeping: upload.checksum)
         guard let asset = upload.asset ?? upload.named(sha256).asset else { throw AssetStoreError(.modified) }
         uploads[upload.key] = nil
         let shelf = layout.shelf(of: asset)
@@ -132,6 +132,12 @@ final class FileWorker: @unchecked Sendable {
     }
 
     // MARK: Downloads
+
+    func checksum(of asset: AssetKey) throws(AssetStoreError) -> [UInt8]? {
+        let descriptor = try FileCalls.openReading(layout.file(of: asset))
+        defer { FileCalls.close(descriptor) }
+        return FileLayout.checksum(keptWith: descriptor)
+    }
 
     func read(
         _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8]

@@ -134,6 +134,30 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-071: the checksum that came with an asset is kept with it`() async throws {
+        try await withStore { store, path async throws in
+            let content = bytes(3_000)
+            let asset = asset(content)
+            let missing = await code { () throws(AssetStoreError) in _ = try await store.checksum(of: asset) }
+            #expect(missing == .missing)
+            _ = try await store.append(content, at: 0, to: asset, by: Self.phone)
+            #expect(try await store.checksum(of: asset) == nil, "nobody said one")
+            try await store.remove(asset)
+
+            let checksum = Checksum.of(content)
+            let part = AssetUpload(
+                draft: [UInt8](repeating: 1, count: 32), byteCount: 3_000, in: asset.database, by: Self.phone)
+            let end = AssetUpload(
+                draft: part.key.name, byteCount: 3_000, in: asset.database, by: Self.phone, isNamedByContent: true,
+                checksum: checksum)
+            _ = try await store.append(content[..<1_000], at: 0, to: part)
+            #expect(try await store.append(content[1_000...], at: 1_000, to: end).isComplete)
+            let other = try FileAssetStore(directory: path)
+            defer { other.stop() }
+            #expect(try await other.checksum(of: asset) == checksum)
+        }
+    }
+
     @Test func `I-7: unfinished uploads of a user are bounded, and what rests longest makes room`() async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }

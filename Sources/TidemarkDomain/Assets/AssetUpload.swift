@@ -15,15 +15,23 @@ package struct AssetUpload: Sendable {
         package let owner: UserID?
     }
 
+    package static let checksumByteCount = 16
+
     package let key: Key
     /// What it becomes; nil as long as only the device could know, and does not.
     package let asset: AssetKey?
     /// Once it is whole it becomes what is in it: the device does not know the hash, and asks for it.
     package let isNamedByContent: Bool
+    /// 16 bytes, which the device computed of all that it sends, for those who will download it (`Checksum`). Nobody looks
+    /// whether they are right: who finds that they are not has the hash.
+    package let checksum: [UInt8]?
 
     /// - Parameter draft: 32 bytes; nil: the asset's hash names the upload.
-    package init(of asset: AssetKey, draft: [UInt8]? = nil, by device: DeviceID, owner: UserID? = nil) {
+    package init(
+        of asset: AssetKey, draft: [UInt8]? = nil, by device: DeviceID, owner: UserID? = nil, checksum: [UInt8]? = nil
+    ) {
         self.asset = asset
+        self.checksum = checksum
         isNamedByContent = false
         key = Key(
             database: asset.database, name: draft ?? asset.content.sha256, byteCount: asset.content.byteCount,
@@ -33,9 +41,10 @@ package struct AssetUpload: Sendable {
     /// Of an asset whose hash is not known.
     package init(
         draft: [UInt8], byteCount: Int64, in database: DatabaseID, by device: DeviceID, owner: UserID? = nil,
-        isNamedByContent: Bool = false
+        isNamedByContent: Bool = false, checksum: [UInt8]? = nil
     ) {
         asset = nil
+        self.checksum = checksum
         self.isNamedByContent = isNamedByContent
         key = Key(database: database, name: draft, byteCount: byteCount, device: device, owner: owner)
     }
@@ -50,6 +59,7 @@ package struct AssetUpload: Sendable {
     package func named(_ sha256: [UInt8]) -> AssetUpload {
         let content = FieldAsset(sha256: sha256, byteCount: key.byteCount)
         return AssetUpload(
-            of: AssetKey(database: key.database, content: content), draft: key.name, by: key.device, owner: key.owner)
+            of: AssetKey(database: key.database, content: content), draft: key.name, by: key.device, owner: key.owner,
+            checksum: checksum)
     }
 }

@@ -10,6 +10,11 @@ internal import TidemarkFields
 struct AssetFile: Sendable {
     let source: AssetSource
     let content: FieldAsset
+    /// `Checksum` of the content, of a large file that was read here.
+    let checksum: [UInt8]?
+
+    /// From here on the checksum is worth a request of the one who downloads.
+    static let checksumBytesMin: Int64 = 1_048_576
 
     /// Reads the file to its end, for its hash.
     ///
@@ -22,8 +27,9 @@ struct AssetFile: Sendable {
         self = try reading.finish()
     }
 
-    init(_ source: AssetSource, sha256: [UInt8]) {
+    init(_ source: AssetSource, sha256: [UInt8], checksum: [UInt8]? = nil) {
         self.source = source
+        self.checksum = checksum
         content = FieldAsset(sha256: sha256, byteCount: source.byteCount)
     }
 
@@ -40,12 +46,13 @@ struct AssetFile: Sendable {
     }
 }
 
-/// Reads a file for its hash, a piece at a time.
+/// Reads a file for its hash and checksum, a piece at a time.
 final class AssetReading: @unchecked Sendable {
     private let source: AssetSource
     private let descriptor: Int32
     private let block: UnsafeMutableRawBufferPointer
     private var hash: SHA256? = SHA256()
+    private var checksum: Checksum?
     private var offset: Int64 = 0
 
     private static let blockBytes = 262_144
@@ -53,6 +60,7 @@ final class AssetReading: @unchecked Sendable {
     /// - Throws: as ``advance()``.
     init(_ source: AssetSource) throws(CKError) {
         self.source = source
+        checksum = source.byteCount >= AssetFile.checksumBytesMin ? Checksum() : nil
         descriptor = try source.openUnchanged()
         block = .allocate(byteCount: Self.blockBytes, alignment: 64)
     }
@@ -74,6 +82,7 @@ final class AssetReading: @unchecked Sendable {
         let piece = UnsafeMutableRawBufferPointer(rebasing: block[..<wanted])
         guard AssetSource.read(descriptor, piece, at: offset) == wanted else { throw source.modified }
         hash?.update(UnsafeRawBufferPointer(piece))
+        checksum?.update(UnsafeRawBufferPointer(piece))
         offset += Int64(wanted)
         return isAtEnd
     }
@@ -84,6 +93,6 @@ final class AssetReading: @unchecked Sendable {
     func finish() throws(CKError) -> AssetFile {
         guard let sha256 = hash.take()?.finish() else { throw source.modified }
         try source.checkUnchanged()
-        return AssetFile(source, sha256: sha256)
+        return AssetFile(source, sha256: sha256, checksum: checksum.take()?.finish())
     }
 }

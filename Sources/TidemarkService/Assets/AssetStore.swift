@@ -33,6 +33,12 @@ package protocol AssetStore: AnyObject, Sendable {
         _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8]
     ) async throws(AssetStoreError) -> [UInt8]
 
+    /// What the upload that completed the asset said (`AssetUpload.checksum`); nil if it said nothing, or if that was not
+    /// kept, as by a copy of the files that left their attributes behind.
+    ///
+    /// - Throws: `missing` if the asset is not there.
+    func checksum(of asset: AssetKey) async throws(AssetStoreError) -> [UInt8]?
+
     /// Removes an asset; one that is not there is no error.
     func remove(_ asset: AssetKey) async throws(AssetStoreError)
 

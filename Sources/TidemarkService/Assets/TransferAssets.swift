@@ -84,6 +84,24 @@ extension CloudService {
     ) async -> Result<[UInt8], FailureReason> {
         guard count > 0, count <= limits.assetChunkBytesMax, offset >= 0, offset <= asset.content.byteCount
         else { return .failure(.requestInvalid) }
+        return await ofAsset(asset, namedBy: record) { store throws(AssetStoreError) in
+            try await store.read(asset, at: offset, count: count, after: head)
+        }
+    }
+
+    /// The checksum of an asset; nil if none was kept.
+    ///
+    /// - Parameter record: as for its bytes.
+    package func assetChecksum(
+        of asset: AssetKey, namedBy record: AssetHolder?
+    ) async -> Result<[UInt8]?, FailureReason> {
+        await ofAsset(asset, namedBy: record) { store throws(AssetStoreError) in try await store.checksum(of: asset) }
+    }
+
+    private func ofAsset<Value>(
+        _ asset: AssetKey, namedBy record: AssetHolder?,
+        _ read: (any AssetStore) async throws(AssetStoreError) -> Value
+    ) async -> Result<Value, FailureReason> {
         guard let store = assets else { return .failure(.assetsUnavailable) }
         if let record {
             // Whatever is wrong, that the asset is not to be had is all that is told.
@@ -92,7 +110,7 @@ extension CloudService {
             else { return .failure(.assetMissing) }
         }
         do {
-            return .success(try await store.read(asset, at: offset, count: count, after: head))
+            return .success(try await read(store))
         } catch {
             return .failure(note(error))
         }

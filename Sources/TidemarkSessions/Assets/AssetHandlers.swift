@@ -13,8 +13,8 @@ extension RequestRouter {
     ) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
         let upload = try AssetUpload(
-            sha256: request.sha256, byteCount: request.byteCount, draft: request.draft, for: request.zone,
-            by: viewpoint)
+            sha256: request.sha256, byteCount: request.byteCount, draft: request.draft,
+            checksum: request.checksum, for: request.zone, by: viewpoint)
         let progress = try await orRefusal(service.prepare(upload), of: upload)
         return ServerMessage.answer(context.id, .prepareAssetUpload(WireAssetProgress(progress)))
     }
@@ -29,7 +29,7 @@ extension RequestRouter {
         let viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
         let upload = try AssetUpload(
             sha256: request.sha256, byteCount: request.byteCount, draft: request.draft,
-            isNamedByContent: request.isNamedByContent, for: request.zone, by: viewpoint)
+            isNamedByContent: request.isNamedByContent, checksum: request.checksum, for: request.zone, by: viewpoint)
         let answer = await service.append(
             context.message.content ?? ArraySlice(request.content), at: Int64(clamping: request.offset), to: upload)
         let progress = try await orRefusal(answer, of: upload)
@@ -50,7 +50,7 @@ extension RequestRouter {
         return try answer.orRefusal()
     }
 
-    /// Some bytes of an asset. The private database is its owner's with all that is in it, so that no record is looked at;
+    /// Some bytes of an asset, or its checksum. The private database is its owner's with all that is in it, so that no record is looked at;
     /// in the public one the record must name the asset, and be one that the caller may read.
     func fetchAssetChunk(_ request: WireFetchAssetChunk, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
@@ -60,6 +60,10 @@ extension RequestRouter {
         if viewpoint.access.scope != .private {
             let zone = ZoneKey(database: viewpoint.database, name: request.zone.name)
             holder = AssetHolder(zone: zone, name: request.record, access: viewpoint.access)
+        }
+        if request.wantsChecksum {
+            let checksum = try await service.assetChecksum(of: asset, namedBy: holder).orRefusal()
+            return ServerMessage.answer(context.id, .fetchAssetChunk(WireAssetChunk(checksum: checksum)))
         }
         let offset = Int64(clamping: request.offset)
         // A store has what was asked for or fails, so that what stands before the content is known, and the content can be

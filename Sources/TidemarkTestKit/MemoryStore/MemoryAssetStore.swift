@@ -10,6 +10,7 @@ package import TidemarkService
 package final class MemoryAssetStore: AssetStore {
     private struct State {
         var assets: [AssetKey: [UInt8]] = [:]
+        var checksums: [AssetKey: [UInt8]] = [:]
         var uploads: [AssetUpload.Key: [UInt8]] = [:]
         var capacity: Int
     }
@@ -65,6 +66,7 @@ package final class MemoryAssetStore: AssetStore {
                 throw AssetStoreError(.modified)
             }
             state.assets[asset] = content
+            state.checksums[asset] = upload.checksum
             return .complete(upload, sha256: upload.asset == nil ? sha256 : nil)
         }
     }
@@ -75,6 +77,13 @@ package final class MemoryAssetStore: AssetStore {
         try state.withLock { state throws(AssetStoreError) in
             guard let bytes = state.assets[asset] else { throw AssetStoreError(.missing) }
             return head + bytes.dropFirst(Int(offset)).prefix(count)
+        }
+    }
+
+    package func checksum(of asset: AssetKey) async throws(AssetStoreError) -> [UInt8]? {
+        try state.withLock { state throws(AssetStoreError) in
+            guard state.assets[asset] != nil else { throw AssetStoreError(.missing) }
+            return state.checksums[asset]
         }
     }
 

@@ -35,21 +35,30 @@ extension AssetKey {
 }
 
 extension AssetUpload {
-    /// - Parameter draft: empty if the hash names the upload. With one the hash may be empty.
+    /// - Parameters:
+    ///   - draft: empty if the hash names the upload. With one the hash may be empty.
+    ///   - checksum: empty: the device does not say.
     /// - Throws: as `AssetKey.init(sha256:byteCount:for:by:)`.
     package init(
         sha256: some Collection<UInt8>, byteCount: UInt64, draft: some Collection<UInt8>,
-        isNamedByContent: Bool = false, for zone: WireZoneID, by viewpoint: Viewpoint
+        isNamedByContent: Bool = false, checksum: some Collection<UInt8>, for zone: WireZoneID,
+        by viewpoint: Viewpoint
     ) throws(Refusal) {
+        guard checksum.isEmpty || checksum.count == Self.checksumByteCount else {
+            throw Refusal(.requestInvalid, "The checksum of an asset has \(Self.checksumByteCount) bytes.")
+        }
+        let checksum = checksum.isEmpty ? nil : Array(checksum)
         if draft.isEmpty || !sha256.isEmpty {
             let asset = try AssetKey(sha256: sha256, byteCount: byteCount, for: zone, by: viewpoint)
             let draft = draft.isEmpty ? nil : try FieldAsset(sha256: draft, byteCount: byteCount).sha256
-            self.init(of: asset, draft: draft, by: viewpoint.uploader, owner: viewpoint.owner)
+            self.init(
+                of: asset, draft: draft, by: viewpoint.uploader, owner: viewpoint.owner, checksum: checksum)
         } else {
             let draft = try AssetKey(sha256: draft, byteCount: byteCount, for: zone, by: viewpoint)
             self.init(
                 draft: draft.content.sha256, byteCount: draft.content.byteCount, in: draft.database,
-                by: viewpoint.uploader, owner: viewpoint.owner, isNamedByContent: isNamedByContent)
+                by: viewpoint.uploader, owner: viewpoint.owner, isNamedByContent: isNamedByContent,
+                checksum: checksum)
         }
     }
 }
@@ -70,5 +79,13 @@ extension WireAssetProgress {
         offset = UInt64(clamping: progress.byteCount)
         isComplete = progress.isComplete
         if let sha256 = progress.sha256 { self.sha256 = Data(sha256) }
+    }
+}
+
+extension WireAssetChunk {
+    /// - Parameter checksum: nil if the server has none.
+    package init(checksum: [UInt8]?) {
+        self.init()
+        self.checksum = Data(checksum ?? [])
     }
 }

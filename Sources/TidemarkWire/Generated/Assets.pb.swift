@@ -53,6 +53,8 @@ package nonisolated struct WirePrepareAssetUpload: Sendable {
   /// As in UploadAssetChunk.
   package var draft: Data = Data()
 
+  package var checksum: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -96,6 +98,11 @@ package nonisolated struct WireUploadAssetChunk: Sendable {
   /// its hash. Only for a draft that the server took without a break: else the answer says that it has all of it and that
   /// it is not complete; then the device says the hash, with an empty part.
   package var isNamedByContent: Bool = false
+
+  /// Of the whole asset, in whatever makes the upload whole: kept for those who download it. Empty if the device did not
+  /// compute it. 16 bytes, GMAC (NIST SP 800-38D) with AES-128, key and nonce all zeros: it finds damage in a quarter of
+  /// the time of SHA-256, and proves nothing against people.
+  package var checksum: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -153,6 +160,9 @@ package nonisolated struct WireFetchAssetChunk: Sendable {
   /// At most ServerLimits.asset_chunk_bytes_max.
   package var length: UInt32 = 0
 
+  /// No bytes, but the checksum of all of them: offset and length say nothing.
+  package var wantsChecksum: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -168,6 +178,10 @@ package nonisolated struct WireAssetChunk: Sendable {
   /// As many bytes as were asked for, fewer only at the asset's end.
   package var content: Data = Data()
 
+  /// When it was asked for: as in UploadAssetChunk; empty if the server has none. Who downloads compares it with that of
+  /// what came. If they differ, or there is none, SHA-256 is the proof.
+  package var checksum: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -179,7 +193,7 @@ fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
 nonisolated extension WirePrepareAssetUpload: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PrepareAssetUpload"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}sha256\0\u{3}byte_count\0\u{1}draft\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}sha256\0\u{3}byte_count\0\u{1}draft\0\u{1}checksum\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -192,6 +206,7 @@ nonisolated extension WirePrepareAssetUpload: SwiftProtobuf.Message, SwiftProtob
       case 3: try { try decoder.decodeSingularBytesField(value: &self.sha256) }()
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.byteCount) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.draft) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.checksum) }()
       default: break
       }
     }
@@ -217,6 +232,9 @@ nonisolated extension WirePrepareAssetUpload: SwiftProtobuf.Message, SwiftProtob
     if !self.draft.isEmpty {
       try visitor.visitSingularBytesField(value: self.draft, fieldNumber: 5)
     }
+    if !self.checksum.isEmpty {
+      try visitor.visitSingularBytesField(value: self.checksum, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -226,6 +244,7 @@ nonisolated extension WirePrepareAssetUpload: SwiftProtobuf.Message, SwiftProtob
     if lhs.sha256 != rhs.sha256 {return false}
     if lhs.byteCount != rhs.byteCount {return false}
     if lhs.draft != rhs.draft {return false}
+    if lhs.checksum != rhs.checksum {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -233,7 +252,7 @@ nonisolated extension WirePrepareAssetUpload: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension WireUploadAssetChunk: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".UploadAssetChunk"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}sha256\0\u{3}byte_count\0\u{1}offset\0\u{1}content\0\u{1}draft\0\u{3}is_named_by_content\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}sha256\0\u{3}byte_count\0\u{1}offset\0\u{1}content\0\u{1}draft\0\u{3}is_named_by_content\0\u{1}checksum\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -249,6 +268,7 @@ nonisolated extension WireUploadAssetChunk: SwiftProtobuf.Message, SwiftProtobuf
       case 6: try { try decoder.decodeSingularBytesField(value: &self.content) }()
       case 7: try { try decoder.decodeSingularBytesField(value: &self.draft) }()
       case 8: try { try decoder.decodeSingularBoolField(value: &self.isNamedByContent) }()
+      case 9: try { try decoder.decodeSingularBytesField(value: &self.checksum) }()
       default: break
       }
     }
@@ -283,6 +303,9 @@ nonisolated extension WireUploadAssetChunk: SwiftProtobuf.Message, SwiftProtobuf
     if self.isNamedByContent != false {
       try visitor.visitSingularBoolField(value: self.isNamedByContent, fieldNumber: 8)
     }
+    if !self.checksum.isEmpty {
+      try visitor.visitSingularBytesField(value: self.checksum, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -295,6 +318,7 @@ nonisolated extension WireUploadAssetChunk: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.content != rhs.content {return false}
     if lhs.draft != rhs.draft {return false}
     if lhs.isNamedByContent != rhs.isNamedByContent {return false}
+    if lhs.checksum != rhs.checksum {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -342,7 +366,7 @@ nonisolated extension WireAssetProgress: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireFetchAssetChunk: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FetchAssetChunk"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}record\0\u{1}sha256\0\u{3}byte_count\0\u{1}offset\0\u{1}length\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}record\0\u{1}sha256\0\u{3}byte_count\0\u{1}offset\0\u{1}length\0\u{3}wants_checksum\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -357,6 +381,7 @@ nonisolated extension WireFetchAssetChunk: SwiftProtobuf.Message, SwiftProtobuf.
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.byteCount) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self.length) }()
+      case 8: try { try decoder.decodeSingularBoolField(value: &self.wantsChecksum) }()
       default: break
       }
     }
@@ -388,6 +413,9 @@ nonisolated extension WireFetchAssetChunk: SwiftProtobuf.Message, SwiftProtobuf.
     if self.length != 0 {
       try visitor.visitSingularUInt32Field(value: self.length, fieldNumber: 7)
     }
+    if self.wantsChecksum != false {
+      try visitor.visitSingularBoolField(value: self.wantsChecksum, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -399,6 +427,7 @@ nonisolated extension WireFetchAssetChunk: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.byteCount != rhs.byteCount {return false}
     if lhs.offset != rhs.offset {return false}
     if lhs.length != rhs.length {return false}
+    if lhs.wantsChecksum != rhs.wantsChecksum {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -406,7 +435,7 @@ nonisolated extension WireFetchAssetChunk: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension WireAssetChunk: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AssetChunk"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}content\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}content\0\u{1}checksum\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -415,6 +444,7 @@ nonisolated extension WireAssetChunk: SwiftProtobuf.Message, SwiftProtobuf._Mess
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBytesField(value: &self.content) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.checksum) }()
       default: break
       }
     }
@@ -424,11 +454,15 @@ nonisolated extension WireAssetChunk: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if !self.content.isEmpty {
       try visitor.visitSingularBytesField(value: self.content, fieldNumber: 1)
     }
+    if !self.checksum.isEmpty {
+      try visitor.visitSingularBytesField(value: self.checksum, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireAssetChunk, rhs: WireAssetChunk) -> Bool {
     if lhs.content != rhs.content {return false}
+    if lhs.checksum != rhs.checksum {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

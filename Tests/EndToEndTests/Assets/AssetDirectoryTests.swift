@@ -2,6 +2,8 @@
 
 import Foundation
 import Testing
+import TidemarkBytes
+import TidemarkFields
 import TidemarkTestSupport
 import TidemarkWire
 
@@ -61,6 +63,41 @@ import TidemarkWire
             let device = FileDevice(pair.sites[0].makeContainer()) { _ in nil }
             try await device.engine?.fetchChanges()
             #expect(device.recordsWithoutFile == ["small"])
+        }
+    }
+
+    @Test func `R-071, R-074: what a disk has damaged does not come, and what was restored without its checksum does`()
+        async throws
+    {
+        try await ServerPair.with { pair in
+            let files = SampleFiles(path: pair.directory.path)
+            let original = try files.make(1_500_000)
+            let database = pair.sites[0].makeContainer().privateCloudDatabase
+            try await database.save(CKRecordZone(zoneID: zoneID))
+            try await database.save(record("r", original))
+            let id = CKRecord.ID(recordName: "r", zoneID: zoneID)
+            let asset = try AssetFile(original)
+            #expect(try await database.cloud.checksum(of: asset.content, id) == asset.checksum)
+
+            let name = "\(Hex.encode(asset.content.sha256)).1500000"
+            let names = FileManager.default.enumerator(atPath: pair.assetDirectory)
+            let path = try #require(names?.compactMap { $0 as? String }.first { $0.hasSuffix(name) })
+            let kept = URL(fileURLWithPath: "\(pair.assetDirectory)/\(path)")
+            let handle = try FileHandle(forUpdating: kept)
+            try handle.seek(toOffset: 1_000_000)
+            try handle.write(contentsOf: Data([1, 2, 3]))
+            try handle.close()
+            let error = try await failure { try await database.record(for: id) }
+            #expect(error.code == .assetNotAvailable)
+            #expect(error.localizedDescription.contains("damaged"), "\(error.localizedDescription)")
+
+            // As from a backup: another file with the same bytes.
+            try FileManager.default.removeItem(at: kept)
+            try FileManager.default.copyItem(at: original, to: kept)
+            #expect(try await database.cloud.checksum(of: asset.content, id) == nil)
+            let fetched = try await database.record(for: id)
+            let url = try #require((fetched["file"] as? CKAsset)?.fileURL)
+            #expect(try Data(contentsOf: url) == Data(contentsOf: original))
         }
     }
 

@@ -122,6 +122,9 @@ import TidemarkTestSupport
             for (name, file) in [("young", young), ("settled", settled), ("again", settled)] {
                 let fetched = try await database.record(for: id(name))
                 #expect(try content(fetched) == Data(contentsOf: file), "\(name)")
+                // However it was uploaded, the server can say its checksum.
+                let kept = try AssetFile(file)
+                #expect(try await database.cloud.checksum(of: kept.content, id(name)) == kept.checksum, "\(name)")
             }
         }
     }

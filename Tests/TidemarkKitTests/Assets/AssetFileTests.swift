@@ -88,6 +88,48 @@ import TidemarkTestSupport
         }
     }
 
+    /// In two parts, the second by another one than the first.
+    private func download(
+        _ staging: AssetStaging, _ came: [UInt8], _ asset: FieldAsset, _ checksum: [UInt8]
+    ) throws -> [UInt8]? {
+        try staging.open(asset, checksum: checksum).append(Array(came[..<5]))
+        let file = try staging.open(asset, checksum: checksum)
+        #expect(file.byteCount == 5)
+        try file.append(Array(came[5...]))
+        guard let url = try file.finish() else {
+            #expect(file.byteCount == 0)
+            return nil
+        }
+        return try Array(Data(contentsOf: url))
+    }
+
+    @Test func `R-071: a checksum proves a download, and what differs from it is proved by its hash`() throws {
+        try withDirectory { directory throws in
+            let staging = AssetStaging(directory: directory)
+            let bytes = [UInt8]("hello, tide".utf8)
+            var damaged = bytes
+            damaged[3] ^= 1
+            let (right, wrong) = (Checksum.of(bytes), [UInt8](repeating: 0, count: Checksum.byteCount))
+            #expect(try download(staging, bytes, content(bytes), right) == bytes)
+            #expect(try download(staging, bytes, content(bytes), wrong) == bytes)
+            #expect(try download(staging, damaged, content(bytes), right) == nil)
+            #expect(try download(staging, damaged, content(bytes), wrong) == nil)
+            // No hash is made where the checksum is right.
+            #expect(try download(staging, bytes, content(damaged), right) == bytes)
+        }
+    }
+
+    @Test func `R-071: a large file is read for its checksum as well`() throws {
+        try withDirectory { directory in
+            let url = directory.appendingPathComponent("f")
+            let bytes = (0..<Int(AssetFile.checksumBytesMin)).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) }
+            try Data(bytes).write(to: url)
+            #expect(try AssetFile(url).checksum == Checksum.of(bytes))
+            try Data(bytes.dropLast()).write(to: url)
+            #expect(try AssetFile(url).checksum == nil)
+        }
+    }
+
     @Test func `R-071: what is old in the staging directory is removed when it is next used`() throws {
         try withDirectory { directory in
             let old = directory.appendingPathComponent("old")

@@ -94,6 +94,35 @@ import struct Foundation.Data
         #expect(Array(part.content) == Array(content[900...]))
     }
 
+    @Test func `R-071: who may fetch an asset is told the checksum that came with it`() throws {
+        let world = SessionWorld()
+        let alice = try world.enter("alice", device: 1)
+        func checksum(of content: [UInt8]) throws -> [UInt8] {
+            guard case .fetchAssetChunk(var request) = fetch(asset(content), length: 0) else { return [0] }
+            request.wantsChecksum = true
+            guard case .fetchAssetChunk(let part)? = try alice.ask(.fetchAssetChunk(request)) else {
+                throw SessionWorld.Unexpected(nil)
+            }
+            #expect(part.content.isEmpty)
+            return Array(part.checksum)
+        }
+        guard case .uploadAssetChunk(var upload) = chunk(0..<1_000, of: content) else { return }
+        for count in [1, 15, 17] {
+            upload.checksum = Data(repeating: 1, count: count)
+            #expect(try code(alice.ask(.uploadAssetChunk(upload))) == .invalidArguments)
+        }
+        upload.checksum = Data(Checksum.of(content))
+        #expect(try code(alice.ask(.uploadAssetChunk(upload))) == nil)
+        #expect(try checksum(of: content) == Checksum.of(content))
+        let small = Array(content[..<10])
+        _ = try alice.ask(chunk(0..<10, of: small))
+        #expect(try checksum(of: small).isEmpty)
+        let bob = try world.enter("bob", device: 2)
+        guard case .fetchAssetChunk(var request) = fetch(asset(content)) else { return }
+        request.wantsChecksum = true
+        #expect(try code(bob.ask(.fetchAssetChunk(request))) == .assetNotAvailable)
+    }
+
     @Test func `an upload goes on over another connection of the device`() throws {
         let world = SessionWorld()
         let client = try world.enter()

@@ -2,6 +2,7 @@
 
 internal import DequeModule
 internal import Foundation
+internal import TidemarkCrypto
 internal import TidemarkFields
 internal import TidemarkWire
 
@@ -12,6 +13,8 @@ struct AssetUploadName: Sendable {
     let byteCount: Int64
     /// Empty for what is not sent before it is read.
     var draft: [UInt8] = []
+    /// Empty if it is not known.
+    var checksum: [UInt8] = []
 }
 
 extension AssetUploadName {
@@ -19,7 +22,8 @@ extension AssetUploadName {
         let byteCount = file.content.byteCount
         self.init(
             sha256: file.content.sha256, byteCount: byteCount,
-            draft: byteCount >= CloudDatabase.draftBytesMin ? file.source.draft : [])
+            draft: byteCount >= CloudDatabase.draftBytesMin ? file.source.draft : [],
+            checksum: file.checksum ?? [])
     }
 }
 
@@ -51,6 +55,8 @@ extension CloudDatabase {
     /// A network on which a part is under way for longer leaves time to hash; on a faster one to hash would be what the
     /// network waits for.
     private static let busyTime: Duration = .milliseconds(4)
+    /// A network that has become slow is believed to be so after about as many parts.
+    private static let partTimeDecay = 32
     /// While a part is under way for so long, a piece of the file can be hashed as well: several times what that takes.
     private static let timeForPiece: Duration = .milliseconds(2)
     /// Pieces that are hashed before it is looked again whether there is something to send.
@@ -68,18 +74,28 @@ extension CloudDatabase {
         let name = AssetUploadName(byteCount: source.byteCount, draft: source.draft)
         let form = ChunkForm(chunk: chunk(of: name, zoneID), envelope: template)
         guard let progress = try? await prepareUpload(name, for: zoneID) else { return nil }
-        // Of a file that may change without anybody seeing it, only its hash can tell what the server has.
+        // The last byte makes it whole: it goes with the checksum of all the others. Of a file that may change without
+        // anybody seeing it, only its hash can tell what the server has.
         let end = source.isSettled ? source.byteCount : source.byteCount - 1
+        var checksum = progress.offset == 0 ? Checksum() : nil
         let piecesMin = source.isSettled ? 0 : Self.piecesOfUnsettledMin
         var next = min(Int64(clamping: progress.offset), end)
         var parts: Deque<Part> = []
         var pieces = piecesMin
+        /// How long a part takes: the shortest of late. Hashing, and whatever else the machine does, makes single ones longer.
+        var partTime: Duration?
         while true {
             while !reading.isAtEnd, next < end, let place = await place(hasNone: parts.isEmpty) {
-                let count = Int(min(Int64(place.chunkBytes), end - next))
+                let isLast = next == source.byteCount - 1
+                let count = isLast ? 1 : Int(min(Int64(place.chunkBytes), source.byteCount - 1 - next))
                 var form = form
-                form.chunk.isNamedByContent = next + Int64(count) == source.byteCount
-                guard let request = try? Self.encode(form, source, at: next, count: count) else {
+                if isLast, var all = checksum.take(), let last = try? source.bytes(at: next, count: count) {
+                    all.update(last)
+                    form.chunk.checksum = Data(all.finish())
+                }
+                form.chunk.isNamedByContent = isLast
+                let request = try? Self.encode(form, source, at: next, count: count) { checksum?.update($0) }
+                guard let request else {
                     connection.lane.leave(place, isAnswered: false)
                     abandon(parts)
                     return nil
@@ -110,7 +126,9 @@ extension CloudDatabase {
                 return Array(progress.sha256)
             }
             let time = connection.now - part.place.since
-            pieces = time < Self.busyTime ? 0 : Int(min(time / Self.timeForPiece, Double(Self.piecesMax)))
+            let shortest = min(time, partTime.map { $0 + $0 / Self.partTimeDecay } ?? time)
+            partTime = shortest
+            pieces = shortest < Self.busyTime ? 0 : Int(min(shortest / Self.timeForPiece, Double(Self.piecesMax)))
             pieces = max(piecesMin, pieces)
         }
     }

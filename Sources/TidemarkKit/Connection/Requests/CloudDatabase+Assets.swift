@@ -2,6 +2,7 @@
 
 internal import DequeModule
 internal import Foundation
+internal import TidemarkCrypto
 internal import TidemarkFields
 internal import TidemarkWire
 
@@ -44,6 +45,7 @@ extension CloudDatabase {
         request.sha256 = Data(upload.sha256)
         request.byteCount = UInt64(upload.byteCount)
         request.draft = Data(upload.draft)
+        request.checksum = Data(upload.checksum)
         guard
             case .prepareAssetUpload(let progress) =
                 try await self.request({ [request] _ in .prepareAssetUpload(request) }).answer
@@ -149,18 +151,23 @@ extension CloudDatabase {
         request.sha256 = Data(upload.sha256)
         request.byteCount = UInt64(upload.byteCount)
         request.draft = Data(upload.draft)
+        request.checksum = Data(upload.checksum)
         return request
     }
 
     /// A request for a chunk, into which the file is read. Blocks.
+    ///
+    /// - Parameter read: told what was read.
     static func encode(
-        _ form: ChunkForm, _ file: AssetSource, at offset: Int64, count: Int
+        _ form: ChunkForm, _ file: AssetSource, at offset: Int64, count: Int,
+        read: (UnsafeRawBufferPointer) -> Void = { _ in }
     ) throws(CKError) -> EncodedRequest {
         var chunk = form.chunk
         chunk.offset = UInt64(offset)
         let head = ChunkEnvelope.head(of: chunk, in: form.envelope, contentCount: count)
-        return EncodedRequest(
-            try file.bytes(at: offset, count: count, after: head, before: ChunkEnvelope.idBytesMax))
+        let bytes = try file.bytes(at: offset, count: count, after: head, before: ChunkEnvelope.idBytesMax)
+        bytes.withUnsafeBytes { read(UnsafeRawBufferPointer(rebasing: $0[head.count...])) }
+        return EncodedRequest(bytes)
     }
 
     // MARK: Down
@@ -181,7 +188,9 @@ extension CloudDatabase {
         _ content: FieldAsset, _ recordID: CKRecord.ID, _ report: Report?
     ) async throws(CKError) -> URL {
         let staging = connection.staging
-        let file = try await FileThread.run { () throws(CKError) in try staging.open(content) }
+        let isLarge = content.byteCount >= AssetFile.checksumBytesMin
+        let checksum = isLarge ? await self.checksum(of: content, recordID) : nil
+        let file = try await FileThread.run { () throws(CKError) in try staging.open(content, checksum: checksum) }
         for _ in 0..<2 {
             var patience = TransferPatience()
             while file.byteCount < content.byteCount {
@@ -195,6 +204,17 @@ extension CloudDatabase {
             if let url = try await FileThread.run({ () throws(CKError) in try file.finish() }) { return url }
         }
         throw CKError(.assetNotAvailable, text: "The asset came damaged.")
+    }
+
+    /// What the asset's uploader said; nil if the server does not know.
+    func checksum(of content: FieldAsset, _ recordID: CKRecord.ID) async -> [UInt8]? {
+        var request = fetch(content, recordID, at: 0, count: 0)
+        request.wantsChecksum = true
+        guard
+            case .fetchAssetChunk(let part)? = try? await self.request({ [request] _ in .fetchAssetChunk(request) })
+                .answer
+        else { return nil }
+        return part.checksum.count == Checksum.byteCount ? Array(part.checksum) : nil
     }
 
     private func fill(
