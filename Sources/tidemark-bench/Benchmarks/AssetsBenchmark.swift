@@ -31,7 +31,9 @@ enum AssetsBenchmark: Benchmark {
             try file.change()
             let memories = try [server.id, getpid()].map { try PeakMemory(process: $0) }
             let record = record(url)
-            let uploading = try HeldMemory(bench, megabytes: megabytes).replaced(on: Bench.serverCore) {
+            let memory = try HeldMemory(bench, megabytes: megabytes)
+            try HeldMemory.touch(url.path)
+            let uploading = try memory.replaced(on: Bench.serverCore) {
                 try blocking { try await upload(record, database) }
             }
             let downloading = try HeldMemory(bench, megabytes: megabytes).replaced(on: Bench.clientCore) {
