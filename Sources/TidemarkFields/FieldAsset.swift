@@ -20,9 +20,17 @@ package struct FieldAsset: Sendable, Hashable {
 }
 
 extension FieldMap {
-    /// Every asset that the fields name, once. Walks over the entries and decodes none but assets: for a record without
-    /// any, next to nothing.
+    /// Every asset that the fields name, once. For a record without any, next to nothing.
     package var assets: [FieldAsset] {
+        let assets = assetPlaces
+        guard assets.count > 1 else { return assets }
+        var seen: Set<FieldAsset> = []
+        return assets.filter { seen.insert($0).inserted }
+    }
+
+    /// The asset of every place that has one: a field, or an element of a list. Walks over the entries and decodes none
+    /// but assets.
+    package var assetPlaces: [FieldAsset] {
         guard mayNameOthers else { return [] }
         var cursor = FieldCursor()
         var assets: [FieldAsset] = []
@@ -37,8 +45,6 @@ extension FieldMap {
             default: continue
             }
         }
-        guard assets.count > 1 else { return assets }
-        var seen: Set<FieldAsset> = []
-        return assets.filter { seen.insert($0).inserted }
+        return assets
     }
 }

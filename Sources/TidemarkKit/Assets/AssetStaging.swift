@@ -40,6 +40,18 @@ package final class AssetStaging: Sendable {
         return file
     }
 
+    /// One more file with the same content.
+    static func copy(_ file: URL) throws(CKError) -> URL {
+        let copy = file.deletingLastPathComponent().appendingPathComponent(UUID().uuidString)
+        do {
+            try FileManager.default.copyItem(at: file, to: copy)
+        } catch {
+            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+            throw refused(copy.path, Int32(cause?.code ?? Int(EIO)))
+        }
+        return copy
+    }
+
     /// Only the user may look into it.
     private func makeDirectory() throws(CKError) {
         let path = directory.path

@@ -92,8 +92,13 @@ extension CKRecord {
         state.withLock { $0.original.assets }
     }
 
-    /// Says where assets of the server's are now. Only for a record that nobody has seen yet.
-    func place(_ files: [FieldAsset: URL]) {
+    /// The asset of each place that has one.
+    var serverAssetPlaces: [FieldAsset] {
+        state.withLock { $0.original.assetPlaces }
+    }
+
+    /// Says where assets of the server's are now, a file for each place. Only for a record that nobody has seen yet.
+    func place(_ files: [FieldAsset: [URL]]) {
         state.withLock { $0.files = files }
     }
 

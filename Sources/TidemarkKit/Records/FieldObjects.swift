@@ -14,9 +14,9 @@ enum FieldObjects {
 
     /// Nil for a removal.
     ///
-    /// - Parameter files: where the assets are that have been downloaded.
+    /// - Parameter file: where an asset is that has been downloaded; asked for each place that has one.
     static func object(
-        of value: FieldValue, zoneID: CKRecordZone.ID, files: [FieldAsset: URL] = [:]
+        of value: FieldValue, zoneID: CKRecordZone.ID, file: (FieldAsset) -> URL? = { _ in nil }
     ) -> NSObject? {
         switch value {
         case .string(let text): NSString(string: text)
@@ -25,7 +25,7 @@ enum FieldObjects {
         case .date(let milliseconds): date(milliseconds)
         case .bytes(let bytes): NSData(data: Data(bytes))
         case .reference(let reference): self.reference(reference, zoneID)
-        case .asset(let asset): CKAsset(fileURL: files[asset], descriptor: asset)
+        case .asset(let asset): CKAsset(fileURL: file(asset), descriptor: asset)
         case .location(let location): self.location(location)
         case .removed: nil
         case .emptyList: NSArray()
@@ -35,7 +35,7 @@ enum FieldObjects {
         case .dates(let list): NSArray(array: list.map(date))
         case .bytesList(let list): NSArray(array: list.map { NSData(data: Data($0)) })
         case .references(let list): NSArray(array: list.map { reference($0, zoneID) })
-        case .assets(let list): NSArray(array: list.map { CKAsset(fileURL: files[$0], descriptor: $0) })
+        case .assets(let list): NSArray(array: list.map { CKAsset(fileURL: file($0), descriptor: $0) })
         case .locations(let list): NSArray(array: list.map(location))
         }
     }

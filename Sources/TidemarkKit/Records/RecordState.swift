@@ -30,8 +30,8 @@ struct RecordState {
     /// The fields as the server has them, as far as they were fetched or saved: what an ancestor shows.
     var original = FieldMap()
 
-    /// Where the assets of `original` are that have been downloaded.
-    var files: [FieldAsset: URL] = [:]
+    /// Where the assets of `original` are that have been downloaded: a file for each place.
+    var files: [FieldAsset: [URL]] = [:]
 
     /// Whether `original` is still to be unpacked into the key spaces: most records of a big fetch are never looked
     /// into.
@@ -74,10 +74,16 @@ struct RecordState {
     mutating func unpack(zoneID: CKRecordZone.ID) {
         guard isPacked else { return }
         isPacked = false
+        var files = files
+        func file(_ asset: FieldAsset) -> URL? {
+            // More places than files: an ancestor whose record was saved with one more.
+            if let all = files[asset], all.count > 1 { return files[asset]?.removeFirst() }
+            return files[asset]?.first
+        }
         for entry in original {
             // A map from the server was validated when it came, so that every value can be decoded.
             guard let value = try? entry.value(),
-                let object = FieldObjects.object(of: value, zoneID: zoneID, files: files)
+                let object = FieldObjects.object(of: value, zoneID: zoneID, file: file)
             else { continue }
             if entry.isEncrypted {
                 encrypted.values[entry.key] = object

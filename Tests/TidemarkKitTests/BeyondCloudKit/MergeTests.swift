@@ -424,7 +424,7 @@ private typealias Case = (before: Int?, theirs: Int?, ours: Int?)
         let record = CKRecord(
             recordID: recordID("A/1"), recordType: "Note", fields: try FieldMap([Field("list", list)]),
             metadata: RecordMetadata(tag: [tag], createdAt: 0, modifiedAt: Int64(tag)))
-        record.place(files)
+        record.place(files.mapValues { [$0] })
         return record
     }
 

@@ -182,7 +182,7 @@ import TidemarkFields
         let downloaded = CKRecord(
             recordID: record.recordID, recordType: "T", fields: changes.fields,
             metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
-        downloaded.place([content: URL(fileURLWithPath: "/tmp/staged")])
+        downloaded.place([content: [URL(fileURLWithPath: "/tmp/staged")]])
         #expect((downloaded["file"] as? CKAsset)?.fileURL?.path == "/tmp/staged")
         #expect((downloaded["files"] as? [CKAsset])?.first?.fileURL?.path == "/tmp/staged")
     }

@@ -264,6 +264,27 @@ import TidemarkTestKit
         #expect(try asset?.fileURL.map { try Data(contentsOf: $0) } == Data("an asset".utf8))
     }
 
+    @Test func `R-071: equal contents in one record are a file each, so that an app can move every one`() async throws {
+        let (phone, laptop) = (alice.device("phone"), alice.device("laptop"))
+        try await phone.container.privateCloudDatabase.save(NotesDevice.zone)
+        let record = CKRecord(recordType: "Note", recordID: NotesDevice.id("album"))
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).txt")
+        try Data("an asset".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        record["cover"] = CKAsset(fileURL: file)
+        record["pages"] = [CKAsset(fileURL: file), CKAsset(fileURL: file)]
+        try await phone.container.privateCloudDatabase.save(record)
+        let fetched = try await laptop.container.privateCloudDatabase.record(for: record.recordID)
+        let pages = try #require(fetched["pages"] as? [CKAsset])
+        let assets = try [#require(fetched["cover"] as? CKAsset)] + pages
+        #expect(pages.count == 2)
+        for asset in assets {
+            let url = try #require(asset.fileURL)
+            #expect(try Data(contentsOf: url) == Data("an asset".utf8))
+            try FileManager.default.removeItem(at: url)
+        }
+    }
+
     @Test func `R-003: databases are the same as long as anybody has them, and go with their container`() async throws {
         weak var container: CKContainer?
         weak var context: CloudContext?

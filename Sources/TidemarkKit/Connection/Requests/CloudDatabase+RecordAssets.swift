@@ -107,9 +107,31 @@ extension CloudDatabase {
         }
         for (index, files) in files {
             guard case .success(let record) = results[index].result else { continue }
-            record.place(files)
+            do throws(CKError) {
+                record.place(try await copied(files, for: record.serverAssetPlaces))
+            } catch {
+                guard missing == .failRecord else { throw error }
+                results[index].result = .failure(error)
+            }
         }
         return results
+    }
+
+    /// A file for each place, so that the app can move each of them, also where the contents are the same.
+    private func copied(
+        _ files: [FieldAsset: URL], for places: [FieldAsset]
+    ) async throws(CKError) -> [FieldAsset: [URL]] {
+        var copies: [FieldAsset: [URL]] = [:]
+        for asset in places {
+            guard let file = files[asset] else { continue }
+            guard copies[asset] != nil else {
+                copies[asset] = [file]
+                continue
+            }
+            let copy = try await FileThread.run { () throws(CKError) in try AssetStaging.copy(file) }
+            copies[asset]?.append(copy)
+        }
+        return copies
     }
 
     // MARK: Several at a time
