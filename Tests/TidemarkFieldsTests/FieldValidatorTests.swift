@@ -133,6 +133,7 @@ import TidemarkTestSupport
 
     @Test func `I-6: random bytes and random edits are an error or a map`() throws {
         var random = SeededRandom()
+        print("seed \(random.seed)")
         let sample = try FieldMap([
             Field("a", .string("text")), Field("b", .int64s([1, 300, -9])),
             Field("c", .reference(FieldReference(recordName: "r", action: .deleteSelf)), isEncrypted: true),

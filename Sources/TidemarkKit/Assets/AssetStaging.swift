@@ -25,18 +25,14 @@ package final class AssetStaging: Sendable {
     }
 
     /// A file for this content; what an earlier download got of it is there already.
-    ///
-    /// - Parameter checksum: that of the content, if the server said it.
-    func open(_ content: FieldAsset, checksum: [UInt8]? = nil) throws(CKError) -> StagedAsset {
+    func open(_ content: FieldAsset) throws(CKError) -> StagedAsset {
         try makeDirectory()
         cleanUp()
         let name = "\(Hex.encode(content.sha256)).\(content.byteCount).part"
-        if let file = try StagedAsset(directory.appendingPathComponent(name), content, checksum: checksum) {
-            return file
-        }
+        if let file = try StagedAsset(directory.appendingPathComponent(name), content) { return file }
         // Somebody else is at it, perhaps another process.
         let own = directory.appendingPathComponent("\(UUID().uuidString).part")
-        guard let file = try StagedAsset(own, content, checksum: checksum) else { throw Self.refused(own.path) }
+        guard let file = try StagedAsset(own, content) else { throw Self.refused(own.path) }
         return file
     }
 

@@ -4,16 +4,15 @@ internal import Foundation
 internal import TidemarkCrypto
 internal import TidemarkFields
 
-/// An asset on its way down: a file that grows. It is proved by the checksum that came with it to the server; without one, or if
-/// that is another one, by its hash, which takes four times as long. Blocks: on ``FileThread`` only.
+/// An asset on its way down: a file that grows. What comes from one server in one go is proved by the checksum that the server
+/// says, if it does and if that fits; anything else by its hash, which takes four times as long. Blocks: on ``FileThread`` only.
 final class StagedAsset: @unchecked Sendable {
     private let url: URL
     private let content: FieldAsset
     private let descriptor: Int32
-    /// That of what is asked for, if the server says it.
-    private let expectedChecksum: [UInt8]?
+    private var expectedChecksum: [UInt8]?
     private var checksum: Checksum?
-    private var hash: SHA256?
+    private var hash: SHA256? = SHA256()
     /// How far it is.
     private(set) var byteCount: Int64 = 0
 
@@ -22,21 +21,28 @@ final class StagedAsset: @unchecked Sendable {
     /// Nil if somebody else has the file.
     ///
     /// - Throws: `assetNotAvailable` if it cannot be written.
-    init?(_ url: URL, _ content: FieldAsset, checksum: [UInt8]?) throws(CKError) {
+    init?(_ url: URL, _ content: FieldAsset) throws(CKError) {
         self.url = url
         self.content = content
-        expectedChecksum = checksum
         descriptor = Foundation.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw AssetStaging.refused(url.path) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
         // It may have been finished, and so renamed, between the two calls.
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_nlink == 1 else { return nil }
-        begin()
         if Int64(status.st_size) > content.byteCount { restart() } else { readAgain(Int64(status.st_size)) }
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// What is asked for has this checksum, says the server from which all of it comes.
+    ///
+    /// Of a file that has begun it is not heeded: what is there may be of another server, and made to fit.
+    func expect(_ checksum: [UInt8]) {
+        guard byteCount == 0 else { return }
+        expectedChecksum = checksum
+        begin()
+    }
 
     func append(_ content: some ContiguousBytes) throws(CKError) {
         let (count, refusal) = content.withUnsafeBytes { bytes -> (Int, Int32?) in

@@ -50,8 +50,8 @@ extension RequestRouter {
         return try answer.orRefusal()
     }
 
-    /// Some bytes of an asset, or its checksum. The private database is its owner's with all that is in it, so that no record is looked at;
-    /// in the public one the record must name the asset, and be one that the caller may read.
+    /// Some bytes of an asset, or its checksum. The private database is its owner's with all that is in it, so that no
+    /// record is looked at; in the public one the record must name the asset, and be one that the caller may read.
     func fetchAssetChunk(_ request: WireFetchAssetChunk, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
         let asset = try AssetKey(

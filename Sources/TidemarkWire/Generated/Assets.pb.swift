@@ -178,8 +178,8 @@ package nonisolated struct WireAssetChunk: Sendable {
   /// As many bytes as were asked for, fewer only at the asset's end.
   package var content: Data = Data()
 
-  /// When it was asked for: as in UploadAssetChunk; empty if the server has none. Who downloads compares it with that of
-  /// what came. If they differ, or there is none, SHA-256 is the proof.
+  /// When it was asked for: as in UploadAssetChunk; empty if the server has none. Who downloads all of it
+  /// in one go from this server compares it with that of what came. Else, or if they differ, SHA-256 is the proof.
   package var checksum: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -63,13 +63,19 @@ import TidemarkTestSupport
         let alice = site.makeContainer("alice").publicCloudDatabase
         let readers = [site.makeContainer("bob").publicCloudDatabase, site.makeNobody().publicCloudDatabase]
         try await withFiles { files in
-            let file = try files.make(600_000)
+            let file = try files.make(1_100_000)
             let record = CKRecord(recordType: "File", recordID: CKRecord.ID(recordName: "f"))
             record["file"] = CKAsset(fileURL: file)
             try await alice.save(record)
             for reader in readers {
                 #expect(try content(try await reader.record(for: record.recordID)) == Data(contentsOf: file))
             }
+            // I-5: by the right of a record that has it, and of no other.
+            let kept = try AssetFile(file)
+            let other = CKRecord(recordType: "File", recordID: CKRecord.ID(recordName: "without"))
+            try await alice.save(other)
+            #expect(try await readers[0].cloud.checksum(of: kept.content, record.recordID) == kept.checksum)
+            #expect(try await readers[0].cloud.checksum(of: kept.content, other.recordID) == nil)
             let own = CKRecord(recordType: "File", recordID: CKRecord.ID(recordName: "n"))
             own["file"] = CKAsset(fileURL: file)
             #expect(try await failure { try await readers[1].save(own) }.code == .notAuthenticated)

@@ -88,13 +88,12 @@ import TidemarkTestSupport
         }
     }
 
-    /// In two parts, the second by another one than the first.
     private func download(
         _ staging: AssetStaging, _ came: [UInt8], _ asset: FieldAsset, _ checksum: [UInt8]
     ) throws -> [UInt8]? {
-        try staging.open(asset, checksum: checksum).append(Array(came[..<5]))
-        let file = try staging.open(asset, checksum: checksum)
-        #expect(file.byteCount == 5)
+        let file = try staging.open(asset)
+        file.expect(checksum)
+        try file.append(Array(came[..<5]))
         try file.append(Array(came[5...]))
         guard let url = try file.finish() else {
             #expect(file.byteCount == 0)
@@ -116,6 +115,26 @@ import TidemarkTestSupport
             #expect(try download(staging, damaged, content(bytes), wrong) == nil)
             // No hash is made where the checksum is right.
             #expect(try download(staging, bytes, content(damaged), right) == bytes)
+        }
+    }
+
+    @Test func `R-071: what an earlier download left behind is proved by its hash`() throws {
+        try withDirectory { directory throws in
+            let staging = AssetStaging(directory: directory)
+            let bytes = (0..<4_096).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+            // Made to fit: one block is changed by x, the next by x times the key's H.
+            let h: [UInt8] = [
+                0x66, 0xE9, 0x4B, 0xD4, 0xEF, 0x8A, 0x2C, 0x3B, 0x88, 0x4C, 0xFA, 0x59, 0xCA, 0x34, 0x2B, 0x2E,
+            ]
+            var forged = bytes
+            forged[32] ^= 0x80
+            for (index, byte) in h.enumerated() { forged[48 + index] ^= byte }
+            #expect(Checksum.of(forged) == Checksum.of(bytes) && forged != bytes)
+            try staging.open(content(bytes)).append(Array(forged[..<1_024]))
+            let file = try staging.open(content(bytes))
+            file.expect(Checksum.of(bytes))
+            try file.append(Array(bytes[1_024...]))
+            #expect(try file.finish() == nil)
         }
     }
 

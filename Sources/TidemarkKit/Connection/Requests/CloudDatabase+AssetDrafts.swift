@@ -55,7 +55,8 @@ extension CloudDatabase {
     /// A network on which a part is under way for longer leaves time to hash; on a faster one to hash would be what the
     /// network waits for.
     private static let busyTime: Duration = .milliseconds(4)
-    /// A network that has become slow is believed to be so after about as many parts.
+    /// By this share of itself the time of a part may grow with each part: a network that has become ten times slower is
+    /// believed to be so after some eighty parts.
     private static let partTimeDecay = 32
     /// While a part is under way for so long, a piece of the file can be hashed as well: several times what that takes.
     private static let timeForPiece: Duration = .milliseconds(2)
@@ -74,7 +75,7 @@ extension CloudDatabase {
         let name = AssetUploadName(byteCount: source.byteCount, draft: source.draft)
         let form = ChunkForm(chunk: chunk(of: name, zoneID), envelope: template)
         guard let progress = try? await prepareUpload(name, for: zoneID) else { return nil }
-        // The last byte makes it whole: it goes with the checksum of all the others. Of a file that may change without
+        // The last byte makes it whole: the checksum goes with it. Of a file that may change without
         // anybody seeing it, only its hash can tell what the server has.
         let end = source.isSettled ? source.byteCount : source.byteCount - 1
         var checksum = progress.offset == 0 ? Checksum() : nil

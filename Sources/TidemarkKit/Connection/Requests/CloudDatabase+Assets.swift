@@ -188,14 +188,15 @@ extension CloudDatabase {
         _ content: FieldAsset, _ recordID: CKRecord.ID, _ report: Report?
     ) async throws(CKError) -> URL {
         let staging = connection.staging
-        let isLarge = content.byteCount >= AssetFile.checksumBytesMin
-        let checksum = isLarge ? await self.checksum(of: content, recordID) : nil
-        let file = try await FileThread.run { () throws(CKError) in try staging.open(content, checksum: checksum) }
+        let file = try await FileThread.run { () throws(CKError) in try staging.open(content) }
+        let isWorthIt = file.byteCount == 0 && content.byteCount >= AssetFile.checksumBytesMin
+        var question = isWorthIt ? askForChecksum(of: content, recordID) : nil
+        defer { if let question { connection.abandon(question) } }
         for _ in 0..<2 {
             var patience = TransferPatience()
             while file.byteCount < content.byteCount {
                 do throws(CKError) {
-                    try await fill(file, content, recordID, &patience, report)
+                    try await fill(file, content, recordID, &question, &patience, report)
                 } catch {
                     guard let wait = patience.wait(after: error), !isOutOfTime else { throw error }
                     try await pause(.seconds(min(wait, Self.pauseSecondsMax)))
@@ -206,20 +207,29 @@ extension CloudDatabase {
         throw CKError(.assetNotAvailable, text: "The asset came damaged.")
     }
 
-    /// What the asset's uploader said; nil if the server does not know.
-    func checksum(of content: FieldAsset, _ recordID: CKRecord.ID) async -> [UInt8]? {
+    private func askForChecksum(of content: FieldAsset, _ recordID: CKRecord.ID) -> PendingAnswer {
         var request = fetch(content, recordID, at: 0, count: 0)
         request.wantsChecksum = true
-        guard
-            case .fetchAssetChunk(let part)? = try? await self.request({ [request] _ in .fetchAssetChunk(request) })
-                .answer
-        else { return nil }
-        return part.checksum.count == Checksum.byteCount ? Array(part.checksum) : nil
+        return begin(.fetchAssetChunk(request))
     }
 
+    /// Nil if the server does not say it, for whatever reason.
+    private func checksum(from question: PendingAnswer) async -> [UInt8]? {
+        guard case .fetchAssetChunk(let part)? = try? await connection.answer(question).answer,
+            part.checksum.count == Checksum.byteCount
+        else { return nil }
+        return Array(part.checksum)
+    }
+
+    /// What the uploader of a record's asset said.
+    func checksum(of content: FieldAsset, _ recordID: CKRecord.ID) async -> [UInt8]? {
+        await checksum(from: askForChecksum(of: content, recordID))
+    }
+
+    /// - Parameter question: for the checksum; its answer comes before the first part.
     private func fill(
-        _ file: StagedAsset, _ content: FieldAsset, _ recordID: CKRecord.ID, _ patience: inout TransferPatience,
-        _ report: Report?
+        _ file: StagedAsset, _ content: FieldAsset, _ recordID: CKRecord.ID, _ question: inout PendingAnswer?,
+        _ patience: inout TransferPatience, _ report: Report?
     ) async throws(CKError) {
         var next = file.byteCount
         var parts: Deque<Part> = []
@@ -235,7 +245,12 @@ extension CloudDatabase {
                 }
                 if let bytes = received {
                     received = nil
-                    try await FileThread.run { () throws(CKError) in try file.append(bytes) }
+                    var checksum: [UInt8]?
+                    if let asked = question.take() { checksum = await self.checksum(from: asked) }
+                    try await FileThread.run { [checksum] () throws(CKError) in
+                        if let checksum { file.expect(checksum) }
+                        try file.append(bytes)
+                    }
                     patience.reached(file.byteCount)
                     await tell(report, file.byteCount)
                 }
