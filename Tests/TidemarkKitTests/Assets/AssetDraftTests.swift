@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkTestKit
+import TidemarkTestSupport
+
+@testable import TidemarkKit
+
+@Suite struct AssetDraftTests {
+    /// In time that stands still no part takes long, so that nothing is hashed meanwhile: the server says the hash.
+    @Test(arguments: [CloudDatabase.draftBytesMin, CloudDatabase.draftBytesMin + 1, 5_000_000])
+    func `R-070, R-071: a file that is sent without being hashed comes with its checksum`(byteCount: Int64) async throws
+    {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let url = URL(fileURLWithPath: "\(directory.path)/f")
+        try Data((0..<Int(byteCount)).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) }).write(to: url)
+        try await eventually { try AssetSource(url).isSettled }
+
+        let database = TestCloud().account("alice").device("phone").container.privateCloudDatabase
+        let zone = CKRecordZone(zoneName: "Files")
+        try await database.save(zone)
+        let record = CKRecord(recordType: "File", recordID: CKRecord.ID(recordName: "r", zoneID: zone.zoneID))
+        record["file"] = CKAsset(fileURL: url)
+        try await database.save(record)
+        let file = try AssetFile(url)
+        let checksum = try await database.cloud.checksum(of: file.content, record.recordID)
+        #expect(checksum != nil && checksum == file.checksum)
+        let fetched = try await database.record(for: record.recordID)
+        let came = try #require((fetched["file"] as? CKAsset)?.fileURL)
+        #expect(try Data(contentsOf: came) == Data(contentsOf: url))
+    }
+}
