@@ -82,11 +82,13 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     ///   - generation: for which credential it is meant (``credentialGeneration``); with another one it is not sent.
     ///   - make: called once, when the request is first sent.
     /// - Throws: `CKError`: what the server refused, or why there is no answer. Cancelling the task ends the request with
-    ///   `operationCancelled`; a change may then still be carried out.
+    ///   `operationCancelled`; a change may then still be carried out, unless the task was cancelled before.
     package func request(
         isChange: Bool, timeout: Duration = .seconds(60), generation: Int? = nil,
         _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
     ) async throws(CKError) -> WireServerEnvelope {
+        // what is sent can be carried out, however soon it is cancelled.
+        guard !Task.isCancelled else { throw CKError(.operationCancelled) }
         let envelope = try await wait(timeout: timeout) {
             $0.request(isChange: isChange, generation: generation, now: $1, make: make)
         }

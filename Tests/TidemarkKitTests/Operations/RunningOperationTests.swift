@@ -200,6 +200,21 @@ import TidemarkWire
         #expect(error?.code == .operationCancelled)
     }
 
+    @Test func `R-393, R-401: a task that is cancelled already sends nothing`() async throws {
+        let database = makeContainer().privateCloudDatabase
+        _ = try scheduler.complete { try await database.databaseChanges(since: nil) }
+        let log = server.log
+        let task = Task {
+            // As by a block that is told that the last piece of an asset is over.
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await database.save(CKRecord(recordType: "Note"))
+        }
+        let error = await #expect(throws: CKError.self) { try await task.value }
+        #expect(error?.code == .operationCancelled)
+        scheduler.runUntilIdle()
+        #expect(server.log == log)
+    }
+
     @Test func `R-393: progress is not told of any more`() {
         let record = CKRecord(recordType: "Note")
         let told = Mutex(0)
