@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 import Testing
 import TidemarkTestKit
 import TidemarkTestSupport
@@ -10,8 +11,9 @@ import TidemarkTestSupport
 @Suite struct AssetDraftTests {
     /// In time that stands still no part takes long, so that nothing is hashed meanwhile: the server says the hash.
     @Test(arguments: [CloudDatabase.draftBytesMin, CloudDatabase.draftBytesMin + 1, 5_000_000])
-    func `R-070, R-071: a file that is sent without being hashed comes with its checksum`(byteCount: Int64) async throws
-    {
+    func `R-070, R-071, R-400: a file that is sent without being hashed comes with progress and checksum`(
+        byteCount: Int64
+    ) async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }
         let url = URL(fileURLWithPath: "\(directory.path)/f")
@@ -23,12 +25,27 @@ import TidemarkTestSupport
         try await database.save(zone)
         let record = CKRecord(recordType: "File", recordID: CKRecord.ID(recordName: "r", zoneID: zone.zoneID))
         record["file"] = CKAsset(fileURL: url)
-        try await database.save(record)
+        let fractions = await Self.save(record, database)
+        // of what is on its way, not only of the end.
+        #expect(fractions.last == 1 && fractions == fractions.sorted())
+        #expect(fractions.count { $0 > 0 && $0 < 1 } > 10, "\(fractions)")
         let file = try AssetFile(url)
         let checksum = try await database.cloud.checksum(of: file.content, record.recordID)
         #expect(checksum != nil && checksum == file.checksum)
         let fetched = try await database.record(for: record.recordID)
         let came = try #require((fetched["file"] as? CKAsset)?.fileURL)
         #expect(try Data(contentsOf: came) == Data(contentsOf: url))
+    }
+
+    /// - Returns: what was told of its progress.
+    private static func save(_ record: CKRecord, _ database: CKDatabase) async -> [Double] {
+        let fractions = Mutex<[Double]>([])
+        let operation = CKModifyRecordsOperation(recordsToSave: [record])
+        operation.perRecordProgressBlock = { _, fraction in fractions.withLock { $0.append(fraction) } }
+        await withCheckedContinuation { continuation in
+            operation.completionBlock = { continuation.resume() }
+            database.add(operation)
+        }
+        return fractions.withLock { $0 }
     }
 }

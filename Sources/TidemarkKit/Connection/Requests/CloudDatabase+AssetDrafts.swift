@@ -34,12 +34,12 @@ extension CloudDatabase {
     /// wrong with a draft, ``upload(_:for:report:)`` will find out, or go on with.
     ///
     /// - Throws: as `AssetFile.init(_:)`.
-    func read(_ url: URL, for zoneID: CKRecordZone.ID) async throws(CKError) -> AssetFile {
+    func read(_ url: URL, for zoneID: CKRecordZone.ID, report: Report? = nil) async throws(CKError) -> AssetFile {
         try await FileThread.stay { () async throws(CKError) in
             let source = try AssetSource(url)
             guard source.byteCount >= Self.draftBytesMin else { return try AssetFile(url) }
             let reading = try AssetReading(source)
-            if let sha256 = try await sendDraft(of: source, for: zoneID, besides: reading),
+            if let sha256 = try await sendDraft(of: source, for: zoneID, besides: reading, report),
                 try source.isUntouched()
             {
                 return AssetFile(source, sha256: sha256)
@@ -70,7 +70,7 @@ extension CloudDatabase {
     /// - Returns: the hash, if the server has all of the file and says it.
     /// - Throws: as `AssetReading.advance()`.
     private func sendDraft(
-        of source: AssetSource, for zoneID: CKRecordZone.ID, besides reading: AssetReading
+        of source: AssetSource, for zoneID: CKRecordZone.ID, besides reading: AssetReading, _ report: Report?
     ) async throws(CKError) -> [UInt8]? {
         let name = AssetUploadName(byteCount: source.byteCount, draft: source.draft)
         let form = ChunkForm(chunk: chunk(of: name, zoneID), envelope: template)
@@ -123,6 +123,7 @@ extension CloudDatabase {
                 abandon(parts)
                 return nil
             }
+            await tell(report, part.end)
             if progress.isComplete, progress.sha256.count == FieldAsset.sha256ByteCount {
                 return Array(progress.sha256)
             }

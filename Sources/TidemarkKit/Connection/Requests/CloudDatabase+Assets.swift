@@ -285,7 +285,7 @@ extension CloudDatabase {
 
     // MARK: Parts
 
-    private func tell(_ report: Report?, _ byteCount: Int64) async {
+    func tell(_ report: Report?, _ byteCount: Int64) async {
         if let report { await FileThread.leave(for: reportExecutor) { report(byteCount) } }
     }
 

@@ -27,25 +27,31 @@ extension CloudDatabase {
     ) async throws(CKError) -> UploadedAssets {
         var uploaded = UploadedAssets()
         var jobs: [TransferJob<AssetFile>] = []
+        let meter = await meter(ofAssetsOf: records, all: all, progress)
+        var place = 0
         for record in records {
             let assets = record.sentAssets(all: all)
             guard !assets.isEmpty else { continue }
+            let places = place..<place + assets.count
+            place = places.upperBound
             do throws(CKError) {
                 var contents: FieldObjects.Assets = [:]
-                var files: [FieldAsset: AssetFile] = [:]
-                for asset in assets where contents[ObjectIdentifier(asset)] == nil {
-                    guard let file = try await self.file(of: asset, in: record.recordID.zoneID) else { continue }
+                var files: [FieldAsset: (file: AssetFile, place: Int)] = [:]
+                for (place, asset) in zip(places, assets) where contents[ObjectIdentifier(asset)] == nil {
+                    let report = meter.report(of: place)
+                    guard let file = try await file(of: asset, in: record.recordID.zoneID, report) else { continue }
                     contents[ObjectIdentifier(asset)] = file.content
-                    files[file.content] = file
+                    files[file.content] = (file, place)
                 }
                 uploaded.contents[record.recordID] = contents
-                jobs += files.values.map { TransferJob(recordID: record.recordID, content: $0.content, item: $0) }
+                jobs += files.values.map {
+                    TransferJob(recordID: record.recordID, content: $0.file.content, item: $0.file, place: $0.place)
+                }
             } catch {
                 guard error.isAboutAsset else { throw error }
                 uploaded.failures[record.recordID] = error
             }
         }
-        let meter = TransferMeter(jobs.map { ($0.recordID, $0.content.byteCount) }, progress)
         let outcomes = try await run(jobs, meter) { job, report async throws(CKError) in
             try await upload(job.item, for: job.recordID.zoneID, report: report)
         }
@@ -55,8 +61,28 @@ extension CloudDatabase {
         return uploaded
     }
 
+    /// Counts what is large from the first byte on, though it is sent before anybody knows what is in it.
+    private func meter(
+        ofAssetsOf records: [CKRecord], all: Bool, _ progress: Progress?
+    ) async -> TransferMeter {
+        guard progress != nil else { return TransferMeter([], nil) }
+        var places: [(CKRecord.ID, Int64)] = []
+        for record in records {
+            for asset in record.sentAssets(all: all) { places.append((record.recordID, await byteCount(of: asset))) }
+        }
+        return TransferMeter(places, progress)
+    }
+
+    /// 0 if it cannot be told: why will be found when the file is read.
+    private func byteCount(of asset: CKAsset) async -> Int64 {
+        guard let url = asset.fileURL else { return 0 }
+        return (try? await FileThread.run { () throws(CKError) in try AssetSource(url).byteCount }) ?? 0
+    }
+
     /// Nil for one that was fetched and that the server still has.
-    private func file(of asset: CKAsset, in zoneID: CKRecordZone.ID) async throws(CKError) -> AssetFile? {
+    private func file(
+        of asset: CKAsset, in zoneID: CKRecordZone.ID, _ report: Report?
+    ) async throws(CKError) -> AssetFile? {
         if let content = asset.descriptor {
             guard asset.fileURL != nil, try await !prepareUpload(of: content, for: zoneID).isComplete else {
                 return nil
@@ -65,7 +91,7 @@ extension CloudDatabase {
         guard let url = asset.fileURL else {
             throw CKError(.assetNotAvailable, text: "The asset has no file: fetch the record again.")
         }
-        return try await read(url, for: zoneID)
+        return try await read(url, for: zoneID, report: report)
     }
 
     // MARK: Fetching
@@ -89,7 +115,9 @@ extension CloudDatabase {
         var jobs: [TransferJob<Int>] = []
         for (index, result) in results.enumerated() {
             guard case .success(let record) = result.result else { continue }
-            jobs += record.serverAssets.map { TransferJob(recordID: result.id, content: $0, item: index) }
+            for asset in record.serverAssets {
+                jobs.append(TransferJob(recordID: result.id, content: asset, item: index, place: jobs.count))
+            }
         }
         guard !jobs.isEmpty else { return results }
         let meter = TransferMeter(jobs.map { ($0.recordID, $0.content.byteCount) }, progress)
@@ -150,7 +178,7 @@ extension CloudDatabase {
                     let (index, job) = (next, jobs[next])
                     group.addTask {
                         do throws(CKError) {
-                            return (index, .success(try await transfer(job, meter.report(of: index))))
+                            return (index, .success(try await transfer(job, meter.report(of: job.place))))
                         } catch {
                             return (index, .failure(error))
                         }
@@ -184,6 +212,8 @@ struct TransferJob<Item: Sendable>: Sendable {
     let recordID: CKRecord.ID
     let content: FieldAsset
     let item: Item
+    /// In the ``TransferMeter``.
+    let place: Int
 }
 
 /// Adds up what is over of the assets of each record, and tells it, one call at a time.
@@ -197,26 +227,26 @@ final class TransferMeter: Sendable {
     private let progress: CloudDatabase.Progress?
     private let state: Locked<State>
 
-    init(_ jobs: [(recordID: CKRecord.ID, byteCount: Int64)], _ progress: CloudDatabase.Progress?) {
-        recordIDs = jobs.map(\.recordID)
+    init(_ places: [(recordID: CKRecord.ID, byteCount: Int64)], _ progress: CloudDatabase.Progress?) {
+        recordIDs = places.map(\.recordID)
         self.progress = progress
-        var state = State(reached: jobs.map { _ in 0 })
-        for job in jobs { state.totals[job.recordID, default: 0] += job.byteCount }
+        var state = State(reached: places.map { _ in 0 })
+        for place in places { state.totals[place.recordID, default: 0] += place.byteCount }
         self.state = Locked(state)
     }
 
     /// Nil if nobody wants to know.
-    func report(of job: Int) -> CloudDatabase.Report? {
+    func report(of place: Int) -> CloudDatabase.Report? {
         guard progress != nil else { return nil }
-        return { self.reached($0, job: job) }
+        return { self.reached($0, place: place) }
     }
 
-    private func reached(_ byteCount: Int64, job: Int) {
+    private func reached(_ byteCount: Int64, place: Int) {
         guard let progress else { return }
-        let recordID = recordIDs[job]
+        let recordID = recordIDs[place]
         // Under the lock, so that calls do not overtake each other. 1 is told when the record itself is through.
         state.withLock { state in
-            state.reached[job] = max(state.reached[job], byteCount)
+            state.reached[place] = max(state.reached[place], byteCount)
             let sum = zip(recordIDs, state.reached).reduce(0) { $0 + ($1.0 == recordID ? $1.1 : 0) }
             let total = state.totals[recordID] ?? 0
             progress(recordID, total > 0 ? min(Double(sum) / Double(total), 0.999) : 0)
