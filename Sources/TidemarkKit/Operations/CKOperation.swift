@@ -76,18 +76,17 @@ open class CKOperation: Operation, @unchecked Sendable {
     open override func start() {
         willChangeValue(for: \.isExecuting)
         let priority = priority
-        let task = state.withLock { state -> Task<Void, Never>? in
-            guard state.phase == .waiting else { return nil }
+        state.withLock { state in
+            guard state.phase == .waiting else { return }
             state.phase = .executing
-            let task = Task.detached(executorPreference: executor, priority: priority) { [self] in
+            state.task = Task.detached(executorPreference: executor, priority: priority) { [self] in
+                // What was cancelled before it began asks for nothing. From here on ``cancel()`` has the task.
+                if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
                 await perform()
                 finish()
             }
-            state.task = task
-            return task
         }
         didChangeValue(for: \.isExecuting)
-        if isCancelled { task?.cancel() }
     }
 
     /// As urgent as the operation is, or else its configuration or its group.
