@@ -25,8 +25,10 @@ public final class TestDevice: Sendable {
     /// Whether there is a network.
     public var isOnline: Bool { line.isOnline }
 
-    /// Cuts all connections; none begins until ``goOnline()``. Requests fail with `networkUnavailable` or
-    /// `networkFailure`, engines keep what is pending.
+    /// Cuts all connections; none begins until ``goOnline()``. When this has returned, requests fail at once with
+    /// `networkUnavailable` or `networkFailure`, also while time stands still; those of utility or background quality of
+    /// service wait, and engines keep what is pending. What was under way may have been carried out: it
+    /// waits for the network until its time is over, by default 60 seconds of the cloud's clock.
     public func goOffline() {
         line.setOnline(false)
     }

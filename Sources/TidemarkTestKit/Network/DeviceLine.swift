@@ -37,13 +37,14 @@ package final class DeviceLine: CloudTransport {
 
     package var isOnline: Bool { state.withLock { $0.isOnline } }
 
-    /// Offline every connection is cut, and none begins.
+    /// Offline every connection is cut, as by ``cut()``, and none begins.
     package func setOnline(_ isOnline: Bool) {
         state.withLock { $0.isOnline = isOnline }
         if !isOnline { cut() }
     }
 
-    /// Breaks every connection. The device may connect again.
+    /// Breaks every connection. The device may connect again. When this returns its side knows: what it is asked for from
+    /// then on is not taken for sent, whose outcome somebody would have to wait for.
     package func cut() {
         let channels = state.withLock { Array($0.channels.values) }
         for channel in channels { channel.cut() }
@@ -73,11 +74,14 @@ package final class DeviceLine: CloudTransport {
 
     package func open(observer: any CloudChannelObserver) -> any CloudChannel {
         let channel = LineChannel(self, observer)
+        let isOnline = state.withLock { state in
+            if state.isOnline { state.channels[ObjectIdentifier(channel)] = channel }
+            return state.isOnline
+        }
         guard isOnline else {
             _ = timers.schedule(after: .zero) { channel.end(.network("offline")) }
             return channel
         }
-        state.withLock { $0.channels[ObjectIdentifier(channel)] = channel }
         channel.connect(base)
         return channel
     }
@@ -122,6 +126,8 @@ private final class LineChannel: CloudChannel, CloudChannelObserver {
 
     private let line: DeviceLine
     private let state: Mutex<State>
+    /// Held while the observer hears of the end, so that whoever ends what is just ending returns when that is known.
+    private let ending = Mutex(())
 
     init(_ line: DeviceLine, _ observer: any CloudChannelObserver) {
         self.line = line
@@ -140,18 +146,22 @@ private final class LineChannel: CloudChannel, CloudChannelObserver {
     func cut() {
         state.withLock { $0.isCut = true }
         close()
+        end(.network("cut"))
     }
 
     func end(_ reason: ChannelClosing) {
-        let (observer, isCut) = state.withLock { state in
-            defer {
-                state.observer = nil
-                state.inner = nil
+        ending.withLock { _ in
+            let (observer, isCut) = state.withLock { state in
+                defer {
+                    state.observer = nil
+                    state.inner = nil
+                }
+                return (state.observer, state.isCut)
             }
-            return (state.observer, state.isCut)
+            observer?.channelClosed(self, isCut ? .network("cut") : reason)
+            // Not before: whoever cuts the line waits for the channels that it knows.
+            line.forget(self)
         }
-        line.forget(self)
-        observer?.channelClosed(self, isCut ? .network("cut") : reason)
     }
 
     // MARK: CloudChannel
