@@ -95,7 +95,10 @@ extension CloudDatabase {
         var next: Int64 = 0
         if total > Int64(TransferPace.chunkBytesMax) {
             let progress = try await prepareUpload(AssetUploadName(file), for: zoneID)
-            if progress.isComplete { return true }
+            if progress.isComplete {
+                await tell(report, total)
+                return true
+            }
             next = min(Int64(clamping: progress.offset), total)
             patience.reached(next)
         }

@@ -36,16 +36,21 @@ extension CloudDatabase {
             place = places.upperBound
             do throws(CKError) {
                 var contents: FieldObjects.Assets = [:]
-                var files: [FieldAsset: (file: AssetFile, place: Int)] = [:]
-                for (place, asset) in zip(places, assets) where contents[ObjectIdentifier(asset)] == nil {
-                    let report = meter.report(of: place)
+                // What is in several places is sent once, and is over in all of them at the same time.
+                var files: [FieldAsset: (file: AssetFile, places: [Int])] = [:]
+                for (place, asset) in zip(places, assets) {
+                    if let content = contents[ObjectIdentifier(asset)] {
+                        files[content]?.places.append(place)
+                        continue
+                    }
+                    let report = meter.report(of: [place])
                     guard let file = try await file(of: asset, in: record.recordID.zoneID, report) else { continue }
                     contents[ObjectIdentifier(asset)] = file.content
-                    files[file.content] = (file, place)
+                    files[file.content] = (file, (files[file.content]?.places ?? []) + [place])
                 }
                 uploaded.contents[record.recordID] = contents
                 jobs += files.values.map {
-                    TransferJob(recordID: record.recordID, content: $0.file.content, item: $0.file, place: $0.place)
+                    TransferJob(recordID: record.recordID, content: $0.file.content, item: $0.file, places: $0.places)
                 }
             } catch {
                 guard error.isAboutAsset else { throw error }
@@ -85,6 +90,7 @@ extension CloudDatabase {
     ) async throws(CKError) -> AssetFile? {
         if let content = asset.descriptor {
             guard asset.fileURL != nil, try await !prepareUpload(of: content, for: zoneID).isComplete else {
+                await tell(report, content.byteCount)
                 return nil
             }
         }
@@ -116,7 +122,7 @@ extension CloudDatabase {
         for (index, result) in results.enumerated() {
             guard case .success(let record) = result.result else { continue }
             for asset in record.serverAssets {
-                jobs.append(TransferJob(recordID: result.id, content: asset, item: index, place: jobs.count))
+                jobs.append(TransferJob(recordID: result.id, content: asset, item: index, places: [jobs.count]))
             }
         }
         guard !jobs.isEmpty else { return results }
@@ -178,7 +184,7 @@ extension CloudDatabase {
                     let (index, job) = (next, jobs[next])
                     group.addTask {
                         do throws(CKError) {
-                            return (index, .success(try await transfer(job, meter.report(of: job.place))))
+                            return (index, .success(try await transfer(job, meter.report(of: job.places))))
                         } catch {
                             return (index, .failure(error))
                         }
@@ -212,8 +218,8 @@ struct TransferJob<Item: Sendable>: Sendable {
     let recordID: CKRecord.ID
     let content: FieldAsset
     let item: Item
-    /// In the ``TransferMeter``.
-    let place: Int
+    /// In the ``TransferMeter``: all that have this content.
+    let places: [Int]
 }
 
 /// Adds up what is over of the assets of each record, and tells it, one call at a time.
@@ -235,18 +241,18 @@ final class TransferMeter: Sendable {
         self.state = Locked(state)
     }
 
-    /// Nil if nobody wants to know.
-    func report(of place: Int) -> CloudDatabase.Report? {
+    /// Of places of one record. Nil if nobody wants to know.
+    func report(of places: [Int]) -> CloudDatabase.Report? {
         guard progress != nil else { return nil }
-        return { self.reached($0, place: place) }
+        return { self.reached($0, places: places) }
     }
 
-    private func reached(_ byteCount: Int64, place: Int) {
-        guard let progress else { return }
-        let recordID = recordIDs[place]
+    private func reached(_ byteCount: Int64, places: [Int]) {
+        guard let progress, let first = places.first else { return }
+        let recordID = recordIDs[first]
         // Under the lock, so that calls do not overtake each other. 1 is told when the record itself is through.
         state.withLock { state in
-            state.reached[place] = max(state.reached[place], byteCount)
+            for place in places { state.reached[place] = max(state.reached[place], byteCount) }
             let sum = zip(recordIDs, state.reached).reduce(0) { $0 + ($1.0 == recordID ? $1.1 : 0) }
             let total = state.totals[recordID] ?? 0
             progress(recordID, total > 0 ? min(Double(sum) / Double(total), 0.999) : 0)
