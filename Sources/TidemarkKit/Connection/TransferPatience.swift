@@ -5,8 +5,9 @@ struct TransferPatience {
     /// In a row, without a byte more than ever before.
     static let failuresMax = 5
 
-    private var failures = 0
-    /// Whether the server has been reached at all. A device that is offline from the start hears so at once.
+    private(set) var failures = 0
+    /// Whether the server has been reached at all. A device that is offline from the start hears so at once, and so does one
+    /// that is throttled, as with calls that have no assets. What is under way waits.
     private var hasBegun = false
     private var furthest: Int64 = 0
 
@@ -27,8 +28,9 @@ struct TransferPatience {
         switch error?.code {
         case nil: return 0
         case .networkUnavailable where hasBegun: return growing
-        // Busy: another server has the upload open, or too many are open, for some seconds.
-        case .requestRateLimited, .zoneBusy: return max(error?.retryAfterSeconds ?? 0, growing)
+        case .requestRateLimited where hasBegun: return max(error?.retryAfterSeconds ?? 0, growing)
+        // Another server has the upload open, or too many are open, for some seconds.
+        case .zoneBusy: return max(error?.retryAfterSeconds ?? 0, growing)
         default: return nil
         }
     }

@@ -21,6 +21,17 @@ import Testing
         #expect(waits == [2, 4, 8, nil])
     }
 
+    @Test func `R-374: who is throttled before anything is over hears so at once`() {
+        let throttled = CKError(.requestRateLimited, message: "", retryAfter: 30)
+        var patience = TransferPatience()
+        #expect(patience.wait(after: throttled) == nil)
+        patience.reached(0)
+        #expect(patience.wait(after: throttled) == 30)
+        // An upload that another server has open is no throttling.
+        patience = TransferPatience()
+        #expect(patience.wait(after: CKError(.zoneBusy, message: "", retryAfter: 3)) == 3)
+    }
+
     @Test func `only what passes by is waited for`() {
         var patience = TransferPatience()
         patience.reached(1)

@@ -81,10 +81,22 @@ extension CloudDatabase {
                     isSecondReading = true
                     continue
                 }
-                guard let wait = patience.wait(after: error), !isOutOfTime else { throw error }
-                try await pause(.seconds(min(wait, Self.pauseSecondsMax)))
+                try await pause(after: error, &patience)
             }
         }
+    }
+
+    /// Lets time pass before a transfer that came to nothing is tried again; as long as there is time, if it is not urgent
+    ///
+    ///
+    /// - Throws: the error, if it is not to be tried again; `operationCancelled`.
+    private func pause(after error: CKError, _ patience: inout TransferPatience) async throws(CKError) {
+        var wait = patience.wait(after: error).map { Duration.seconds(min($0, Self.pauseSecondsMax)) }
+        if isPatient, error.isWorthAnotherTry {
+            wait = error.waitBeforeRetry(failures: patience.failures - 1, dice: connection.dice)
+        }
+        guard let wait, !isOutOfTime else { throw error }
+        try await pause(wait)
     }
 
     /// - Returns: whether the server has all of it; if not, it was elsewhere than it was thought to be.
@@ -201,8 +213,7 @@ extension CloudDatabase {
                 do throws(CKError) {
                     try await fill(file, content, recordID, &question, &patience, report)
                 } catch {
-                    guard let wait = patience.wait(after: error), !isOutOfTime else { throw error }
-                    try await pause(.seconds(min(wait, Self.pauseSecondsMax)))
+                    try await pause(after: error, &patience)
                 }
             }
             if let url = try await FileThread.run({ () throws(CKError) in try file.finish() }) { return url }

@@ -95,7 +95,7 @@ struct CloudDatabase: Sendable {
 
 extension CKError {
     /// Whether nothing was carried out, and it may go better later.
-    fileprivate var isWorthAnotherTry: Bool {
+    var isWorthAnotherTry: Bool {
         switch code {
         case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .zoneBusy: true
         default: false
