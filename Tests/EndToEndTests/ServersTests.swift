@@ -137,7 +137,7 @@ import TidemarkWire
             let error = try await failure {
                 try await pair.sites[0].makeContainer(token: token).privateCloudDatabase.allRecordZones()
             }
-            #expect(error.code == .notAuthenticated)
+            #expect(error.code == .accountTemporarilyUnavailable)
         }
     }
 

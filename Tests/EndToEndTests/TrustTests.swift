@@ -24,10 +24,10 @@ import TidemarkTestSupport
         #expect(try await site.makeContainer(token: "").accountStatus() == .noAccount)
     }
 
-    @Test func `R-352: a credential that the server does not know gives notAuthenticated`() async throws {
+    @Test func `R-352: a credential that the server does not know gives accountTemporarilyUnavailable`() async throws {
         let site = try await DevServer.shared()
         let error = try await failure { try await self.database(of: site, token: "tidemark_wrong").allRecordZones() }
-        #expect(error.code == .notAuthenticated)
+        #expect(error.code == .accountTemporarilyUnavailable)
     }
 
     @Test func `a server whose authority is not trusted is not talked to`() async throws {

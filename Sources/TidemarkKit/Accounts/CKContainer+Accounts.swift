@@ -13,7 +13,7 @@ extension CKContainer {
             return try await identify().isEmpty ? .noAccount : .available
         } catch {
             switch error.code {
-            case .notAuthenticated: return .temporarilyUnavailable
+            case .accountTemporarilyUnavailable, .notAuthenticated: return .temporarilyUnavailable
             case .networkUnavailable, .networkFailure: return .couldNotDetermine
             default: throw error
             }
@@ -22,7 +22,8 @@ extension CKContainer {
 
     /// The current user's record ID in this container: `_` and hexadecimal digits.
     ///
-    /// - Throws: `notAuthenticated` if nobody is signed in.
+    /// - Throws: `notAuthenticated` if nobody is signed in, `accountTemporarilyUnavailable` if the server refuses the
+    ///   credential.
     public func userRecordID() async throws -> CKRecord.ID {
         guard context.hasCredential else { throw CKError.noAccount }
         let name = try await identify()

@@ -60,6 +60,8 @@ struct ConnectionMachine {
             /// Sent, no answer in time; it may have been carried out.
             case answerLost
             case cancelled
+            /// Meant for another account than the one that is signed in now.
+            case otherAccount
             /// The server refused the connection itself.
             case refused(WireErrorCode)
         }
@@ -150,9 +152,7 @@ struct ConnectionMachine {
         requests[id] = request
         order.append(id)
         guard generation ?? self.generation == self.generation else {
-            return (
-                id, finish(id, .failure(RequestFailure(code: .refused(.notAuthenticated), message: Self.otherAccount)))
-            )
+            return (id, finish(id, .failure(RequestFailure(code: .otherAccount))))
         }
         if !request.isIdentification, let rest = silence(now: now) {
             return (id, finish(id, .failure(Self.throttled(rest))))
@@ -198,8 +198,6 @@ struct ConnectionMachine {
         refusal = nil
         return state == .waiting ? connect(now: now) : []
     }
-
-    private static let otherAccount = "The account has changed since this was begun."
 
     /// Somebody else is signed in, or nobody (an empty credential). Nothing that was asked for one account is done for
     /// another.

@@ -61,7 +61,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
             database.keys.observe(self)
             return name.isEmpty ? nil : CKRecord.ID(recordName: name)
         } catch {
-            // there is a credential, but it is not good at the moment.
+            // another credential took the place of the one that was asked for; whose it is has to be asked again.
             guard error.code == .notAuthenticated else { throw error }
             throw CKError(.accountTemporarilyUnavailable, message: error.localizedDescription)
         }

@@ -36,14 +36,24 @@ extension CKError {
                 text: "The request was sent, but its answer was lost; it may have been carried out.")
         case .cancelled:
             self.init(.operationCancelled, text: "The request was cancelled.")
+        case .otherAccount:
+            self.init(.notAuthenticated, text: "The account has changed since this was begun.")
         case .refused(let code):
+            // somebody is signed in, and what an app keeps for them is to stay; only their credential is not
+            // good at the moment. Who has none is never refused for it.
+            let isCredential = code == .notAuthenticated
             var wire = WireFailure()
-            wire.code = code
+            wire.code = isCredential ? .accountTemporarilyUnavailable : code
             wire.message = failure.message
             wire.retryAfterSeconds = failure.retryAfter
-            self.init(wire)
+            self.init(wire, extra: isCredential ? [Self.credentialRefusedKey: true] : [:])
         }
     }
+
+    private static let credentialRefusedKey = "TidemarkCredentialRefused"
+
+    /// Whether the server refuses the credential: other errors of an account that cannot be used for now are about its keys.
+    var isCredentialRefused: Bool { userInfo[Self.credentialRefusedKey] as? Bool == true }
 
     init(_ code: Code, text: String) {
         self.init(code, userInfo: [NSLocalizedDescriptionKey: text])

@@ -68,7 +68,8 @@ public final class TestAccount: Sendable {
     // MARK: What an operator does
 
     /// The server refuses the account's credential from now on, as one that has expired: connections end, the account's
-    /// status is `temporarilyUnavailable`, and engines wait without an account change.
+    /// status is `temporarilyUnavailable`, calls fail with `accountTemporarilyUnavailable`, and engines wait without
+    /// an account change.
     public func suspend() {
         core.revokeCredential(state.withLock { $0.credential })
     }

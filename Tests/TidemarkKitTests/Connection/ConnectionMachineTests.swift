@@ -381,10 +381,10 @@ import TidemarkWire
         bench.take(bench.machine.changeCredential("bob", now: bench.now))
         let (id, actions) = bench.machine.request(isChange: true, generation: old, now: bench.now) { _ in .init() }
         bench.take(actions)
-        #expect(bench.failure(id) == .refused(.notAuthenticated))
+        #expect(bench.failure(id) == .otherAccount)
         let (who, more) = bench.machine.identify(generation: old, now: bench.now)
         bench.take(more)
-        #expect(bench.failure(who) == .refused(.notAuthenticated))
+        #expect(bench.failure(who) == .otherAccount)
         #expect(bench.connects == 0 && bench.sent.isEmpty)
     }
 

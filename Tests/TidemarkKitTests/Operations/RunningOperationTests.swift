@@ -361,7 +361,8 @@ import TidemarkWire
             containerIdentifier: "iCloud.test.offline", configuration: TidemarkConfiguration(url: nil, token: "t"))
         server.refuse("alice")
         for (container, expected) in [
-            (CKContainer(context: offline), CKError.Code.networkUnavailable), (makeContainer(), .notAuthenticated),
+            (CKContainer(context: offline), CKError.Code.networkUnavailable),
+            (makeContainer(), .accountTemporarilyUnavailable),
         ] {
             let operation = CKFetchRecordZoneChangesOperation(
                 recordZoneIDs: ["A", "B", "C"].map { CKRecordZone.ID(zoneName: $0) })

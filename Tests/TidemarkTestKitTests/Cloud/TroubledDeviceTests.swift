@@ -7,8 +7,8 @@ import Testing
 import TidemarkTestKit
 import TidemarkTestSupport
 
-/// What a device's calls meet without a network and while it is throttled. What fails at once does so although time
-/// stands still; else the limit ends the test.
+/// What a device's calls meet without a network, while it is throttled, and while its credential is refused. What fails at
+/// once does so although time stands still; else the limit ends the test.
 @Suite(.timeLimit(.minutes(2))) struct TroubledDeviceTests {
     private let cloud = TestCloud()
     private let phone: TestDevice
@@ -157,6 +157,38 @@ import TidemarkTestSupport
             #expect(!silent.isFinished)
             try await moveTime(untilFinished: silent)
             #expect(try await database.record(for: NotesDevice.id("throttled")).recordChangeTag != nil)
+        }
+    }
+
+    // MARK: Refused
+
+    @Test func `R-352: while the credential is refused all calls fail with accountTemporarilyUnavailable`()
+        async throws
+    {
+        let alice = cloud.account("alice")
+        try await withFiles([10]) { files in
+            let secret = note("secret")
+            secret.encryptedValues["text"] = "milk"
+            alice.suspend()
+            try await cloud.settle()
+            var codes: [CKError.Code?] = []
+            for record in [note("plain"), note("asset", files[0]), secret] {
+                let error = await #expect(throws: CKError.self) {
+                    try await database.modifyRecords(saving: [record], deleting: [])
+                }
+                codes.append(error?.code)
+            }
+            let other = await #expect(throws: CKError.self) { try await phone.container.userRecordID() }
+            codes.append(other?.code)
+            #expect(codes == Array(repeating: .accountTemporarilyUnavailable, count: 4))
+            #expect(try await phone.container.accountStatus() == .temporarilyUnavailable)
+
+            alice.resume()
+            try await cloud.settle()
+            try await database.save(secret)
+            phone.signOut()
+            let nobody = await #expect(throws: CKError.self) { try await database.allRecordZones() }
+            #expect(nobody?.code == .notAuthenticated)
         }
     }
 }

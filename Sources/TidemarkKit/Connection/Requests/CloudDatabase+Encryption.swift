@@ -168,8 +168,9 @@ extension CKError {
     /// Whether it says that keys cannot be had, rather than that nothing can.
     var isAboutKeys: Bool {
         switch code {
-        case .serverRejectedRequest, .accountTemporarilyUnavailable, .internalError, .incompatibleVersion,
-            .invalidArguments, .limitExceeded, .badDatabase, .permissionFailure, .zoneNotFound, .userDeletedZone:
+        case .accountTemporarilyUnavailable: !isCredentialRefused
+        case .serverRejectedRequest, .internalError, .incompatibleVersion, .invalidArguments, .limitExceeded,
+            .badDatabase, .permissionFailure, .zoneNotFound, .userDeletedZone:
             true
         default: false
         }
@@ -178,7 +179,7 @@ extension CKError {
     /// As the failure of a zone's fetch, which must not hold up the other zones: a code that concerns the whole account
     /// would.
     fileprivate var ofOneZone: CKError {
-        guard code == .accountTemporarilyUnavailable else { return self }
+        guard code == .accountTemporarilyUnavailable, !isCredentialRefused else { return self }
         return CKError(
             .internalError, message: localizedDescription, userInfo: [NSUnderlyingErrorKey: self as NSError])
     }
