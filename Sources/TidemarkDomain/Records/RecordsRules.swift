@@ -82,7 +82,7 @@ extension ZoneRead {
         var devices: [DeviceID] = []
         var assets: Set<FieldAsset> = []
         var users: Set<UserID> = []
-        var needsZoneKeys = false
+        var zoneKeyIDs: Set<[UInt8]> = []
         for request in requests {
             precondition(request.zoneName == key.name)
             devices.append(request.memoryDevice)
@@ -92,7 +92,7 @@ extension ZoneRead {
                 if save.isOwnUser { userNames.append(save.name) } else { names.append(save.name) }
                 if case .set(let parent) = save.parent { parents.append(parent) }
                 if !save.assets.isEmpty { assets.formUnion(save.assets) }
-                if !save.zoneKeyIDs.isEmpty { needsZoneKeys = true }
+                if !save.zoneKeyIDs.isEmpty { zoneKeyIDs.formUnion(save.zoneKeyIDs) }
                 guard save.fields.mayNameOthers else { continue }
                 let held = save.fields.deleteSelfTargets
                 if !held.isEmpty { holders.append(save.name) }
@@ -108,7 +108,8 @@ extension ZoneRead {
             newParentNames: existing(parents), holderNames: existing(holders), referenceTargets: existing(targets),
             devices: devices.sortedOnce(),
             assets: assets.isEmpty ? [] : assets.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) },
-            needsZoneKeys: needsZoneKeys, users: users.sorted { $0.rawValue < $1.rawValue })
+            needsZoneKeys: !zoneKeyIDs.isEmpty, users: users.sorted { $0.rawValue < $1.rawValue })
+        namedZoneKeyIDs = zoneKeyIDs
     }
 }
 

@@ -21,6 +21,8 @@ package struct ZoneRead: Sendable {
     package let assets: [FieldAsset]
     /// Whether it must be known which keys the zone has: only where saves bring encrypted values.
     package let needsZoneKeys: Bool
+    /// The ids of the keys that saves name.
+    package var namedZoneKeyIDs: Set<[UInt8]> = []
     /// Users whose own roles matter: those who write in the public database; sorted, each once.
     package let users: [UserID]
 
@@ -41,6 +43,12 @@ package struct ZoneRead: Sendable {
         self.users = users
     }
 
+    /// Whether nothing matters but the zone with its keys, records by name and what is remembered of requests: so with most
+    /// saves.
+    package var isPlain: Bool {
+        parentNames.isEmpty && newParentNames.isEmpty && referenceTargets.isEmpty && assets.isEmpty && users.isEmpty
+    }
+
     /// Where cascades may begin: all that refers to these, and all that refers to that, must be known, and the
     /// living children of all of them. Empty unless something is deleted, so that saving costs no question.
     package var cascadeRoots: [String] {
@@ -48,11 +56,13 @@ package struct ZoneRead: Sendable {
     }
 }
 
-/// What was read, all of it after the zone's row was locked.
+/// What was read, all of it after the zone's row was locked; or what is known of it, which is proven when it is written.
 package struct ZoneSnapshot: Sendable {
     package let key: ZoneKey
     /// The living incarnation; nil if there is none.
     package var zone: ZoneState?
+    /// How many transactions have written in the zone, be it only a remembered outcome.
+    package var writeNumber: Int64 = 0
     /// If there is no living incarnation: why the last one ended (nil: there never was one, or it is forgotten).
     package var lastRemoval: ZoneRemovalReason?
     /// By name, tombstones included; a name that was never used has no entry. Records that are here only because a
@@ -134,4 +144,7 @@ package struct ZoneChanges: Sendable {
         self.clientTokens = clientTokens
         self.assetUses = assetUses
     }
+
+    /// Whether it is nothing but records and remembered outcomes: so with most saves.
+    package var isPlain: Bool { references.isEmpty && clientTokens.isEmpty && assetUses.isEmpty }
 }

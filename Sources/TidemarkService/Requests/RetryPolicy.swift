@@ -24,7 +24,7 @@ extension StorageError.Code {
     /// Whether the same call may succeed a moment later.
     var isPassing: Bool {
         switch self {
-        case .unavailable, .commitUnknown, .zoneBusy: true
+        case .unavailable, .commitUnknown, .zoneBusy, .outdated: true
         case .rejected, .containerUnknown, .stopped: false
         }
     }
@@ -33,7 +33,7 @@ extension StorageError.Code {
     var reason: FailureReason {
         switch self {
         case .unavailable, .commitUnknown, .stopped: .storeUnavailable
-        case .zoneBusy: .zoneBusy
+        case .zoneBusy, .outdated: .zoneBusy
         case .rejected: .serverFault
         case .containerUnknown: .containerUnknown
         }

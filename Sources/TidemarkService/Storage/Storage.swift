@@ -7,7 +7,8 @@ package import TidemarkDomain
 ///
 /// The promises that correctness rests on:
 /// - *Lock first, read after*: whatever a transaction's snapshot shows was read after the zone rows were locked, and
-///   nobody else changes those zones until the transaction ends.
+///   nobody else changes those zones until the transaction ends. Whoever decides by what is known already has it proven
+///   in the same way, under the lock under which it is written (``commit(_:at:)``).
 /// - *One snapshot*: each read below is one statement; the parts of its answer belong together.
 /// - *Durable before told*: when `commit` or `advanceDatabaseFeed` returns, the change survives a crash (I-1).
 /// - *Assets are held*: an asset that a snapshot shows is not forgotten before the transaction has ended.
@@ -88,6 +89,18 @@ package protocol Storage: AnyObject, Sendable {
     ///   locks too: whoever changes a schema can tell when nobody writes by the old one any more.
     /// - Throws: ``StorageError/Code/zoneBusy`` if a lock was not to be had in time.
     func beginWrite(_ reads: [ZoneRead]) async throws(StorageError) -> any WriteTransaction
+
+    /// Writes what was decided by what is known of zones without a question, if all of it is still so; a transaction by
+    /// itself, all or nothing. The zones are locked first, and found to be as they were at these moments by what is read
+    /// after; then nothing else that the decision rests on can have changed either. (The store's life and schemas are looked
+    /// at when the statement begins: who waits for those that may write by an older schema waits for it.)
+    ///
+    /// - Parameters:
+    ///   - changes: plain ones (``ZoneChanges/isPlain``), of zones that differ.
+    ///   - moments: one a zone, in the same order.
+    /// - Throws: ``StorageError/Code/outdated`` if it is not so any more: nothing was written. Any other code as
+    ///   ``WriteTransaction/commit(_:)``, and ``StorageError/Code/zoneBusy`` as ``beginWrite(_:)``.
+    func commit(_ changes: [ZoneChanges], at moments: [ZoneMoment]) async throws(StorageError)
 
     /// Records by name, tombstones included; names never used are left out.
     func records(named names: [String], in key: ZoneKey) async throws(StorageError) -> ZoneSnapshot
@@ -239,6 +252,30 @@ package protocol WriteTransaction: AnyObject, Sendable {
     func commit(_ changes: [ZoneChanges]) async throws(StorageError)
 
     func rollback() async
+}
+
+/// A moment in the life of a zone: while these are what they were, nothing has been written in it since, and it is judged by
+/// the same schema.
+package struct ZoneMoment: Sendable, Hashable {
+    package let store: StoreIncarnation
+    package let schema: SchemaStamp
+    package let database: DatabaseID
+    package let zone: ZoneID
+    package let changeNumber: ChangeNumber
+    /// See ``ZoneSnapshot/writeNumber``.
+    package let writeNumber: Int64
+
+    package init(
+        store: StoreIncarnation, schema: SchemaStamp, database: DatabaseID, zone: ZoneID, changeNumber: ChangeNumber,
+        writeNumber: Int64
+    ) {
+        self.store = store
+        self.schema = schema
+        self.database = database
+        self.zone = zone
+        self.changeNumber = changeNumber
+        self.writeNumber = writeNumber
+    }
 }
 
 /// A database whose set of zones is locked. Ends by ``commit(_:now:)`` or ``rollback()``, exactly one of them.

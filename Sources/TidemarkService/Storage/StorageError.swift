@@ -9,6 +9,8 @@ package struct StorageError: Error, CustomStringConvertible, CustomDebugStringCo
         case commitUnknown
         /// A zone's lock was not to be had in time.
         case zoneBusy
+        /// What was known of a zone is not so any more: nothing was written.
+        case outdated
         /// The statement itself fails, whenever it is tried: only the request that caused it may fail.
         case rejected
         case containerUnknown

@@ -80,7 +80,8 @@ private enum CompactionStatements {
                  WHERE database_id = $1 AND zone_id = $2 AND is_deleted AND modified_at < $3
                  ORDER BY modified_at LIMIT $4))
             RETURNING change_number)
-        UPDATE zone SET oldest_token_number = greatest(oldest_token_number, (SELECT max(change_number) FROM gone))
+        UPDATE zone SET oldest_token_number = greatest(oldest_token_number, (SELECT max(change_number) FROM gone)),
+                        write_number = write_number + 1
          WHERE database_id = $1 AND id = $2 AND EXISTS (SELECT FROM gone)
         RETURNING (SELECT count(*) FROM gone)
         """, [.int8, .int8, .timestamptz, .int8])

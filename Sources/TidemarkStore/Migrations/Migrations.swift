@@ -100,5 +100,9 @@ package enum Migrations {
             "0020_add_zone_subscriptions", "1c41e8cdc163ca923cc5c395be77ce0b427082d56c18aafc51ec0f9d78480008",
             PackageResources._020_add_zone_subscriptions_sql
         ),
+        (
+            "0021_count_zone_writes", "8d54a9888480e583c4455a54e9e8455f4d5022a2fb7848b403151bdbba50e098",
+            PackageResources._021_count_zone_writes_sql
+        ),
     ]
 }

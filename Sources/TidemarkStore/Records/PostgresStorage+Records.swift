@@ -41,6 +41,23 @@ extension PostgresStorage {
         }
     }
 
+    package func commit(_ changes: [ZoneChanges], at moments: [ZoneMoment]) async throws(StorageError) {
+        // Who has not heard of one version of the schemas, which is that of all containers, has heard of an older one.
+        let isOneMoment = moments.allSatisfy { moment in
+            moment.store == moments[0].store && moment.schema.version == moments[0].schema.version
+        }
+        guard isOneMoment else { throw StorageError(.outdated) }
+        let lease = try await acquire()
+        defer { release(lease) }
+        do throws(PostgresError) {
+            let rows = try await lease.connection.execute([ZoneWrites(changes).ifStill(at: moments)])
+            if try rows[0][0].int64(0) > 0 { return }
+        } catch {
+            throw StorageError(error, duringCommit: true)
+        }
+        throw StorageError(.outdated)
+    }
+
     package func records(named names: [String], in key: ZoneKey) async throws(StorageError) -> ZoneSnapshot {
         let rows = try await read(Self.lookUp(names, in: key))
         var snapshot = ZoneSnapshot(key: key)

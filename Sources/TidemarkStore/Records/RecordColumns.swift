@@ -4,63 +4,37 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkPostgres
 
-/// Records as the first sixteen parameters of `RecordStatements.write`: runs of records that have much in common, and what
-/// each has of its own.
-struct RecordColumns {
-    /// What the records of a run have in common.
-    private struct Run: Equatable {
-        let database: DatabaseID
-        let zone: ZoneID
-        let batchEnd: ChangeNumber
-        let createdBy: UserID
-        let createdByDevice: DeviceID
-        let modifiedAt: Timestamp
-        let modifiedBy: UserID
-        let isDeleted: Bool
+/// What the records of a run have in common.
+private struct Run: Equatable {
+    let database: DatabaseID
+    let zone: ZoneID
+    let batchEnd: ChangeNumber
+    let createdBy: UserID
+    let createdByDevice: DeviceID
+    let modifiedAt: Timestamp
+    let modifiedBy: UserID
+    let isDeleted: Bool
+
+    init(_ record: RecordState, in changes: ZoneChanges) {
+        database = changes.database
+        zone = changes.zone
+        batchEnd = record.batchEnd
+        createdBy = record.createdBy
+        createdByDevice = record.createdByDevice
+        modifiedAt = record.modifiedAt
+        modifiedBy = record.modifiedBy
+        isDeleted = record.isDeleted
     }
+}
 
-    private var run: Run?
-    private var runCount: Int32 = 0
-    private var database = PostgresArray(of: .int8)
-    private var zone = PostgresArray(of: .int8)
-    private var batchEnd = PostgresArray(of: .int8)
-    private var createdBy = PostgresArray(of: .int8)
-    private var createdByDevice = PostgresArray(of: .uuid)
-    private var modifiedAt = PostgresArray(of: .timestamptz)
-    private var modifiedBy = PostgresArray(of: .int8)
-    private var isDeleted = PostgresArray(of: .bool)
-
-    private var recordCount = 0
-    private var place: PostgresArray
-    private var changeNumber: PostgresArray
-    private var name: PostgresArray
-    private var type: PostgresArray
-    private var fields: PostgresArray
-    // These end with the last record that has one.
+/// What only some records have: lists that end with the last record that has it.
+private struct SparseColumns {
     private var createdAt = PostgresArray(of: .timestamptz)
     private var parent = PostgresArray(of: .text)
     private var indexValues = PostgresArray(of: .text)
-
-    /// - Parameter fieldsByteCount: of all records' fields together.
-    init(recordCount: Int, fieldsByteCount: Int) {
-        place = PostgresArray(of: .int4, byteCount: recordCount * 8)
-        changeNumber = PostgresArray(of: .int8, byteCount: recordCount * 12)
-        name = PostgresArray(of: .text, byteCount: recordCount * 40)
-        type = PostgresArray(of: .text, byteCount: recordCount * 16)
-        fields = PostgresArray(of: .bytea, byteCount: recordCount * 4 + fieldsByteCount)
-    }
+    private var recordCount = 0
 
     mutating func append(_ record: RecordState, in changes: ZoneChanges) {
-        let run = Run(
-            database: changes.database, zone: changes.zone, batchEnd: record.batchEnd, createdBy: record.createdBy,
-            createdByDevice: record.createdByDevice, modifiedAt: record.modifiedAt, modifiedBy: record.modifiedBy,
-            isDeleted: record.isDeleted)
-        if self.run != run { begin(run) }
-        place.append(runCount)
-        changeNumber.append(record.changeNumber)
-        name.append(record.name)
-        type.append(record.type)
-        fields.append(record.fields.bytes)
         if record.createdAt != record.modifiedAt {
             createdAt.appendNulls(upTo: recordCount)
             createdAt.append(milliseconds: record.createdAt.milliseconds)
@@ -74,6 +48,50 @@ struct RecordColumns {
             indexValues.append(values)
         }
         recordCount += 1
+    }
+
+    var values: [PostgresValue] { [.array(createdAt), .array(parent), .array(indexValues)] }
+}
+
+/// Records as the first sixteen parameters of `RecordStatements.write`: runs of records that have much in common, and what
+/// each has of its own.
+struct RecordColumns {
+    private var run: Run?
+    private var runCount: Int32 = 0
+    private var database = PostgresArray(of: .int8)
+    private var zone = PostgresArray(of: .int8)
+    private var batchEnd = PostgresArray(of: .int8)
+    private var createdBy = PostgresArray(of: .int8)
+    private var createdByDevice = PostgresArray(of: .uuid)
+    private var modifiedAt = PostgresArray(of: .timestamptz)
+    private var modifiedBy = PostgresArray(of: .int8)
+    private var isDeleted = PostgresArray(of: .bool)
+
+    private var place: PostgresArray
+    private var changeNumber: PostgresArray
+    private var name: PostgresArray
+    private var type: PostgresArray
+    private var fields: PostgresArray
+    private var sparse = SparseColumns()
+
+    /// - Parameter fieldsByteCount: of all records' fields together.
+    init(recordCount: Int, fieldsByteCount: Int) {
+        place = PostgresArray(of: .int4, byteCount: recordCount * 8)
+        changeNumber = PostgresArray(of: .int8, byteCount: recordCount * 12)
+        name = PostgresArray(of: .text, byteCount: recordCount * 40)
+        type = PostgresArray(of: .text, byteCount: recordCount * 16)
+        fields = PostgresArray(of: .bytea, byteCount: recordCount * 4 + fieldsByteCount)
+    }
+
+    mutating func append(_ record: RecordState, in changes: ZoneChanges) {
+        let run = Run(record, in: changes)
+        if self.run != run { begin(run) }
+        place.append(runCount)
+        changeNumber.append(record.changeNumber)
+        name.append(record.name)
+        type.append(record.type)
+        fields.append(record.fields.bytes)
+        sparse.append(record, in: changes)
     }
 
     private mutating func begin(_ run: Run) {
@@ -92,7 +110,41 @@ struct RecordColumns {
     var values: [PostgresValue] {
         [
             database, zone, batchEnd, createdBy, createdByDevice, modifiedAt, modifiedBy, isDeleted,
-            place, changeNumber, name, type, fields, createdAt, parent, indexValues,
-        ].map { .array($0) }
+            place, changeNumber, name, type, fields,
+        ].map { .array($0) } + sparse.values
+    }
+}
+
+/// Records of one type in one run, with numbers that follow each other, as the parameters 8 to 20 of
+/// `RecordStatements.writeRunIfStill`.
+struct RecordRun {
+    let values: [PostgresValue]
+
+    /// Nil if they are not of that kind.
+    init?(_ changes: ZoneChanges) {
+        guard let first = changes.records.first else { return nil }
+        let run = Run(first, in: changes)
+        var number = first.changeNumber - 1
+        for record in changes.records {
+            number += 1
+            guard record.changeNumber == number, record.type == first.type, Run(record, in: changes) == run else {
+                return nil
+            }
+        }
+        var names = PostgresArray(of: .text, byteCount: changes.records.count * 40)
+        var fields = PostgresArray(
+            of: .bytea, byteCount: changes.records.reduce(0) { $0 + $1.fields.byteCount + 4 })
+        var sparse = SparseColumns()
+        for record in changes.records {
+            names.append(record.name)
+            fields.append(record.fields.bytes)
+            sparse.append(record, in: changes)
+        }
+        values =
+            [
+                .int8(first.changeNumber - 1), .int8(run.batchEnd), .int8(run.createdBy.rawValue),
+                .uuid(run.createdByDevice.bytes), .timestamp(milliseconds: run.modifiedAt.milliseconds),
+                .int8(run.modifiedBy.rawValue), .bool(run.isDeleted), .text(first.type), .array(names), .array(fields),
+            ] + sparse.values
     }
 }

@@ -14,7 +14,7 @@ enum RecordStatements {
     static let lockZones = Statement(
         "lock_zones",
         """
-        SELECT z.database_id, z.name, z.id, z.change_number, z.oldest_token_number, z.created_at, z.encryption_scope
+        SELECT z.database_id, \(ZoneStatements.columns), z.write_number
           FROM (SELECT k.database_id, n.id
                   FROM unnest($1::bigint[], $2::text[]) AS k (database_id, zone_name)
                  CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS n
@@ -26,7 +26,7 @@ enum RecordStatements {
     static let lockZone = Statement(
         "lock_zone",
         """
-        SELECT z.database_id, z.name, z.id, z.change_number, z.oldest_token_number, z.created_at, z.encryption_scope
+        SELECT z.database_id, \(ZoneStatements.columns), z.write_number
           FROM zone z
          WHERE z.database_id = $1 AND z.name BETWEEN $2 AND $2 AND z.removal IS NULL
          ORDER BY z.name LIMIT 1 FOR UPDATE
@@ -269,30 +269,66 @@ enum RecordStatements {
     static let write = Statement(
         "write",
         """
-        WITH moved AS (
-            UPDATE zone SET change_number = k.change_number, largest_record = greatest(zone.largest_record, k.largest),
+        WITH \(movedAndRemembered(from: ""))
+        \(insertion(from: ""))
+        """, writeTypes)
+
+    /// The same as a transaction by itself, if the zones are as they were; one number, 0 if they are not.
+    ///
+    /// Beside the parameters of ``write``, of zones: 26 change numbers until now, 27 write numbers until now; 28 the store's
+    /// incarnation, 29 the version of its schemas.
+    static let writeIfStill = Statement(
+        "write_if_still",
+        """
+        WITH locked AS MATERIALIZED (
+            SELECT z.change_number = i.change_number AND z.write_number = i.write_number AS is_same
+              FROM (SELECT * FROM unnest($17::bigint[], $18::bigint[], $26::bigint[], $27::bigint[])
+                           AS k (database_id, id, change_number, write_number)
+                     ORDER BY id OFFSET 0) AS i
+             CROSS JOIN LATERAL (\(ZoneStatements.lockByID)) AS z),
+        still AS MATERIALIZED (
+            SELECT 1 FROM store
+             WHERE incarnation = $28 AND schema_version = $29
+               AND (SELECT count(*) FROM locked WHERE is_same) = cardinality($18::bigint[])),
+        \(movedAndRemembered(from: "still, ")),
+        written AS (
+        \(insertion(from: "still, ")))
+        SELECT count(*) FROM still
+        """, writeTypes + [.int8Array, .int8Array, .int8, .int8])
+
+    private static func movedAndRemembered(from guards: String) -> String {
+        """
+        moved AS (
+            UPDATE zone SET change_number = k.change_number, write_number = zone.write_number + 1,
+                            largest_record = greatest(zone.largest_record, k.largest),
                             byte_count = zone.byte_count + k.byte_growth
-              FROM unnest($17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[])
+              FROM \(guards)unnest($17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[])
                    AS k (database_id, id, change_number, largest, byte_growth)
              WHERE zone.database_id = k.database_id AND zone.id = k.id),
         remembered AS (
-            \(writtenMemories("$22::bigint[], $23::bigint[], $24::uuid[], $25::bytea[]")))
+            \(writtenMemories("$22::bigint[], $23::bigint[], $24::uuid[], $25::bytea[]", from: guards)))
+        """
+    }
+
+    private static func insertion(from guards: String) -> String {
+        """
         INSERT INTO record (\(written))
         SELECT ($1::bigint[])[k.run], ($2::bigint[])[k.run], k.change_number, ($3::bigint[])[k.run],
                coalesce(k.created_at, ($6::timestamptz[])[k.run]), ($4::bigint[])[k.run],
                ($6::timestamptz[])[k.run], ($7::bigint[])[k.run], ($5::uuid[])[k.run], octet_length(k.fields),
                ($8::boolean[])[k.run], k.name, k.type, k.parent, k.fields, k.index_values::jsonb
-          FROM unnest($9::integer[], $10::bigint[], $11::text[], $12::text[], $13::bytea[], $14::timestamptz[],
+          FROM \(guards)unnest($9::integer[], $10::bigint[], $11::text[], $12::text[], $13::bytea[], $14::timestamptz[],
                       $15::text[], $16::text[])
                AS k (run, change_number, name, type, fields, created_at, parent, index_values)
         \(replacement)
-        """,
-        [
-            .int8Array, .int8Array, .int8Array, .int8Array, .uuidArray, .timestamptzArray, .int8Array, .boolArray,
-            .int4Array, .int8Array, .textArray, .textArray, .byteaArray, .timestamptzArray, .textArray, .textArray,
-            .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .uuidArray,
-            .byteaArray,
-        ])
+        """
+    }
+
+    private static let writeTypes: [PostgresType] = [
+        .int8Array, .int8Array, .int8Array, .int8Array, .uuidArray, .timestamptzArray, .int8Array, .boolArray,
+        .int4Array, .int8Array, .textArray, .textArray, .byteaArray, .timestamptzArray, .textArray, .textArray,
+        .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .uuidArray, .byteaArray,
+    ]
 
     /// What ``write`` does with one record of one device.
     ///
@@ -303,9 +339,7 @@ enum RecordStatements {
         "write_one",
         """
         WITH moved AS (
-            UPDATE zone SET change_number = $3, largest_record = greatest(largest_record, $4),
-                            byte_count = byte_count + $5
-             WHERE database_id = $1 AND id = $2),
+            \(moveOne)),
         remembered AS (
             INSERT INTO request_memory (database_id, zone_id, device_id, memory, updated_at)
             VALUES ($1, $2, $6, $7, now())
@@ -318,6 +352,50 @@ enum RecordStatements {
             .int8, .int8, .int8, .int8, .int8, .uuid, .bytea, .int8, .timestamptz, .int8, .uuid, .timestamptz, .int8,
             .bool, .text, .text, .text, .bytea, .text,
         ])
+
+    /// What ``writeIfStill`` does with one run of records in one zone, and one device's memory, as a request of a device
+    /// makes them: what they have in common is said as one value, which takes PostgreSQL a fifth less time.
+    ///
+    /// NB: that the zone lives is asked in a way that does not lead to the index of those that do. Lists that are taken apart
+    /// where columns are listed, side by side, are not kept in between, as they are by one `unnest` of all.
+    ///
+    /// 1 database, 2 zone, 3 change number, 4 bytes of the largest record's fields, 5 bytes that the zone's records grow by,
+    /// 6 device, 7 its memory. Of the run: 8 the change number before its first, 9 batch end, 10 creator, 11 the creator's
+    /// device, 12 time of change, 13 who changed, 14 whether they are tombstones, 15 type. Of records: 16 names, 17 fields,
+    /// 18 times of creation, 19 parents, 20 index values. 21 the zone's change number until now, 22 its write number until
+    /// now, 23 the store's incarnation, 24 the version of its schemas.
+    static let writeRunIfStill = Statement(
+        "write_run_if_still",
+        """
+        WITH moved AS (
+            \(moveOne) AND num_nulls(removal) = 1 AND change_number = $21 AND write_number = $22
+               AND EXISTS (SELECT FROM store WHERE incarnation = $23 AND schema_version = $24)
+         RETURNING id),
+        remembered AS (
+            INSERT INTO request_memory (database_id, zone_id, device_id, memory, updated_at)
+            SELECT $1, $2, $6, $7, now() FROM moved
+            \(memoryReplacement)),
+        written AS (
+            INSERT INTO record (\(written))
+            SELECT $1, $2, k.change_number, $9, coalesce(k.created_at, $12), $10, $12, $13, $11,
+                   octet_length(k.fields), $14, k.name, $15, k.parent, k.fields, k.index_values::jsonb
+              FROM moved,
+                   (SELECT generate_series($8 + 1, $3) AS change_number, unnest($16::text[]) AS name,
+                           unnest($17::bytea[]) AS fields, unnest($18::timestamptz[]) AS created_at,
+                           unnest($19::text[]) AS parent, unnest($20::text[]) AS index_values) AS k
+            \(replacement))
+        SELECT count(*) FROM moved
+        """,
+        [
+            .int8, .int8, .int8, .int8, .int8, .uuid, .bytea, .int8, .int8, .int8, .uuid, .timestamptz, .int8, .bool,
+            .text, .textArray, .byteaArray, .timestamptzArray, .textArray, .textArray, .int8, .int8, .int8, .int8,
+        ])
+
+    private static let moveOne = """
+        UPDATE zone SET change_number = $3, write_number = write_number + 1,
+                        largest_record = greatest(largest_record, $4), byte_count = byte_count + $5
+         WHERE database_id = $1 AND id = $2
+        """
 
     private static let written = """
         database_id, zone_id, change_number, batch_end, created_at, created_by, modified_at, modified_by, \
@@ -353,10 +431,10 @@ enum RecordStatements {
         "write_memories", writtenMemories("$1::bigint[], $2::bigint[], $3::uuid[], $4::bytea[]"),
         [.int8Array, .int8Array, .uuidArray, .byteaArray])
 
-    private static func writtenMemories(_ arrays: String) -> String {
+    private static func writtenMemories(_ arrays: String, from guards: String = "") -> String {
         """
         INSERT INTO request_memory (database_id, zone_id, device_id, memory, updated_at)
-        SELECT k.*, now() FROM unnest(\(arrays)) AS k
+        SELECT k.*, now() FROM \(guards)unnest(\(arrays)) AS k
         \(memoryReplacement)
         """
     }

@@ -168,7 +168,9 @@ struct ZoneReads {
         var next = lockIndex + 1
         for row in rows[lockIndex] {
             let zone = try ZoneRow.decode(row, from: 1, in: DatabaseID(try row.int64(0)))
-            if let index = indexes[zone.key] { snapshots[index].zone = zone }
+            guard let index = indexes[zone.key] else { continue }
+            snapshots[index].zone = zone
+            snapshots[index].writeNumber = try row.int64(7)
         }
         let version = try schemaVersion(from: rows)
         for row in rows[next] where try !row.isNull(2) {

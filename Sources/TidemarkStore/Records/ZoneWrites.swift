@@ -3,6 +3,7 @@
 internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkPostgres
+internal import TidemarkService
 
 /// What a group of zones writes, as lists for PostgreSQL.
 struct ZoneWrites {
@@ -24,38 +25,67 @@ struct ZoneWrites {
         return statements
     }
 
+    /// The same as one statement, a transaction by itself, that writes if the zones are still as they were at these moments,
+    /// and answers with one number, 0 if they are not. One moment a zone, in the order of the changes; all of one store and
+    /// one version of its schemas.
+    func ifStill(at moments: [ZoneMoment]) -> BoundStatement {
+        let store: [PostgresValue] = [
+            .int8(Int64(bitPattern: moments[0].store.rawValue)), .int8(moments[0].schema.version),
+        ]
+        if changes.count == 1, changes[0].memories.count == 1, let run = RecordRun(changes[0]) {
+            let moment: [PostgresValue] = [.int8(moments[0].changeNumber), .int8(moments[0].writeNumber)]
+            return RecordStatements.writeRunIfStill.bind(zone(changes[0]) + run.values + moment + store)
+        }
+        let numbers: [PostgresValue] = [
+            .int8Array(moments.map(\.changeNumber)), .int8Array(moments.map(\.writeNumber)),
+        ]
+        return RecordStatements.writeIfStill.bind(all + numbers + store)
+    }
+
     private var main: BoundStatement {
         if changes.count == 1, changes[0].records.count == 1, changes[0].memories.count == 1 { return one }
+        return RecordStatements.write.bind(all)
+    }
+
+    /// The parameters of `RecordStatements.write`.
+    private var all: [PostgresValue] {
         var records = RecordColumns(
             recordCount: changes.reduce(0) { $0 + $1.records.count },
             fieldsByteCount: changes.reduce(0) { $0 + $1.records.reduce(0) { $0 + $1.fields.byteCount } })
         for zone in changes {
             for record in zone.records { records.append(record, in: zone) }
         }
-        return RecordStatements.write.bind(records.values + zones + memories)
+        return records.values + zones + memories
     }
 
     private var one: BoundStatement {
-        let zone = changes[0]
-        let record = zone.records[0]
-        let (device, memory) = zone.memories[zone.memories.startIndex]
-        return RecordStatements.writeOne(
-            .int8(zone.database.rawValue), .int8(zone.zone.rawValue), .int8(zone.changeNumber),
-            .int8(Int64(record.fields.byteCount)), .int8(zone.byteGrowth), .uuid(device.bytes), .bytea(memory.encoded),
-            .int8(record.batchEnd), .timestamp(milliseconds: record.createdAt.milliseconds),
-            .int8(record.createdBy.rawValue), .uuid(record.createdByDevice.bytes),
-            .timestamp(milliseconds: record.modifiedAt.milliseconds), .int8(record.modifiedBy.rawValue),
-            .bool(record.isDeleted), .text(record.name), .text(record.type), .text(ifPresent: record.parent),
-            .bytea(record.fields.bytes), .text(ifPresent: zone.indexColumns[record.name]))
+        let record = changes[0].records[0]
+        return RecordStatements.writeOne.bind(
+            zone(changes[0]) + [
+                .int8(record.batchEnd), .timestamp(milliseconds: record.createdAt.milliseconds),
+                .int8(record.createdBy.rawValue), .uuid(record.createdByDevice.bytes),
+                .timestamp(milliseconds: record.modifiedAt.milliseconds), .int8(record.modifiedBy.rawValue),
+                .bool(record.isDeleted), .text(record.name), .text(record.type), .text(ifPresent: record.parent),
+                .bytea(record.fields.bytes), .text(ifPresent: changes[0].indexColumns[record.name]),
+            ])
+    }
+
+    /// The first seven parameters of statements that write in one zone for one device.
+    private func zone(_ changes: ZoneChanges) -> [PostgresValue] {
+        let (device, memory) = changes.memories[changes.memories.startIndex]
+        return [
+            .int8(changes.database.rawValue), .int8(changes.zone.rawValue), .int8(changes.changeNumber),
+            .int8(Int64(changes.largestRecord)), .int8(changes.byteGrowth), .uuid(device.bytes),
+            .bytea(memory.encoded),
+        ]
     }
 
     private var zones: [PostgresValue] {
-        let moved = changes.filter { !$0.records.isEmpty }
-        return [
-            .int8Array(moved.map(\.database.rawValue)), .int8Array(moved.map(\.zone.rawValue)),
-            .int8Array(moved.map(\.changeNumber)),
-            .int8Array(moved.map { Int64($0.records.lazy.map(\.fields.byteCount).max() ?? 0) }),
-            .int8Array(moved.map(\.byteGrowth)),
+        [
+            .int8Array(changes.map(\.database.rawValue)), .int8Array(changes.map(\.zone.rawValue)),
+            .int8Array(changes.map(\.changeNumber)),
+            .int8Array(changes.map { Int64($0.largestRecord) }),
+            .int8Array(changes.map(\.byteGrowth)),
         ]
     }
 
@@ -96,4 +126,9 @@ struct ZoneWrites {
         }
         return [.array(databases), .array(zones), .array(devices), .array(memories)]
     }
+}
+
+extension ZoneChanges {
+    /// Bytes of fields.
+    fileprivate var largestRecord: Int { records.lazy.map(\.fields.byteCount).max() ?? 0 }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+internal import TidemarkScheduling
 package import TidemarkService
 
 extension MemoryStore {
@@ -25,6 +26,49 @@ extension MemoryStore {
         transaction.beginIdling()
         try await transaction.reach(.beginAnswered)
         return MemoryWriteTransaction(transaction, snapshots: snapshots, store: store, rejects: faults.rejects)
+    }
+
+    package func commit(_ changes: [ZoneChanges], at moments: [ZoneMoment]) async throws(StorageError) {
+        if isCrashed { throw StorageError(.unavailable, detail: "the server is dead") }
+        if faults.rejects(changes) { throw StorageError(.rejected, detail: "as planned") }
+        switch faults.at(.commitSent) {
+        case .none: await scheduler.pass(.zero)
+        case .delay(let delay): await scheduler.pass(delay)
+        case .reject: throw StorageError(.rejected)
+        case .disconnect: throw StorageError(.commitUnknown, detail: "lost before the commit")
+        case .commitLate(let delay):
+            // The whole statement comes late, its locks and what it looks at too.
+            _ = scheduler.schedule(after: delay) { [self] in
+                scheduler.run { [self] in _ = try? await write(changes, ifStillAt: moments) }
+            }
+            throw StorageError(.commitUnknown, detail: "lost during the commit")
+        case .crash:
+            crash()
+            faults.onCrash()
+            // One that is under way when its server dies may take place or not.
+            if scheduler.randomBits() & 1 == 0 { throw StorageError(.unavailable, detail: "the server is dead") }
+        }
+        guard try await write(changes, ifStillAt: moments) else { throw StorageError(.outdated) }
+        do {
+            try await reach(.commitAnswered)
+        } catch {
+            throw StorageError(.commitUnknown, detail: "lost after the commit")
+        }
+    }
+
+    /// What PostgreSQL does with the statement when it has it, whatever has become of the server.
+    ///
+    /// - Returns: whether it was still so.
+    private func write(
+        _ changes: [ZoneChanges], ifStillAt moments: [ZoneMoment]
+    ) async throws(StorageError) -> Bool {
+        let transaction = MemoryTransaction(self)
+        try await transaction.lock(changes.map(\.zone).sorted().map { .zone($0) })
+        return transaction.finish { tables in
+            guard moments.allSatisfy({ tables.isStill(at: $0) }) else { return false }
+            for change in changes { tables.write(change) }
+            return true
+        }
     }
 
     package func beginZonesWrite(

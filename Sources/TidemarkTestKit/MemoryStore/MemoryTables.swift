@@ -137,6 +137,14 @@ struct MemoryTables {
         return snapshot
     }
 
+    func isStill(at moment: ZoneMoment) -> Bool {
+        guard let zone = zones[moment.zone], zone.state.removal == nil else { return false }
+        // Where PostgreSQL's store counts the version of its schemas on for a new quota, here it is looked for.
+        return incarnation == moment.store && schemaStamp(of: moment.database) == moment.schema
+            && storageUse(of: moment.database) == nil && zone.state.changeNumber == moment.changeNumber
+            && zone.writeNumber == moment.writeNumber
+    }
+
     func zonePage(_ query: ZonePageQuery) -> ZonePageRead {
         guard let zone = livingZone(query.key).flatMap({ zones[$0] }) else {
             return ZonePageRead(zone: nil, lastRemoval: lastRemoval(query.key), records: [], hasMore: false)

@@ -79,6 +79,17 @@ final class MemoryTransaction: Sendable {
         }
     }
 
+    /// Makes the change durable if it says so, and lets go of the rows, in one step: a transaction of one statement.
+    func finish(_ change: @escaping @Sendable (inout MemoryTables) -> Bool) -> Bool {
+        guard start() else { return false }
+        let isDone = Mutex(false)
+        end { tables in
+            let result = change(&tables)
+            isDone.withLock { $0 = result }
+        }
+        return isDone.withLock(\.self)
+    }
+
     func rollBack() {
         stopIdling()
         guard start() else { return }

@@ -6,6 +6,8 @@ internal import TidemarkFields
 /// One incarnation of a zone, its records, and what it remembers of requests.
 struct MemoryZone {
     private(set) var state: ZoneState
+    /// How many transactions have written in it.
+    private(set) var writeNumber: Int64 = 0
     private var records: [String: RecordState] = [:]
     /// Names by the number of a change, ascending. An entry counts only while the record is still at that number.
     private var log: [(number: ChangeNumber, name: String)] = []
@@ -21,6 +23,7 @@ struct MemoryZone {
 
     func snapshot(_ read: ZoneRead) -> ZoneSnapshot {
         var snapshot = ZoneSnapshot(key: read.key, zone: state)
+        snapshot.writeNumber = writeNumber
         for name in read.recordNames { snapshot.records[name] = records[name] }
         for device in read.devices { snapshot.memories[device] = memories[device] }
         for name in read.newParentNames { readAncestors(of: name, into: &snapshot) }
@@ -123,6 +126,7 @@ struct MemoryZone {
         references.write(changes.references)
         clientTokens.merge(changes.clientTokens) { $1 }
         state.changeNumber = changes.changeNumber
+        writeNumber += 1
         memories.merge(changes.memories) { _, new in new }
         if log.count > 2 * records.count + 64 {
             log.removeAll { records[$0.name]?.changeNumber != $0.number }
@@ -132,6 +136,7 @@ struct MemoryZone {
     /// Forgets what was deleted: tokens from before the last deletion are expired then.
     mutating func compact() {
         let gone = records.values.filter(\.isDeleted)
+        if !gone.isEmpty { writeNumber += 1 }
         for record in gone { records[record.name] = nil }
         log.removeAll { records[$0.name] == nil }
         state.oldestTokenNumber = max(state.oldestTokenNumber, gone.map(\.changeNumber).max() ?? 0)

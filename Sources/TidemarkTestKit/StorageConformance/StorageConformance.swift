@@ -43,7 +43,7 @@ package enum StorageConformance {
     }
 
     package static var scenarios: [Scenario] {
-        accounts + zones + records + references + queries + locks + zoneFeed + databaseFeed + subscriptions
+        accounts + zones + records + references + queries + locks + moments + zoneFeed + databaseFeed + subscriptions
             + schemas + choices + quotas + assets + keys
     }
 }

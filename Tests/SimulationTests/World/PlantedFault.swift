@@ -21,6 +21,8 @@ enum PlantedFault: String, CaseIterable, Sendable {
     case outcomesForgotten
     /// Records are read before their zone is locked.
     case readBeforeLock
+    /// What a server knows of a zone is not proven when it is written.
+    case knowledgeUnproven
     /// A batch is committed in two transactions.
     case batchInTwoTransactions
     /// The reader of the database feed does not look for zones that moved.

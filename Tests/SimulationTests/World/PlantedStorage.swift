@@ -33,6 +33,26 @@ final class PlantedStorage: Storage {
         return PlantedTransaction(transaction, snapshots: snapshots, fault: fault, storage: self)
     }
 
+    func commit(_ changes: [ZoneChanges], at moments: [ZoneMoment]) async throws(StorageError) {
+        switch fault {
+        case .answerBeforeCommit:
+            scheduler.run { [base] in try? await base.commit(changes, at: moments) }
+        case .knowledgeUnproven:
+            try await commitUnproven(changes)
+        case .lostAnswerTakenForSuccess, .lostAnswerTakenForFailure:
+            do {
+                try await base.commit(changes, at: moments)
+            } catch  where error.code == .commitUnknown {
+                if fault == .lostAnswerTakenForFailure { throw StorageError(.rejected) }
+            }
+        case .readBeforeLock, .outcomesForgotten, .batchInTwoTransactions:
+            // These are made where a transaction begins.
+            throw StorageError(.outdated)
+        default:
+            try await base.commit(changes, at: moments)
+        }
+    }
+
     func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead> {
         var page = try await base.zonePage(query)
         switch fault {
@@ -222,6 +242,18 @@ final class PlantedStorage: Storage {
 
     func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64] {
         try await base.changeMarks(of: databases)
+    }
+
+    /// Commits whatever the zones hold now.
+    private func commitUnproven(_ changes: [ZoneChanges]) async throws(StorageError) {
+        var reads: [ZoneRead] = []
+        for change in changes {
+            guard let zone = try await base.zones(in: change.database).first(where: { $0.id == change.zone }) else {
+                throw StorageError(.outdated)
+            }
+            reads.append(ZoneRead(key: zone.key, recordNames: [], parentNames: [], devices: []))
+        }
+        try await base.beginWrite(reads).commit(changes)
     }
 
     /// Commits the first half of the records, and then the second in another transaction.

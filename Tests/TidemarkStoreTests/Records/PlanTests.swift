@@ -53,6 +53,24 @@ import TidemarkTestSupport
             """,
             ["using zone_pkey", "(database_id = $1) AND (id = $2)"]
         ),
+        (
+            RecordStatements.writeRunIfStill,
+            """
+            (1, 1, 9, 300, 7, '00000000-0000-0000-0000-000000000001', '', 8, 9, 1, \
+            '00000000-0000-0000-0000-000000000001', '2026-01-01', 1, false, 'Note', '{r5}', '{""}', '{}', '{}', '{}', \
+            8, 8, 1, 1)
+            """,
+            ["using zone_pkey", "(database_id = $1) AND (id = $2)"]
+        ),
+        (
+            RecordStatements.writeIfStill,
+            """
+            ('{1}', '{1}', '{9}', '{1}', '{00000000-0000-0000-0000-000000000001}', '{2026-01-01}', '{1}', '{f}', \
+            '{1}', '{9}', '{r5}', '{Note}', '{""}', '{}', '{}', '{}', '{1}', '{1}', '{9}', '{300}', '{7}', \
+            '{1}', '{1}', '{00000000-0000-0000-0000-000000000001}', '{""}', '{8}', '{8}', 1, 1)
+            """,
+            ["(database_id = k.database_id) AND (id >= k.id)", "(database_id = k_1.database_id) AND (id = k_1.id)"]
+        ),
         (ZoneStatements.lockNamed, "(1, '{Notes}')", ["(name >= n.name)", "(id >= zone.id)"]),
         (
             RecordStatements.readRecords, "('{1}', '{Notes}', '{1,1}', '{r5,r7}')",
