@@ -57,11 +57,16 @@ import TidemarkWire
             let database = pair.sites[1].makeContainer().privateCloudDatabase
             try await database.save(CKRecordZone(zoneID: notes))
             let frozen = pair.sites[0].makeContainer().privateCloudDatabase
+            let root = CKRecord.ID(recordName: "root", zoneID: notes)
+            try await frozen.save(CKRecord(recordType: "Note", recordID: root))
             let writers = (0..<20).map { index in
                 Task {
                     for number in 0..<5_000 where !Task.isCancelled {
                         let id = CKRecord.ID(recordName: "w\(index)-\(number)", zoneID: self.notes)
-                        try await frozen.save(CKRecord(recordType: "Note", recordID: id))
+                        let record = CKRecord(recordType: "Note", recordID: id)
+                        // Of a parent the server always asks what is above it.
+                        record.setParent(root)
+                        try await frozen.save(record)
                     }
                 }
             }

@@ -15,7 +15,7 @@ enum RecordedSeeds {
 
     /// Where each planted fault shows; where it is not listed: from the very first seed.
     static let showing: [PlantedFault: UInt64] = [
-        .pageAndTokenFromTwoSnapshots: 35, .lostAnswerTakenForFailure: 88, .zoneEndsUntold: 3, .pendingChangeDropped: 1,
-        .conflictTakenForSuccess: 1, .atomicityForgotten: 48,
+        .pageAndTokenFromTwoSnapshots: 87, .lostAnswerTakenForFailure: 96, .reusedRequestID: 2, .zoneEndsUntold: 3,
+        .pendingChangeDropped: 4, .conflictTakenForSuccess: 8, .atomicityForgotten: 76, .identityShared: 1,
     ]
 }

@@ -24,6 +24,7 @@ final class WriteCoordinator: Sendable {
     private let schemas: SchemaCache
     private let onMoved: @Sendable ([ZoneNotice]) -> Void
     private let state: Mutex<State>
+    private let knownZones: Mutex<KnownZones>
 
     init(
         storage: any Storage, scheduler: any Scheduler, limits: Limits, settings: WriteSettings,
@@ -35,6 +36,7 @@ final class WriteCoordinator: Sendable {
         self.schemas = schemas
         self.onMoved = onMoved
         state = Mutex(State(queue: WriteQueue(settings: settings)))
+        knownZones = Mutex(KnownZones(bytesMax: settings.knownBytesMax))
     }
 
     /// Queues a request at once, before this returns: requests of one device to one zone keep the order of these calls.
@@ -105,10 +107,49 @@ final class WriteCoordinator: Sendable {
         }
     }
 
-    /// One transaction: lock, read, decide, write, commit. Begins again if the schema has something to learn first.
+    /// One transaction, of one round trip if this server knows the zones.
     private func attempt(_ part: [WriteQueue.Entry]) async throws(StorageError) -> GroupDecision {
         let keys = WriteQueue.keys(of: part)
         let reads = GroupDecision.reads(of: part, keys: keys)
+        do {
+            if let decision = try await writeKnown(part, keys: keys, reads) { return decision }
+            return try await write(part, keys: keys, reads)
+        } catch {
+            // A store that was lost may come back as an earlier one, where a standby had not heard of everything.
+            let isLost = error.code == .unavailable || error.code == .commitUnknown
+            knownZones.withLock { if isLost { $0.forgetAll() } else { $0.forget(keys) } }
+            throw error
+        }
+    }
+
+    /// Decides by what is known; nil if that is not enough, or is not so any more: nothing was written then.
+    private func writeKnown(
+        _ part: [WriteQueue.Entry], keys: [ZoneKey], _ reads: [ZoneRead]
+    ) async throws(StorageError) -> GroupDecision? {
+        guard let known = knownZones.withLock({ $0.knowledge(for: reads) }) else { return nil }
+        let schemas = schemas.known
+        let check = SchemaCheck(part, snapshots: known.snapshots, schemas: schemas, limits: limits)
+        guard case .checked(let part) = check else { return nil }
+        let store = known.moments[0].store
+        let decision = GroupDecision(
+            part, keys: keys, snapshots: known.snapshots, store: store, schemas: schemas, limits: limits, now: wallClock
+        )
+        // What writes nothing in a zone would prove nothing of it.
+        guard decision.changes.count == keys.count, decision.changes.allSatisfy(\.isPlain) else { return nil }
+        do {
+            try await storage.commit(decision.changes, at: known.moments)
+        } catch  where error.code == .outdated || error.code == .rejected {
+            knownZones.withLock { $0.forget(keys) }
+            return nil
+        }
+        knownZones.withLock { $0.follow(keys, decision.changes) }
+        return decision
+    }
+
+    /// Lock, read, decide, write, commit. Begins again if the schema has something to learn first.
+    private func write(
+        _ part: [WriteQueue.Entry], keys: [ZoneKey], _ reads: [ZoneRead]
+    ) async throws(StorageError) -> GroupDecision {
         for _ in 0..<Self.schemaRoundsMax {
             let transaction = try await storage.beginWrite(reads)
             let known = schemas.known
@@ -118,7 +159,11 @@ final class WriteCoordinator: Sendable {
                 try await schemas.catchUp(with: check)
                 continue
             }
-            return try await write(part, keys: keys, in: transaction, schemas: known)
+            let decision = try await write(part, keys: keys, in: transaction, schemas: known)
+            knownZones.withLock {
+                $0.learn(reads, transaction.snapshots, decision.changes, in: transaction.store)
+            }
+            return decision
         }
         throw StorageError(.unavailable, detail: "the schema does not come to rest")
     }
@@ -132,7 +177,7 @@ final class WriteCoordinator: Sendable {
     ) async throws(StorageError) -> GroupDecision {
         let decision = GroupDecision(
             part, keys: keys, snapshots: transaction.snapshots, store: transaction.store, schemas: schemas,
-            limits: limits, now: Timestamp(milliseconds: scheduler.wallClockMilliseconds))
+            limits: limits, now: wallClock)
         if decision.changes.isEmpty {
             await transaction.rollback()
         } else {
@@ -140,6 +185,8 @@ final class WriteCoordinator: Sendable {
         }
         return decision
     }
+
+    private var wallClock: Timestamp { Timestamp(milliseconds: scheduler.wallClockMilliseconds) }
 
     private func conclude(_ part: [WriteQueue.Entry], _ decision: GroupDecision, ends group: [WriteQueue.Entry]?) {
         let answers = state.withLock { state in

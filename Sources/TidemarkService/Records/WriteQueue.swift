@@ -256,9 +256,13 @@ extension WriteQueue {
     private mutating func gatherGroup() -> [Entry] {
         var group: [Entry] = []
         var zoneCount = 0
-        var room = Room(items: settings.groupItemsMax, bytes: settings.groupBytesMax)
+        var room = Room(
+            items: settings.groupItemsMax, bytes: settings.groupBytesMax,
+            itemsAlone: settings.groupItemsMax - settings.sharedItemsMax)
         var passedOver: Deque<ZoneKey> = []
-        while zoneCount < settings.groupZonesMax, room.isLeft, let key = ready.popFirst() {
+        while zoneCount < settings.groupZonesMax, room.isLeft, group.isEmpty || room.isShared,
+            let key = ready.popFirst()
+        {
             guard let index = lanes.index(forKey: key) else { continue }
             guard let first = lanes.values[index].waiting.first else {
                 lanes.remove(at: index)
@@ -351,7 +355,10 @@ extension [WriteQueue.Entry] {
 private struct Room {
     var items: Int
     var bytes: Int
+    /// With so many items left, or fewer, no further zone comes to the group.
+    let itemsAlone: Int
 
+    var isShared: Bool { items > itemsAlone }
     var isLeft: Bool { items > 0 && bytes > 0 }
 
     func fits(_ entry: WriteQueue.Entry) -> Bool {

@@ -2,13 +2,15 @@
 
 /// How a server groups writes, and how long it keeps trying.
 package struct WriteSettings: Sendable {
-    /// Write transactions of this process at one time. Four connections keep PostgreSQL's log flush busy on a small
-    /// machine; more only wait for each other. What waits meanwhile makes the next groups larger.
-    package var transactionsMax = 4
+    /// Write transactions of this process at one time. Six connections keep PostgreSQL's log flush busy on a small machine;
+    /// more only wait for each other. What waits meanwhile makes the next groups larger.
+    package var transactionsMax = 6
     /// Saves and deletes of one transaction. A single request may have more: it then goes alone.
     package var groupItemsMax = 1_000
     /// Field bytes of one transaction, as ``groupItemsMax``.
     package var groupBytesMax = 4_194_304
+    /// Saves and deletes of a transaction to which no further zone comes: larger ones go side by side.
+    package var sharedItemsMax = 100
     /// Zones of one transaction: they wait for each other's locks.
     package var groupZonesMax = 64
     /// Whether zones of several databases may share a transaction: not where an engine spreads databases over nodes.
@@ -17,6 +19,8 @@ package struct WriteSettings: Sendable {
     package var requestsMax = 20_000
     /// Field bytes of the same (I-7).
     package var bytesMax = 134_217_728
+    /// How much memory what is known of zones may take, so that saves in them need one round trip (``KnownZones``).
+    package var knownBytesMax = 67_108_864
     /// How long a request may wait for its transaction to begin. Longer: `zoneBusy`, or what last went wrong.
     package var waitMax: Duration = .seconds(10)
     /// Attempts of one request when the store fails in a way that passes.
