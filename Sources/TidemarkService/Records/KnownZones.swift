@@ -208,7 +208,7 @@ private struct KnownZone {
         byteCount += Self.byteCount(of: memory) - (old.map(Self.byteCount) ?? 0)
     }
 
-    /// With what it takes to hold it: measured, 300 bytes a record.
+    /// With about what it takes to hold it: the object, an array's head, a place in the dictionary.
     private static func byteCount(of record: RecordState) -> Int {
         record.fields.byteCount + record.name.utf8.count + 300
     }
