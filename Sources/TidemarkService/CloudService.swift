@@ -29,7 +29,7 @@ package final class CloudService: Sendable {
     package init(
         storage: any Storage, assets: (any AssetStore)? = nil, escrow: (any KeyEscrow)? = nil,
         scheduler: any Scheduler, limits: Limits, writeSettings: WriteSettings = WriteSettings(),
-        onMoved: @escaping @Sendable ([ZoneNotice]) -> Void
+        onMoved: @escaping @Sendable (ZonesMoved) -> Void
     ) {
         self.storage = storage
         self.assets = assets
@@ -43,7 +43,7 @@ package final class CloudService: Sendable {
         zonesWriter = ZonesWriter(
             storage: storage, scheduler: scheduler, limits: limits, settings: writeSettings, onMoved: onMoved)
         retry = StorageRetry(scheduler: scheduler, policy: writeSettings.retry)
-        let feedReader = FeedReader(storage: storage, limits: limits, retry: retry, movedFeeds: MovedFeeds())
+        let feedReader = FeedReader(storage: storage, limits: limits, retry: retry)
         self.feedReader = feedReader
         pagesAhead = PagesAhead(scheduler: scheduler) { await feedReader.zonePage($0) }
     }

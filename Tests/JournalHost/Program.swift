@@ -162,13 +162,15 @@ private final class MemoryCloud: SyncEngineCloud {
         return results
     }
 
-    func databaseChanges(since token: CKServerChangeToken?) async throws(CKError) -> SyncEngineDatabasePage {
+    func databaseChanges(
+        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool
+    ) async throws(CKError) -> SyncEngineDatabasePage {
         await work()
         return SyncEngineDatabasePage(
             modifications: [], deletions: [], token: CKServerChangeToken(bytes: [1]), moreComing: false)
     }
 
     func zoneChanges(
-        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool
     ) async throws(CKError) -> SyncEngineZonePage { throw CKError(.zoneNotFound) }
 }

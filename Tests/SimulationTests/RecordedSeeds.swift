@@ -15,7 +15,8 @@ enum RecordedSeeds {
 
     /// Where each planted fault shows; where it is not listed: from the very first seed.
     static let showing: [PlantedFault: UInt64] = [
-        .pageAndTokenFromTwoSnapshots: 87, .lostAnswerTakenForFailure: 96, .reusedRequestID: 2, .zoneEndsUntold: 3,
-        .pendingChangeDropped: 4, .conflictTakenForSuccess: 8, .atomicityForgotten: 76, .identityShared: 1,
+        .pageAndTokenFromTwoSnapshots: 153, .batchesUnknown: 2, .lostAnswerTakenForFailure: 96, .outcomesForgotten: 2,
+        .feedAheadOneTooFar: 21, .reusedRequestID: 2, .zoneEndsUntold: 7, .pendingChangeDropped: 15,
+        .conflictTakenForSuccess: 10, .atomicityForgotten: 101, .identityShared: 1,
     ]
 }

@@ -38,7 +38,7 @@ struct ServiceFixture: Sendable {
     /// Another server on the same database.
     func server(
         faults: FaultPlan = FaultPlan(), settings: WriteSettings = WriteSettings(), limits: Limits = Limits(),
-        onMoved: @escaping @Sendable ([ZoneNotice]) -> Void = { _ in }
+        onMoved: @escaping @Sendable (ZonesMoved) -> Void = { _ in }
     ) -> CloudService {
         CloudService(
             storage: MemoryStore(database, faults: faults), scheduler: scheduler, limits: limits,

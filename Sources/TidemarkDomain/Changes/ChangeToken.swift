@@ -7,7 +7,7 @@ package enum ChangeToken: Sendable, Equatable {
     /// A place in the feed of one zone. `zoneName` is the ``nameMark(of:)``.
     case zone(store: StoreIncarnation, database: DatabaseID, zoneName: UInt64, position: ZonePageQuery.Position)
     /// A place in the feed of a database, as the viewer sees it who owns `viewer`.
-    case database(store: StoreIncarnation, viewer: DatabaseID, number: ChangeNumber)
+    case database(store: StoreIncarnation, viewer: DatabaseID, position: FeedPosition)
 
     /// A place in the feed of a zone.
     package static func zone(
@@ -40,11 +40,15 @@ package enum ChangeToken: Sendable, Equatable {
             writer.write(UInt64(bitPattern: position.zone.rawValue))
             writer.write(UInt64(bitPattern: position.number))
             writer.write(UInt64(bitPattern: position.begunAt))
-        case .database(let store, let viewer, let number):
+        case .database(let store, let viewer, let position):
             writer.write(Self.databaseKind)
             writer.write(store.rawValue)
             writer.write(UInt64(bitPattern: viewer.rawValue))
-            writer.write(UInt64(bitPattern: number))
+            writer.write(UInt64(bitPattern: position.number))
+            for ahead in position.ahead {
+                writer.write(UInt64(bitPattern: ahead.zone.rawValue))
+                writer.write(UInt64(bitPattern: ahead.changeNumber))
+            }
         }
         return Checksum.sealing(writer.bytes)
     }
@@ -67,7 +71,15 @@ package enum ChangeToken: Sendable, Equatable {
             self = .zone(store: incarnation, database: owner, zoneName: mark, position: position)
         case Self.databaseKind:
             guard let number = reader.readChangeNumber() else { return nil }
-            self = .database(store: incarnation, viewer: owner, number: number)
+            var ahead: [FeedPosition.Ahead] = []
+            while !reader.isAtEnd {
+                guard ahead.count < FeedPosition.aheadMax, let zone = reader.readNumber(),
+                    let changeNumber = reader.readChangeNumber()
+                else { return nil }
+                ahead.append(.init(zone: ZoneID(Int64(bitPattern: zone)), changeNumber: changeNumber))
+            }
+            self = .database(
+                store: incarnation, viewer: owner, position: FeedPosition(number: number, ahead: ahead))
         default: return nil
         }
         guard reader.isAtEnd else { return nil }
@@ -101,15 +113,15 @@ package enum ChangeToken: Sendable, Equatable {
 
     /// Where a client's token points in the database feed of a viewer; nil if it has none (empty bytes). Errors as for
     /// zones; what depends on the feed as it is now, ``DatabasePage`` checks.
-    package static func number(
+    package static func position(
         inDatabaseFeedOf viewer: DatabaseID, from bytes: [UInt8], store: StoreIncarnation
-    ) -> Result<ChangeNumber?, FailureReason> {
+    ) -> Result<FeedPosition?, FailureReason> {
         if bytes.isEmpty { return .success(nil) }
-        guard case .database(let tokenStore, let tokenViewer, let number)? = ChangeToken(bytes: bytes) else {
+        guard case .database(let tokenStore, let tokenViewer, let position)? = ChangeToken(bytes: bytes) else {
             return .failure(.tokenInvalid)
         }
         guard tokenStore == store else { return .failure(.tokenExpired) }
-        return tokenViewer == viewer ? .success(number) : .failure(.tokenInvalid)
+        return tokenViewer == viewer ? .success(position) : .failure(.tokenInvalid)
     }
 }
 

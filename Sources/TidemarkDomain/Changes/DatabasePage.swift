@@ -15,34 +15,38 @@ package struct DatabasePage: Sendable, Equatable {
     /// Makes a page of what was read, or says why there is none: `tokenExpired` if the token is ahead of the feed or
     /// older than the ends that it still knows.
     ///
-    /// Numbers must have been given to the zones that moved before the fetch began (``DatabaseFeedRead/isBehind``); those
-    /// that have moved since come with the next fetch.
+    /// Zones without a number are told of if they can be (``DatabaseFeedRead/needsNumbers(entriesMax:)``). If not, they must
+    /// have been given numbers once since the fetch began; those that have moved since then come with the next fetch.
     ///
     /// - Parameters:
     ///   - after: from the client's token; nil for a first fetch, which gets no ends …
     ///   - tellsEnds: … unless this is true: then it gets all that the feed still knows.
     ///   - entriesMax: how many entries were asked for.
     package static func make(
-        of read: DatabaseFeedRead, viewer: DatabaseID, after: ChangeNumber?, tellsEnds: Bool = false, entriesMax: Int,
+        of read: DatabaseFeedRead, viewer: DatabaseID, after: FeedPosition?, tellsEnds: Bool = false, entriesMax: Int,
         store: StoreIncarnation
     ) -> Result<DatabasePage, FailureReason> {
         if let after {
             let numbers = read.oldestToken...max(read.oldestToken, read.head)
-            guard numbers.contains(after) else { return .failure(.tokenExpired) }
+            guard numbers.contains(after.number) else { return .failure(.tokenExpired) }
         }
         if read.entries.isEmpty, read.hasMore { return .failure(.serverFault) }
         let entries = read.entries.prefix(max(1, entriesMax))
         let isLast = entries.count == read.entries.count && !read.hasMore
         let number = isLast ? read.head : entries.last?.number ?? read.head
+        let tellsUnnumbered = isLast && read.isTellable(entriesMax: max(1, entriesMax))
+        let unnumbered = tellsUnnumbered ? read.unnumbered.sorted { $0.zone < $1.zone } : []
         // the default zone is in no feed, unless the container says otherwise.
-        let shown = entries.filter {
+        let shown = (entries + unnumbered).filter {
             (read.feedsEverywhere || $0.key.name != ZoneName.default)
-                && (after != nil || tellsEnds || $0.removal == nil)
+                && (after != nil || tellsEnds || $0.removal == nil) && !(after?.hasTold($0) ?? false)
         }
+        let ahead = unnumbered.map { FeedPosition.Ahead(zone: $0.zone, changeNumber: $0.changeNumber) }
+        let position = FeedPosition(number: number, ahead: tellsUnnumbered ? ahead : after?.ahead ?? [])
         return .success(
             DatabasePage(
                 ended: lastEnds(in: shown), changed: shown.filter { $0.removal == nil },
-                token: .database(store: store, viewer: viewer, number: number), moreComing: !isLast))
+                token: .database(store: store, viewer: viewer, position: position), moreComing: !isLast))
     }
 
     private static func lastEnds(in entries: [DatabaseFeedEntry]) -> [DatabaseFeedEntry] {

@@ -7,7 +7,7 @@ package struct ZonePageQuery: Sendable {
     package let after: Position?
     package let recordsMax: Int
     /// The page is cut when the stored bytes of its fields pass this; it holds at least one record.
-    package let bytesMax: Int
+    package var bytesMax: Int
     /// Who asks: with no token, tombstones of records that this device created are included.
     package let device: DeviceID
     /// With no token: all tombstones are included, for a device that has had some of the zone before and lost its token.
@@ -68,16 +68,22 @@ package struct ZonePageRead: Sendable {
 
 /// One line of a viewer's database feed: a zone, what it is now, and the viewer's feed number of that.
 package struct DatabaseFeedEntry: Sendable, Equatable {
-    package let number: ChangeNumber
+    /// Nil: the feed has none yet.
+    package let number: ChangeNumber?
     package let zone: ZoneID
     package let key: ZoneKey
+    /// The zone's own, in the state that the entry tells of.
+    package let changeNumber: ChangeNumber
     /// Nil: created or changed. Otherwise this incarnation is gone.
     package let removal: ZoneRemovalReason?
 
-    package init(number: ChangeNumber, zone: ZoneID, key: ZoneKey, removal: ZoneRemovalReason?) {
+    package init(
+        number: ChangeNumber?, zone: ZoneID, key: ZoneKey, changeNumber: ChangeNumber, removal: ZoneRemovalReason?
+    ) {
         self.number = number
         self.zone = zone
         self.key = key
+        self.changeNumber = changeNumber
         self.removal = removal
     }
 }
@@ -88,8 +94,9 @@ package struct DatabaseFeedRead: Sendable, Equatable {
     package var head: ChangeNumber
     /// Tokens below it are expired.
     package var oldestToken: ChangeNumber
-    /// Whether zones have moved past what the feed has seen: numbers must be assigned first (``Storage``).
-    package var isBehind: Bool
+    /// Zones that have moved past what the feed has seen: those of them that are read first, one more than
+    /// ``FeedPosition/aheadMax`` at most.
+    package var unnumbered: [DatabaseFeedEntry]
     /// Whether the container gives the default zones a feed too, beyond CloudKit.
     package var feedsEverywhere: Bool
     /// Entries past the token, by growing number, at most as many as asked for.
@@ -97,12 +104,12 @@ package struct DatabaseFeedRead: Sendable, Equatable {
     package var hasMore: Bool
 
     package init(
-        head: ChangeNumber, oldestToken: ChangeNumber = 0, isBehind: Bool, feedsEverywhere: Bool = false,
-        entries: [DatabaseFeedEntry], hasMore: Bool
+        head: ChangeNumber, oldestToken: ChangeNumber = 0, unnumbered: [DatabaseFeedEntry] = [],
+        feedsEverywhere: Bool = false, entries: [DatabaseFeedEntry], hasMore: Bool
     ) {
         self.head = head
         self.oldestToken = oldestToken
-        self.isBehind = isBehind
+        self.unnumbered = unnumbered
         self.feedsEverywhere = feedsEverywhere
         self.entries = entries
         self.hasMore = hasMore

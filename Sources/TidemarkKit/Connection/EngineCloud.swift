@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 internal import Synchronization
+internal import TidemarkScheduling
 internal import TidemarkWire
 
 /// The cloud of one sync engine: a connection of its own, because each engine is a device.
@@ -16,6 +18,41 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         var isReturning: Bool
         var hasFetchedZones = false
         var fetchedZones: Set<CKRecordZone.ID> = []
+        /// What came with the last page of the database's feed.
+        var attached: AttachedPage?
+        /// What the last push brought.
+        var pushed: (changes: WirePushedChanges, credentialGeneration: Int, at: Duration)?
+        /// Whether there was a push that brought nothing since the feed was last asked for: then what others bring is not all.
+        var isBehindPushes = false
+
+        /// An engine that takes what it was pushed does so at once.
+        private static let pushedAgeMax: Duration = .seconds(2)
+
+        func wantsEnds(of zoneID: CKRecordZone.ID) -> Bool { isReturning || fetchedZones.contains(zoneID) }
+
+        /// What the last push brought, if that is what is asked for. Nothing is kept for later.
+        mutating func takePushed(
+            since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, in database: CloudDatabase,
+            now: Duration, asPushed: Bool
+        ) -> SyncEngineDatabasePage? {
+            defer { pushed = nil }
+            guard asPushed, !isBehindPushes, let pushed, let place, now - pushed.at <= Self.pushedAgeMax,
+                pushed.credentialGeneration == database.credentialGeneration,
+                pushed.changes.databaseToken == token.map({ Data($0.bytes) }),
+                pushed.changes.zoneToken == place.token.map({ Data($0.bytes) }),
+                CKRecordZone.ID(pushed.changes.zone) == place.zoneID, pushed.changes.answer.hasThen
+            else { return nil }
+            attached = AttachedPage(
+                place: place, answer: pushed.changes.answer.then, credentialGeneration: pushed.credentialGeneration)
+            return SyncEngineDatabasePage(pushed.changes.answer)
+        }
+    }
+
+    /// A page of a zone's feed that came with one of the database's.
+    private struct AttachedPage {
+        let place: SyncEngineZonePlace
+        let answer: WireFetchZoneChangesAnswer
+        let credentialGeneration: Int
     }
 
     private let context: CloudContext
@@ -105,19 +142,53 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         return SyncEngineRecordResults(saves: results.saves, deletes: results.deletes)
     }
 
-    func databaseChanges(since token: CKServerChangeToken?) async throws(CKError) -> SyncEngineDatabasePage {
-        let withEnds = state.withLock { $0.isReturning || $0.hasFetchedZones }
-        let page = try await database().databaseChanges(since: token, withEnds: withEnds)
-        state.withLock { $0.hasFetchedZones = true }
-        return page
+    func databaseChanges(
+        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool
+    ) async throws(CKError) -> SyncEngineDatabasePage {
+        let database = try database()
+        let now = context.scheduler.now
+        if let page = state.withLock({ state in
+            state.takePushed(since: token, expecting: place, in: database, now: now, asPushed: asPushed)
+        }), database.credentialGeneration == connection.credentialGeneration {
+            return page
+        }
+        let (withEnds, zoneWithEnds) = state.withLock { state in
+            state.attached = nil
+            state.isBehindPushes = false
+            return (state.isReturning || state.hasFetchedZones, place.map { state.wantsEnds(of: $0.zoneID) } ?? false)
+        }
+        let zoneRequest = place.map {
+            database.zoneChangesRequest(in: $0.zoneID, since: $0.token, withEnds: zoneWithEnds)
+        }
+        let answer = try await database.databaseChanges(
+            since: token, withEnds: withEnds, then: zoneRequest, follows: asPushed)
+        state.withLock { state in
+            state.hasFetchedZones = true
+            guard let place, let zoneAnswer = answer.zoneAnswer else { return }
+            state.attached = AttachedPage(
+                place: place, answer: zoneAnswer, credentialGeneration: database.credentialGeneration)
+        }
+        return answer.page
     }
 
     func zoneChanges(
-        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool
     ) async throws(CKError) -> SyncEngineZonePage {
-        let withEnds = state.withLock { $0.isReturning || $0.fetchedZones.contains(zoneID) }
-        let page = try await database().zoneChanges(
-            in: zoneID, since: token, withEnds: withEnds, missingAssets: .leaveOut)
+        let database = try database()
+        let (withEnds, attached) = state.withLock { state in
+            defer { state.attached = nil }
+            return (state.wantsEnds(of: zoneID), asOfFeed ? state.attached : nil)
+        }
+        let page: CloudDatabase.ZonePage
+        if let attached, attached.place == SyncEngineZonePlace(zoneID: zoneID, token: token),
+            attached.credentialGeneration == database.credentialGeneration,
+            attached.credentialGeneration == connection.credentialGeneration
+        {
+            page = try await database.zonePage(attached.answer, in: zoneID, missingAssets: .leaveOut)
+        } else {
+            page = try await database.zoneChanges(
+                in: zoneID, since: token, withEnds: withEnds, missingAssets: .leaveOut)
+        }
         state.withLock { _ = $0.fetchedZones.insert(zoneID) }
         return SyncEngineZonePage(
             modifications: page.modifications.compactMap { try? $0.result.get() }.map { .init(record: $0) },
@@ -136,6 +207,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     }
 
     func disconnected() {
+        state.withLock { $0.isBehindPushes = true }
         state.withLock { $0.observer }?.cloudDidChangeConnectivity(isOnline: false)
     }
 
@@ -144,8 +216,17 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     }
 
     func pushed(_ push: WirePush) {
-        let (observer, database) = state.withLock { ($0.observer, $0.database) }
-        guard push.database == database?.wireScope else { return }
+        let now = context.scheduler.now
+        let (observer, isWanted) = state.withLock { state in
+            guard let database = state.database, push.database == database.wireScope else {
+                return (state.observer, false)
+            }
+            state.isBehindPushes = state.isBehindPushes || !push.hasChanges
+            state.pushed =
+                state.isBehindPushes ? nil : (push.changes, database.credentialGeneration, now)
+            return (state.observer, true)
+        }
+        guard isWanted else { return }
         observer?.cloudDidReceivePush(zoneIDs: push.zones.map(CKRecordZone.ID.init))
     }
 

@@ -36,8 +36,9 @@ enum SyncEngineRequest: Sendable {
     case ensureSubscription(CKSubscription.ID?)
     case modifyZones(saving: [CKRecordZone], deleting: [CKRecordZone.ID], CKOperationGroup)
     case modifyRecords(CKSyncEngine.RecordZoneChangeBatch, CKOperationGroup)
-    case databaseChanges(since: CKServerChangeToken?, CKOperationGroup)
-    case zoneChanges(in: CKRecordZone.ID, since: CKServerChangeToken?, CKOperationGroup)
+    case databaseChanges(
+        since: CKServerChangeToken?, expecting: SyncEngineZonePlace?, asPushed: Bool, CKOperationGroup)
+    case zoneChanges(in: CKRecordZone.ID, since: CKServerChangeToken?, asOfFeed: Bool, CKOperationGroup)
 }
 
 /// What the cloud answers, one case for each kind of request.

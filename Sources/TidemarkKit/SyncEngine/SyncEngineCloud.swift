@@ -51,15 +51,37 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
     ) async throws(CKError) -> SyncEngineRecordResults
 
     /// One page of the database feed.
-    func databaseChanges(since token: CKServerChangeToken?) async throws(CKError) -> SyncEngineDatabasePage
+    ///
+    /// - Parameters:
+    ///   - place: what the engine reads next if nothing else has changed, so that it may be had in the same go.
+    ///   - asPushed: whether it may be what a push has brought, if nothing else was pushed since; else it shows all that was
+    ///     committed before the call.
+    func databaseChanges(
+        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool
+    ) async throws(CKError) -> SyncEngineDatabasePage
 
     /// One page of a zone's feed: whole records, oldest change first.
+    ///
+    /// - Parameter asOfFeed: whether it may be a page that was read right after the last page of the database feed; else it
+    ///   shows all that was committed before the call.
     func zoneChanges(
-        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool
     ) async throws(CKError) -> SyncEngineZonePage
 
     /// The engine is gone: forget the observer, let go of what serves this engine alone. Called once, last.
     func close()
+}
+
+/// How far an engine has read in a zone's feed.
+package struct SyncEngineZonePlace: Sendable, Equatable {
+    package let zoneID: CKRecordZone.ID
+    /// Nil: nothing yet.
+    package let token: CKServerChangeToken?
+
+    package init(zoneID: CKRecordZone.ID, token: CKServerChangeToken?) {
+        self.zoneID = zoneID
+        self.token = token
+    }
 }
 
 /// What a cloud tells its engine. Callable from any thread; returns at once.

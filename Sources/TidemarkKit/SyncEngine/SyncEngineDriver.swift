@@ -116,18 +116,23 @@ final class SyncEngineDriver: Sendable {
     ///
     /// - Parameter durably: whether this returns only when the journal, if there is one, has it on the disk.
     func update(durably: Bool = false, _ change: (inout SyncEngineMachine, SyncEngineMoment) -> Void) {
-        let startsTask = guarded.withLock { guarded in
-            change(&guarded.machine, Self.moment(scheduler))
-            writeJournal(&guarded)
-            defer { guarded.isDriving = true }
-            return !guarded.isDriving
-        }
+        let mustDrive = changed(change)
         if durably { journal?.sync() }
-        guard startsTask else { return }
+        guard mustDrive else { return }
         atWork?(true)
         scheduler.run {
             await self.drive()
             self.atWork?(false)
+        }
+    }
+
+    /// - Returns: whether nobody drives the machine, so that the caller must see to it.
+    private func changed(_ change: (inout SyncEngineMachine, SyncEngineMoment) -> Void) -> Bool {
+        guarded.withLock { guarded in
+            change(&guarded.machine, Self.moment(scheduler))
+            writeJournal(&guarded)
+            defer { guarded.isDriving = true }
+            return !guarded.isDriving
         }
     }
 
@@ -215,13 +220,14 @@ extension SyncEngineDriver {
         return next
     }
 
+    /// A timer that fires too early finds that out and sets the next one: to move one costs more than that.
     private func setTimer(_ due: Duration?, _ guarded: inout Guarded, at now: Duration) {
-        guard guarded.timer?.due != due else { return }
+        if let timer = guarded.timer, let due, timer.due <= due { return }
         guarded.timer?.handle.cancel()
-        guarded.timer = due.map { due in
-            let handle = scheduler.schedule(after: max(due - now, .zero)) { [weak self] in self?.timerFired(due) }
-            return (due, handle)
-        }
+        guarded.timer = nil
+        guard let due else { return }
+        let handle = scheduler.schedule(after: max(due - now, .zero)) { [weak self] in self?.timerFired(due) }
+        guarded.timer = (due, handle)
     }
 
     private func timerFired(_ due: Duration) {
@@ -286,17 +292,23 @@ extension SyncEngineDriver {
                 let outcome = await SyncEngineRequestContext.$operationGroup.withValue(request.operationGroup) {
                     await self.outcome(of: request)
                 }
-                self.requestEnded(id, request, outcome)
+                await self.requestEnded(id, request, outcome)
             }
         }
     }
 
+    /// What follows is done in the request's own task, which has nothing else to do; unless that was cancelled, which is no
+    /// concern of the delegate's.
     private func requestEnded(
         _ id: SyncEngineRequestID, _ request: SyncEngineRequest, _ outcome: SyncEngineOutcome
-    ) {
+    ) async {
         _ = guarded.withLock { $0.requests.removeValue(forKey: id) }
         if case .failure(let error) = outcome { Self.log(error, of: request) }
-        update { $0.requestEnded(id, outcome, at: $1) }
+        guard !Task.isCancelled else { return update { $0.requestEnded(id, outcome, at: $1) } }
+        guard changed({ $0.requestEnded(id, outcome, at: $1) }) else { return }
+        atWork?(true)
+        await drive()
+        atWork?(false)
     }
 
     /// what no event tells and no caller gets is found here.
@@ -328,10 +340,11 @@ extension SyncEngineDriver {
             return .recordResults(
                 try await cloud.modifyRecords(
                     saving: batch.recordsToSave, deleting: batch.recordIDsToDelete, atomicByZone: batch.atomicByZone))
-        case .databaseChanges(let token, _):
-            return .databasePage(try await cloud.databaseChanges(since: token))
-        case .zoneChanges(let zoneID, let token, _):
-            return .zonePage(try await cloud.zoneChanges(in: zoneID, since: token))
+        case .databaseChanges(let token, let place, let asPushed, _):
+            return .databasePage(
+                try await cloud.databaseChanges(since: token, expecting: place, asPushed: asPushed))
+        case .zoneChanges(let zoneID, let token, let asOfFeed, _):
+            return .zonePage(try await cloud.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed))
         }
     }
 }
@@ -352,8 +365,8 @@ extension SyncEngineRequest {
     fileprivate var operationGroup: CKOperationGroup? {
         switch self {
         case .currentUser, .ensureSubscription: nil
-        case .modifyZones(_, _, let group), .modifyRecords(_, let group), .databaseChanges(_, let group),
-            .zoneChanges(_, _, let group):
+        case .modifyZones(_, _, let group), .modifyRecords(_, let group), .databaseChanges(_, _, _, let group),
+            .zoneChanges(_, _, _, let group):
             group
         }
     }

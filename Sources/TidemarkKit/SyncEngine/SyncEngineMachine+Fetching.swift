@@ -77,7 +77,16 @@ extension SyncEngineMachine {
         case .readingFeed:
             if fetch.isCancelled { return close(&fetch) }
             fetch.phase = .awaitingFeed
-            return .act(start(.databaseChanges(since: snapshot.databaseToken, fetch.options.operationGroup)))
+            let expected = nextZone(of: fetch).map {
+                SyncEngineZonePlace(zoneID: $0, token: snapshot.zoneTokens[$0])
+            }
+            // Who calls wants all that is on the server by then.
+            let asPushed = fetch.reason == .scheduled && fetch.callers.isEmpty
+            return .act(
+                start(
+                    .databaseChanges(
+                        since: snapshot.databaseToken, expecting: expected, asPushed: asPushed,
+                        fetch.options.operationGroup)))
 
         case .awaitingFeed:
             guard let outcome = takeOutcome() else { return .wait }

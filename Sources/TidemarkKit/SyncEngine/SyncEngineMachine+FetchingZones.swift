@@ -31,9 +31,11 @@ extension SyncEngineMachine {
         case .readingZone(let zoneID):
             if fetch.isCancelled { return endZone(zoneID, error: CKError(.operationCancelled), &fetch) }
             fetch.phase = .awaitingZone(zoneID)
-            fetch.pushedZones.remove(zoneID)
+            // What was pushed since the feed was asked for need not be in what came with it.
+            let asOfFeed = fetch.pushedZones.remove(zoneID) == nil
             let token = snapshot.zoneTokens[zoneID]
-            return .act(start(.zoneChanges(in: zoneID, since: token, fetch.options.operationGroup)))
+            return .act(
+                start(.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed, fetch.options.operationGroup)))
 
         case .awaitingZone(let zoneID):
             guard let outcome = takeOutcome() else { return .wait }
@@ -68,7 +70,7 @@ extension SyncEngineMachine {
     }
 
     /// those that the app prefers, in its order, then the others in the order of the feed.
-    private func nextZone(of fetch: SyncEngineFetch) -> CKRecordZone.ID? {
+    func nextZone(of fetch: SyncEngineFetch) -> CKRecordZone.ID? {
         func isOpen(_ zoneID: CKRecordZone.ID) -> Bool {
             !fetch.visitedZones.contains(zoneID) && fetch.options.scope.contains(zoneID)
         }

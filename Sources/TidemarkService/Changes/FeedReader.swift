@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TidemarkDomain
+package import TidemarkDomain
 
 /// Reads pages of the two change feeds.
 ///
-/// Writers never touch the database feed: whoever reads it finds the zones that have moved and gives them their numbers.
-/// It looks first without a lock; only if the feed is behind does it have numbers assigned, and it answers after that is
+/// Writers never touch the database feed: whoever reads it finds the zones that have moved. A few of them are told of as they
+/// are (``FeedPosition``), so that nothing is written; else they are given their numbers, and the answer comes after that is
 /// durable, because a number that was told and lost would be given out twice (I-2).
 struct FeedReader: Sendable {
     let storage: any Storage
     let limits: Limits
     let retry: StorageRetry
-    let movedFeeds: MovedFeeds
 
-    func zonePage(_ question: PagesAhead.Question) async -> Result<ZonePage, FailureReason> {
+    /// Of a page that comes with another answer, so that both make a message of moderate size.
+    private static let attachedBytesMax = 65_536
+
+    func zonePage(_ question: ZoneQuestion) async -> Result<ZonePage, FailureReason> {
         await page(after: question.token) { store throws(StorageError) in
-            let query = ZonePageQuery.make(
-                key: question.key, token: question.token, limit: question.recordsMax, device: question.device,
-                tellsEnds: question.tellsEnds, reader: question.reader, feedsEverywhere: question.feedsEverywhere,
-                store: store, limits: limits)
-            switch query {
+            switch query(question, store: store) {
             case .failure(let reason): return .refused(reason)
             case .success(let query):
                 let read = try await storage.zonePage(query)
@@ -28,22 +26,55 @@ struct FeedReader: Sendable {
         }
     }
 
+    /// A page of the database feed, and of a zone's if one is wanted, which is read after it: what the first says of that zone
+    /// is in the second. That one is nil if it cannot be had in the same go, whatever the reason.
     func databasePage(
-        of viewer: DatabaseID, token: [UInt8], zonesMax: Int, tellsEnds: Bool
-    ) async -> Result<DatabasePage, FailureReason> {
+        of viewer: DatabaseID, token: [UInt8], zonesMax: Int, tellsEnds: Bool, then question: ZoneQuestion?
+    ) async -> Result<DatabasePageAndZone, FailureReason> {
         await page(after: token) { store throws(StorageError) in
             let entriesMax = limits.pageCount(requested: zonesMax)
-            switch ChangeToken.number(inDatabaseFeedOf: viewer, from: token, store: store) {
+            switch ChangeToken.position(inDatabaseFeedOf: viewer, from: token, store: store) {
             case .failure(let reason): return .refused(reason)
             case .success(let after):
-                let start = after ?? (tellsEnds ? 0 : nil)
-                let read = try await upToDateFeed(of: viewer, after: start, entriesMax: entriesMax)
+                let start = after?.number ?? (tellsEnds ? 0 : nil)
+                let zoneQuery = attachedQuery(question, store: store)
+                var (read, zoneRead) = try await storage.databaseFeed(
+                    of: viewer, after: start, entriesMax: entriesMax, then: zoneQuery)
+                if read.value.needsNumbers(entriesMax: entriesMax) {
+                    // NB: once is enough. It sees every change that was committed before it began, so before this fetch's
+                    // answer; zones that move meanwhile are for the next fetch.
+                    read = try await storage.advanceDatabaseFeed(of: viewer, after: start, entriesMax: entriesMax)
+                    zoneRead = nil
+                }
                 let page = DatabasePage.make(
                     of: read.value, viewer: viewer, after: after, tellsEnds: tellsEnds, entriesMax: entriesMax,
                     store: read.store)
-                return .read(page, in: read.store)
+                let zonePage = attachedPage(zoneRead, of: zoneQuery, assumed: store)
+                return .read(page.map { DatabasePageAndZone(page: $0, zonePage: zonePage) }, in: read.store)
             }
         }
+    }
+
+    private func query(
+        _ question: ZoneQuestion, store: StoreIncarnation
+    ) -> Result<ZonePageQuery, FailureReason> {
+        ZonePageQuery.make(
+            key: question.key, token: question.token, limit: question.recordsMax, device: question.device,
+            tellsEnds: question.tellsEnds, reader: question.reader, feedsEverywhere: question.feedsEverywhere,
+            store: store, limits: limits)
+    }
+
+    private func attachedQuery(_ question: ZoneQuestion?, store: StoreIncarnation) -> ZonePageQuery? {
+        guard let question, case .success(var query) = query(question, store: store) else { return nil }
+        query.bytesMax = min(query.bytesMax, Self.attachedBytesMax)
+        return query
+    }
+
+    private func attachedPage(
+        _ read: StoreRead<ZonePageRead>?, of query: ZonePageQuery?, assumed store: StoreIncarnation
+    ) -> ZonePage? {
+        guard let read, let query, read.store == store || query.after == nil else { return nil }
+        return try? ZonePage.make(of: read.value, for: query, store: read.store).get()
     }
 
     /// What a read came to.
@@ -69,18 +100,11 @@ struct FeedReader: Sendable {
             }
         }
     }
+}
 
-    /// A feed that is known to be behind is not looked at first.
-    ///
-    /// NB: one advance is enough. It sees every change that was committed before it began, so before this fetch's answer;
-    /// zones that move meanwhile are for the next fetch.
-    private func upToDateFeed(
-        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
-    ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
-        if !movedFeeds.take(viewer) {
-            let read = try await storage.databaseFeed(of: viewer, after: after, entriesMax: entriesMax)
-            guard read.isBehind else { return read }
-        }
-        return try await storage.advanceDatabaseFeed(of: viewer, after: after, entriesMax: entriesMax)
-    }
+/// A page of a database's feed, and one of a zone's that was wanted with it.
+package struct DatabasePageAndZone: Sendable, Equatable {
+    package let page: DatabasePage
+    /// Not older than ``page``.
+    package let zonePage: ZonePage?
 }

@@ -13,11 +13,17 @@ extension CloudService {
     package func databaseChanges(
         of viewer: DatabaseID, token: [UInt8], zonesMax: Int, tellsEnds: Bool = false
     ) async -> Result<DatabasePage, FailureReason> {
-        await feedReader.databasePage(of: viewer, token: token, zonesMax: zonesMax, tellsEnds: tellsEnds)
+        await databaseChanges(of: viewer, token: token, zonesMax: zonesMax, tellsEnds: tellsEnds, then: nil)
+            .map(\.page)
     }
 
-    /// A device is about to be told that the database has moved, and will ask for what changed.
-    package func feedMoved(of viewer: DatabaseID) {
-        feedReader.movedFeeds.note(viewer)
+    /// As above, and a page of the feed of a zone that is expected to have changed, in the same round trip to the store.
+    ///
+    /// - Parameter question: who asks it may read all of the zone.
+    package func databaseChanges(
+        of viewer: DatabaseID, token: [UInt8], zonesMax: Int, tellsEnds: Bool, then question: ZoneQuestion?
+    ) async -> Result<DatabasePageAndZone, FailureReason> {
+        await feedReader.databasePage(
+            of: viewer, token: token, zonesMax: zonesMax, tellsEnds: tellsEnds, then: question)
     }
 }

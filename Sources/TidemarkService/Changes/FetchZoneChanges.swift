@@ -17,7 +17,7 @@ extension CloudService {
         reader: RecordAccess? = nil, feedsEverywhere: Bool = false
     ) async -> Result<ZonePage, FailureReason> {
         await pagesAhead.page(
-            .init(
+            ZoneQuestion(
                 key: key, token: token, recordsMax: recordsMax, device: device, tellsEnds: tellsEnds, reader: reader,
                 feedsEverywhere: feedsEverywhere))
     }

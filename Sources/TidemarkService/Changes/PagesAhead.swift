@@ -14,19 +14,8 @@ internal import TidemarkScheduling
 final class PagesAhead: Sendable {
     typealias Page = Result<ZonePage, FailureReason>
 
-    /// A request for a page.
-    struct Question: Sendable, Equatable {
-        let key: ZoneKey
-        var token: [UInt8]
-        let recordsMax: Int
-        let device: DeviceID
-        let tellsEnds: Bool
-        let reader: RecordAccess?
-        let feedsEverywhere: Bool
-    }
-
     private struct Entry {
-        let question: Question
+        let question: ZoneQuestion
         let begunAt: Duration
         let page: Answer<Page>
     }
@@ -40,17 +29,17 @@ final class PagesAhead: Sendable {
     private static let depth = 2
 
     private let scheduler: any Scheduler
-    private let read: @Sendable (Question) async -> Page
+    private let read: @Sendable (ZoneQuestion) async -> Page
     /// The oldest first.
     private let entries = Mutex(Deque<Entry>())
 
-    init(scheduler: any Scheduler, read: @escaping @Sendable (Question) async -> Page) {
+    init(scheduler: any Scheduler, read: @escaping @Sendable (ZoneQuestion) async -> Page) {
         self.scheduler = scheduler
         self.read = read
     }
 
     /// The answer to a question, read ahead or now; and the next pages, if there are more, are begun.
-    func page(_ question: Question) async -> Page {
+    func page(_ question: ZoneQuestion) async -> Page {
         let page: Page = if let page = await pageReadAhead(question) { .success(page) } else { await read(question) }
         readAhead(of: page, question, depth: Self.depth)
         // So that the store is asked before this page is encoded, and both work at the same time.
@@ -59,7 +48,7 @@ final class PagesAhead: Sendable {
     }
 
     /// Nil if there is none, or none that counts.
-    private func pageReadAhead(_ question: Question) async -> ZonePage? {
+    private func pageReadAhead(_ question: ZoneQuestion) async -> ZonePage? {
         let now = scheduler.now
         let answer = entries.withLock { entries -> Answer<Page>? in
             while let oldest = entries.first, now - oldest.begunAt > Self.ageMax { entries.removeFirst() }
@@ -71,7 +60,7 @@ final class PagesAhead: Sendable {
     }
 
     /// Begins to read so many pages after this one, each when the one before has come, but for those that are here.
-    private func readAhead(of page: Page, _ question: Question, depth: Int) {
+    private func readAhead(of page: Page, _ question: ZoneQuestion, depth: Int) {
         guard depth > 0, case .success(let page) = page, page.moreComing, byteCount(of: page) <= Self.bytesMax else {
             return
         }

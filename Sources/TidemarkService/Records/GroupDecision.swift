@@ -11,7 +11,7 @@ struct GroupDecision: Sendable {
     /// Only zones in which something is to be written, if only a remembered outcome.
     let changes: [ZoneChanges]
     /// Zones whose records changed, each once.
-    let notices: [ZoneNotice]
+    let moved: ZonesMoved
 
     /// - Parameters:
     ///   - keys: each zone of `entries` once.
@@ -43,19 +43,22 @@ struct GroupDecision: Sendable {
                 uses[key.database]?.byteCount += overlays[index].byteGrowth - byteGrowth
             }
         }
+        var news: [ZoneNews] = []
         changes = zip(overlays, snapshots).compactMap { overlay, snapshot in
             guard var changes = overlay.changes else { return nil }
+            if let some = ZoneNews(of: changes, before: snapshot.zone, store: store) { news.append(some) }
             if let schema = snapshot.schema.flatMap({ schemas[$0.container] }) {
                 changes.indexColumns = schema.indexColumns(of: changes)
             }
             return changes
         }
-        notices = zip(keys, overlays).compactMap { key, overlay in
+        let notices = zip(keys, overlays).compactMap { key, overlay -> ZoneNotice? in
             guard let first = overlay.movedBy.first else { return nil }
             // Where several devices changed the zone each of them is told, as is everybody else.
             let device = overlay.movedBy.count == 1 ? first : .nobody
             return ZoneNotice(database: key.database, device: device, zoneName: key.name)
         }
+        moved = ZonesMoved(notices, news: news)
     }
 
     /// One a zone: all that its requests need to have read.

@@ -22,13 +22,13 @@ final class WriteCoordinator: Sendable {
     private let scheduler: any Scheduler
     private let limits: Limits
     private let schemas: SchemaCache
-    private let onMoved: @Sendable ([ZoneNotice]) -> Void
+    private let onMoved: @Sendable (ZonesMoved) -> Void
     private let state: Mutex<State>
     private let knownZones: Mutex<KnownZones>
 
     init(
         storage: any Storage, scheduler: any Scheduler, limits: Limits, settings: WriteSettings,
-        schemas: SchemaCache, onMoved: @escaping @Sendable ([ZoneNotice]) -> Void
+        schemas: SchemaCache, onMoved: @escaping @Sendable (ZonesMoved) -> Void
     ) {
         self.storage = storage
         self.scheduler = scheduler
@@ -194,10 +194,9 @@ final class WriteCoordinator: Sendable {
             if let group { state.queue.endGroup(group) }
             return part.map { state.answers.removeValue(forKey: $0.ticket) }
         }
+        // First, because whoever is told has still to ask for what changed.
+        if !decision.moved.notices.isEmpty { onMoved(decision.moved) }
         for (answer, outcome) in zip(answers, decision.outcomes) { answer?.give(outcome) }
-        // Who waits for an answer has it first.
-        let notices = decision.notices
-        if !notices.isEmpty { _ = scheduler.schedule(after: .zero) { [onMoved] in onMoved(notices) } }
     }
 
     /// - Returns: what to run instead; nil if the group is over for now.

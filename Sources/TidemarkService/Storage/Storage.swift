@@ -150,10 +150,11 @@ package protocol Storage: AnyObject, Sendable {
 
     func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead>
 
-    /// Looks at a viewer's feed without a lock. With `after` nil: living zones only.
+    /// Looks at a viewer's feed without a lock, and then at a page of a zone's feed if that is wanted: it shows all that the
+    /// first one tells of. With `after` nil: living zones only.
     func databaseFeed(
-        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
-    ) async throws(StorageError) -> StoreRead<DatabaseFeedRead>
+        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int, then query: ZonePageQuery?
+    ) async throws(StorageError) -> (feed: StoreRead<DatabaseFeedRead>, page: StoreRead<ZonePageRead>?)
 
     /// Locks the viewer's feed row (never a zone's), gives each zone that has moved the next feed number, and returns the
     /// feed as it is then when that is durable.
@@ -300,6 +301,18 @@ package struct ZoneNotice: Sendable, Hashable {
         self.database = database
         self.device = device
         self.zoneName = zoneName
+    }
+}
+
+/// What a commit moved: for pushes to the devices that are connected, and notices to other servers.
+package struct ZonesMoved: Sendable {
+    package var notices: [ZoneNotice]
+    /// Of some of these zones, what changed there.
+    package var news: [ZoneNews]
+
+    package init(_ notices: [ZoneNotice], news: [ZoneNews] = []) {
+        self.notices = notices
+        self.news = news
     }
 }
 

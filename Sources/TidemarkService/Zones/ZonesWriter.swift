@@ -36,12 +36,12 @@ final class ZonesWriter: Sendable {
     private let scheduler: any Scheduler
     private let limits: Limits
     private let settings: WriteSettings
-    private let onMoved: @Sendable ([ZoneNotice]) -> Void
+    private let onMoved: @Sendable (ZonesMoved) -> Void
     private let state = Mutex(State())
 
     init(
         storage: any Storage, scheduler: any Scheduler, limits: Limits, settings: WriteSettings,
-        onMoved: @escaping @Sendable ([ZoneNotice]) -> Void
+        onMoved: @escaping @Sendable (ZonesMoved) -> Void
     ) {
         self.storage = storage
         self.scheduler = scheduler
@@ -134,7 +134,7 @@ final class ZonesWriter: Sendable {
         }
         try await transaction.commit(changes, now: now)
         if !changes.created.isEmpty || !changes.removed.isEmpty {
-            onMoved([ZoneNotice(database: database, device: request.id.device, zoneName: "")])
+            onMoved(ZonesMoved([ZoneNotice(database: database, device: request.id.device, zoneName: "")]))
         }
         return outcome
     }

@@ -8,7 +8,7 @@ package final class MovedOutlet: Sendable {
     /// NB: in a structure, because a closure that is itself the value of a generic type is wrapped anew whenever it is
     /// read in place: each call would leave it two calls deeper, until the stack ends.
     private struct State {
-        var receiver: (@Sendable ([ZoneNotice]) -> Void)?
+        var receiver: (@Sendable (ZonesMoved) -> Void)?
     }
 
     private let state = Mutex(State())
@@ -16,11 +16,11 @@ package final class MovedOutlet: Sendable {
     package init() {}
 
     /// For `CloudService.init(…, onMoved:)`. Notices before ``connect(_:)`` are dropped: nobody is connected yet.
-    package func moved(_ notices: [ZoneNotice]) {
-        state.withLock { $0.receiver }?(notices)
+    package func moved(_ moved: ZonesMoved) {
+        state.withLock { $0.receiver }?(moved)
     }
 
-    package func connect(_ receiver: @escaping @Sendable ([ZoneNotice]) -> Void) {
+    package func connect(_ receiver: @escaping @Sendable (ZonesMoved) -> Void) {
         state.withLock { $0.receiver = receiver }
     }
 }

@@ -15,9 +15,6 @@ final class PushCenter: Sendable {
     private struct State {
         var watches: [DatabaseID: DatabaseWatch] = [:]
         var sessions: [UInt64: Session] = [:]
-        /// Databases with something to push in this tick.
-        var moved: Set<DatabaseID> = []
-        var isFlushScheduled = false
         var isSweeping = false
     }
 
@@ -86,32 +83,24 @@ final class PushCenter: Sendable {
 
     // MARK: Notices
 
-    /// Gathers notices and pushes once for all that come in the same turn of the scheduler.
-    func zonesMoved(_ notices: [ZoneNotice]) {
-        let mustSchedule = state.withLock { state in
-            for notice in notices where state.watches[notice.database] != nil {
-                state.watches[notice.database]?.moved(notice.zoneName, by: notice.device)
-                state.moved.insert(notice.database)
-            }
-            guard !state.moved.isEmpty, !state.isFlushScheduled else { return false }
-            state.isFlushScheduled = true
-            return true
-        }
-        guard mustSchedule else { return }
-        _ = scheduler.schedule(after: .zero) { [weak self] in self?.flush() }
-    }
-
-    private func flush() {
+    /// Pushes at once, one push for all of a database's notices; but where it is not known, or not any more, whether anybody
+    /// wants it, after that has been read.
+    func zonesMoved(_ zones: ZonesMoved) {
         let now = scheduler.now
-        let (ready, unknown) = state.withLock { state in
-            let moved = state.moved.sorted()
-            state.moved = []
-            state.isFlushScheduled = false
-            let ageMax = settings.subscriptionAgeMax
-            let unknown = moved.filter { state.watches[$0]?.needsSubscriptions(now: now, ageMax: ageMax) ?? false }
-            return (moved.filter { !unknown.contains($0) }, unknown)
+        let (known, old, unknown) = state.withLock { state in
+            var moved: Set<DatabaseID> = []
+            for notice in zones.notices where state.watches[notice.database] != nil {
+                state.watches[notice.database]?.moved(notice.zoneName, by: notice.device)
+                moved.insert(notice.database)
+            }
+            let old = moved.filter {
+                state.watches[$0]?.needsSubscriptions(now: now, ageMax: settings.subscriptionAgeMax) ?? false
+            }
+            let unknown = old.filter { state.watches[$0]?.subscriptions?.isEmpty ?? true }
+            return (moved.subtracting(unknown).sorted(), old.subtracting(unknown).sorted(), unknown.sorted())
         }
-        for database in ready { pushMoved(in: database) }
+        for database in known { pushMoved(in: database, zones.news) }
+        for database in old { scheduler.run { [self] in await renewSubscriptions(of: database) } }
         for database in unknown {
             scheduler.run { [self] in
                 await readSubscriptions(of: database, ageMax: settings.subscriptionAgeMax)
@@ -120,12 +109,25 @@ final class PushCenter: Sendable {
         }
     }
 
-    private func pushMoved(in database: DatabaseID) {
-        let (groups, isPushed) = state.withLock { state in
-            (state.watches[database]?.takeMoved() ?? [], state.watches[database]?.wantsPushes ?? false)
+    /// Somebody may have subscribed at another server: then all are told that they may have missed something.
+    private func renewSubscriptions(of database: DatabaseID) async {
+        let known = state.withLock { $0.watches[database]?.subscriptions }
+        await readSubscriptions(of: database, ageMax: settings.subscriptionAgeMax)
+        let everyone = state.withLock { state -> [UInt64] in
+            guard let watch = state.watches[database], watch.subscriptions != known else { return [] }
+            return watch.sessions.keys.sorted()
         }
-        if isPushed, !groups.isEmpty { service.feedMoved(of: database) }
-        for group in groups { push(to: group.sessions, of: database, zoneNames: group.zoneNames) }
+        push(to: everyone, of: database, zoneNames: [])
+    }
+
+    private func pushMoved(in database: DatabaseID, _ news: [ZoneNews] = []) {
+        let groups = state.withLock { state in state.watches[database]?.takeMoved() ?? [] }
+        for group in groups {
+            // Of one zone alone: a page of the feed says all that moved.
+            let own = group.zoneNames.count == 1 ? ZoneKey(database: database, name: group.zoneNames[0]) : nil
+            push(
+                to: group.sessions, of: database, zoneNames: group.zoneNames, news: news.first { $0.before.key == own })
+        }
     }
 
     // MARK: The sweep
@@ -176,16 +178,22 @@ final class PushCenter: Sendable {
         state.withLock { $0.watches[database]?.knows(all, at: now) }
     }
 
-    /// One push a subscription that fires, made once for all sessions.
-    private func push(to numbers: [UInt64], of database: DatabaseID, zoneNames: [String]) {
+    /// One push a subscription that fires, made once for all sessions but for those that it brings the news.
+    private func push(
+        to numbers: [UInt64], of database: DatabaseID, zoneNames: [String], news: ZoneNews? = nil
+    ) {
         guard !numbers.isEmpty else { return }
         let (subscriptions, sessions) = state.withLock { state in
             (state.watches[database]?.subscriptions ?? [], numbers.compactMap { state.sessions[$0] })
         }
         for subscription in subscriptions {
             guard let names = subscription.zonesPushed(ofMoved: zoneNames) else { continue }
-            let message = SharedMessage(ServerMessage.push(WirePush(subscription, zoneNames: names)))
-            for session in sessions { session.push(message) }
+            let push = WirePush(subscription, zoneNames: names)
+            let message = SharedMessage(ServerMessage.push(push))
+            for session in sessions {
+                if let news, session.push(push, with: news, of: database) { continue }
+                session.push(message)
+            }
         }
     }
 }

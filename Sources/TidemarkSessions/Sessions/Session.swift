@@ -19,6 +19,7 @@ package final class Session: Sendable {
         var helloTimer: ScheduledTimer?
         var slowTimer: ScheduledTimer?
         var expiryTimer: ScheduledTimer?
+        var place = FeedPlace()
     }
 
     private static let log = Log("sessions")
@@ -96,6 +97,29 @@ package final class Session: Sendable {
     /// Sends what many get.
     func push(_ message: SharedMessage) {
         send { $0.send(message) }
+    }
+
+    /// What the device was answered of its feeds.
+    func read(_ note: (inout FeedPlace) -> Void) {
+        state.withLock { note(&$0.place) }
+    }
+
+    /// Pushes what changed itself, if the device has read all before it and takes what it is sent.
+    ///
+    /// - Returns: whether it was pushed.
+    func push(_ push: WirePush, with news: ZoneNews, of database: DatabaseID) -> Bool {
+        let ready = state.withLock { state -> (PushedPages, Viewpoint)? in
+            guard let peer = state.peer, peer.queuedByteCount == 0, let member = state.member,
+                let viewpoint = try? member.viewpoint(), viewpoint.database == database,
+                let pages = state.place.follow(news, of: database, for: member.device)
+            else { return nil }
+            return (pages, viewpoint)
+        }
+        guard let (pages, viewpoint) = ready else { return false }
+        let message = ZonePageEncoder.push(
+            push, pages.database, then: pages.zone, after: (pages.databaseToken, pages.zoneToken), seenFrom: viewpoint)
+        send { $0.send(message) }
+        return true
     }
 
     func end(_ why: SessionClose) {

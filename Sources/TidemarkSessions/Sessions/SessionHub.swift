@@ -61,9 +61,9 @@ package final class SessionHub: Sendable {
     }
 
     /// Zones moved by a commit of this hub's own service (its `onMoved`): told to the devices here and to other servers.
-    package func committed(_ notices: [ZoneNotice]) {
-        pushes.zonesMoved(notices)
-        poster.post(notices)
+    package func committed(_ moved: ZonesMoved) {
+        pushes.zonesMoved(moved)
+        poster.post(moved.notices)
     }
 
     /// What servers that share the store have posted, this one among them.
@@ -75,7 +75,7 @@ package final class SessionHub: Sendable {
             case .credentialRevoked(let credential): cutOff(credential)
             }
         }
-        pushes.zonesMoved(poster.others(moved))
+        pushes.zonesMoved(ZonesMoved(poster.others(moved)))
     }
 
     /// Notices may have been lost (the listener was away): compares everything with the store now.

@@ -78,21 +78,26 @@ enum ChangeStatements {
                 OR (z.removal IS NOT NULL AND e.removal IS NULL))
         """
 
-    /// 1 viewer, 2 number of the token (-1: from the beginning, living zones only, R-204), 3 entries at most. The first
-    /// row is the feed itself (its zone is null; its last columns are the store's incarnation and the container's choice).
+    /// 1 viewer, 2 number of the token (-1: from the beginning, living zones only, R-204), 3 entries at most, 4 zones without
+    /// a number at most. The first row is the feed itself (its zone is null; its last columns are the store's incarnation and
+    /// the container's choice), then come the entries, and last the zones without a number.
     static let databaseFeed = Statement(
         "database_feed",
         """
         SELECT NULL::bigint AS zone_id, coalesce((SELECT head FROM feed WHERE database_id = $1), 0) AS number,
                coalesce((SELECT oldest_token FROM feed WHERE database_id = $1), 0) AS owner_database_id,
-               NULL AS name, NULL::smallint AS removal, EXISTS (SELECT FROM \(unseenZones)) AS is_behind,
+               NULL AS name, NULL::bigint AS change_number, NULL::smallint AS removal,
                (SELECT incarnation FROM store) AS incarnation, \(feedsEverywhere) AS feeds_everywhere
          UNION ALL
-        (SELECT e.zone_id, e.number, e.owner_database_id, z.name, e.removal, NULL, NULL, NULL
+        (SELECT e.zone_id, e.number, e.owner_database_id, z.name, e.zone_change_number, e.removal, NULL, NULL
            FROM feed_entry e JOIN zone z ON z.database_id = e.owner_database_id AND z.id = e.zone_id
           WHERE e.database_id = $1 AND e.number > $2 AND ($2 >= 0 OR e.removal IS NULL)
           ORDER BY e.number LIMIT $3)
-        """, [.int8, .int8, .int8])
+         UNION ALL
+        (SELECT z.id, NULL, z.database_id, z.name, z.change_number, z.removal, NULL, NULL
+           FROM \(unseenZones)
+          LIMIT $4)
+        """, [.int8, .int8, .int8, .int8])
 
     static let createFeed = Statement(
         "create_feed", "INSERT INTO feed (database_id) VALUES ($1) ON CONFLICT DO NOTHING", [.int8])

@@ -7,7 +7,12 @@ package import TidemarkService
 
 extension PostgresStorage {
     package func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead> {
-        let rows = try await read(zonePageStatement(query))
+        try await page(try await read(zonePageStatement(query)), of: query)
+    }
+
+    private func page(
+        _ rows: PostgresRows, of query: ZonePageQuery
+    ) async throws(StorageError) -> StoreRead<ZonePageRead> {
         var (page, store) = try decode { () throws(PostgresError) in try decodePage(rows, of: query) }
         if let store { return StoreRead(page, in: store) }
         page.lastRemoval = try await records(named: [], in: query.key).lastRemoval
@@ -55,36 +60,43 @@ extension PostgresStorage {
         records.reduce(0) { $0 + $1.fields.byteCount }
     }
 
+    /// One round trip. Each statement sees what was committed when it began, so the page is not older than the feed.
     package func databaseFeed(
-        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
-    ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
-        let rows = try await read(databaseFeedStatement(of: viewer, after: after, entriesMax: entriesMax))
-        return try decode { () throws(PostgresError) in try decodeFeed(rows, entriesMax: entriesMax) }
+        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int, then query: ZonePageQuery?
+    ) async throws(StorageError) -> (feed: StoreRead<DatabaseFeedRead>, page: StoreRead<ZonePageRead>?) {
+        let statement = databaseFeedStatement(of: viewer, after: after, entriesMax: entriesMax)
+        let rows = try await readAll([statement] + (query.map { [zonePageStatement($0)] } ?? []))
+        let feed = try decode { () throws(PostgresError) in try decodeFeed(rows[0], entriesMax: entriesMax) }
+        guard let query else { return (feed, nil) }
+        return (feed, try await page(rows[1], of: query))
     }
 
     private func databaseFeedStatement(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
     ) -> BoundStatement {
-        ChangeStatements.databaseFeed(.int8(viewer.rawValue), .int8(after ?? -1), .int8(Int64(entriesMax) + 1))
+        ChangeStatements.databaseFeed(
+            .int8(viewer.rawValue), .int8(after ?? -1), .int8(Int64(entriesMax) + 1),
+            .int8(Int64(FeedPosition.aheadMax) + 1))
     }
 
     private func decodeFeed(_ rows: PostgresRows, entriesMax: Int) throws(PostgresError) -> StoreRead<DatabaseFeedRead>
     {
         var store = StoreIncarnation(0)
-        var feed = DatabaseFeedRead(head: 0, isBehind: false, entries: [], hasMore: false)
+        var feed = DatabaseFeedRead(head: 0, entries: [], hasMore: false)
         for row in rows {
-            let number = try row.int64(1)
+            let number = try row.isNull(1) ? nil : row.int64(1)
             if try row.isNull(0) {
-                feed.head = number
+                feed.head = number ?? 0
                 feed.oldestToken = try row.int64(2)
-                feed.isBehind = try row.bool(5)
                 store = StoreIncarnation(UInt64(bitPattern: try row.int64(6)))
                 feed.feedsEverywhere = try row.isNull(7) ? false : row.bool(7)
             } else {
-                let key = ZoneKey(database: DatabaseID(try row.int64(2)), name: try row.string(3))
-                let removal = try row.isNull(4) ? nil : ZoneRemovalReason(rawValue: try row.int16(4))
-                feed.entries.append(
-                    DatabaseFeedEntry(number: number, zone: ZoneID(try row.int64(0)), key: key, removal: removal))
+                let entry = DatabaseFeedEntry(
+                    number: number, zone: ZoneID(try row.int64(0)),
+                    key: ZoneKey(database: DatabaseID(try row.int64(2)), name: try row.string(3)),
+                    changeNumber: try row.int64(4),
+                    removal: try row.isNull(5) ? nil : ZoneRemovalReason(rawValue: try row.int16(5)))
+                if number == nil { feed.unnumbered.append(entry) } else { feed.entries.append(entry) }
             }
         }
         if feed.entries.count > entriesMax {

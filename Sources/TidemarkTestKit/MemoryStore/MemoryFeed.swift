@@ -20,11 +20,16 @@ struct MemoryFeed {
             guard let seen = seen[zone.id], seen.number > after ?? 0, after != nil || seen.removal == nil else {
                 return nil
             }
-            return DatabaseFeedEntry(number: seen.number, zone: zone.id, key: zone.key, removal: seen.removal)
-        }.sorted { $0.number < $1.number }
+            return DatabaseFeedEntry(
+                number: seen.number, zone: zone.id, key: zone.key, changeNumber: seen.changeNumber,
+                removal: seen.removal)
+        }.sorted { ($0.number ?? 0) < ($1.number ?? 0) }
+        let unnumbered = zones.filter(isUnseen).prefix(FeedPosition.aheadMax + 1).map {
+            DatabaseFeedEntry(
+                number: nil, zone: $0.id, key: $0.key, changeNumber: $0.changeNumber, removal: $0.removal)
+        }
         return DatabaseFeedRead(
-            head: head, oldestToken: oldestToken, isBehind: zones.contains(where: isUnseen),
-            entries: Array(entries.prefix(entriesMax)),
+            head: head, oldestToken: oldestToken, unnumbered: unnumbered, entries: Array(entries.prefix(entriesMax)),
             hasMore: entries.count > entriesMax)
     }
 

@@ -81,9 +81,12 @@ package final class MemoryStore: Storage {
     }
 
     package func databaseFeed(
-        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
-    ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
-        try await call { $0.databaseFeed(of: viewer, after: after, entriesMax: entriesMax) }
+        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int, then query: ZonePageQuery?
+    ) async throws(StorageError) -> (feed: StoreRead<DatabaseFeedRead>, page: StoreRead<ZonePageRead>?) {
+        let feed = try await call { $0.databaseFeed(of: viewer, after: after, entriesMax: entriesMax) }
+        guard let query else { return (feed, nil) }
+        // Later, as with PostgreSQL, where others may write between two statements.
+        return (feed, try await zonePage(query))
     }
 
     package func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64] {

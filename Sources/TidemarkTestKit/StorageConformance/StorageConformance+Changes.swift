@@ -147,20 +147,31 @@ extension StorageConformance {
             let database = try await store.alice().privateDatabase
             let zones = try await store.createZones("a", "b", in: database)
             let unread = try await store.second.databaseFeed(of: database, after: nil, entriesMax: 10)
-            try expect(unread.isBehind, "nobody has read it yet")
+            try expectEqual(unread.unnumbered.map(\.zone), zones.map(\.id), "nobody has numbered it yet")
+            try expectEqual(unread.unnumbered.map(\.key), zones.map(\.key), "by name")
+            try expect(unread.entries.isEmpty && unread.head == 0, "nothing has a number")
             let advanced = try await store.second.advanceDatabaseFeed(of: database, after: nil, entriesMax: 10)
             let read = try await store.first.databaseFeed(of: database, after: nil, entriesMax: 10)
             try expectEqual(advanced.value, read.value, "what is told when the numbers are given is what is there then")
-            try expect(!read.isBehind && !read.hasMore, "it is up to date")
+            try expect(read.unnumbered.isEmpty && !read.hasMore, "it is up to date")
             try expectEqual(read.entries.map(\.zone), zones.map(\.id), "both zones, without the default zone (R-202)")
             try expectEqual(read.entries.map(\.number), [1, 2], "numbers grow by one")
             try expectEqual(read.head, 2, "the newest")
             for _ in 0..<2 { try await store.write([RecordDraft("x")], in: zones[0].key) }
+            let news = try await store.second.databaseFeed(of: database, after: 2, entriesMax: 10)
+            try expectEqual(
+                news.unnumbered,
+                [
+                    DatabaseFeedEntry(
+                        number: nil, zone: zones[0].id, key: zones[0].key, changeNumber: 2, removal: nil)
+                ], "what moved, and how far")
+            try expect(news.entries.isEmpty, "it has no new number yet")
             try await store.first.advanceDatabaseFeed(of: database)
             let next = try await store.second.databaseFeed(of: database, after: 2, entriesMax: 10)
             try expectEqual(next.entries.map { [$0.number, $0.zone.rawValue] }, [[3, zones[0].id.rawValue]], "once")
             let all = try await store.second.databaseFeed(of: database, after: 0, entriesMax: 10)
             try expectEqual(all.entries.map(\.number), [2, 3], "only the newest state of each")
+            try expectEqual(all.entries.map(\.changeNumber), [0, 2], "each with its zone's own number")
         },
         Scenario("a feed that is up to date stays so, and its head does not move") { store in
             let database = try await store.alice().privateDatabase
@@ -168,7 +179,7 @@ extension StorageConformance {
             for _ in 0..<3 { try await store.first.advanceDatabaseFeed(of: database) }
             try await store.write([RecordDraft("x")], in: ZoneKey(database: database, name: ZoneName.default))
             let read = try await store.second.databaseFeed(of: database, after: 1, entriesMax: 10)
-            try expect(!read.isBehind, "up to date")
+            try expect(read.unnumbered.isEmpty, "up to date")
             try expectEqual(read.head, 1, "one zone, one number")
         },
         Scenario("R-205, R-207: ends are entries, but not for who comes without a token (R-204)") { store in
@@ -177,8 +188,9 @@ extension StorageConformance {
             try await store.first.advanceDatabaseFeed(of: database)
             try await store.changeZones(in: database, remove: ["a"])
             try await store.changeZones(in: database, create: ["a"])
-            try expect(
-                try await store.second.databaseFeed(of: database, after: 2, entriesMax: 10).isBehind, "an end is news")
+            let news = try await store.second.databaseFeed(of: database, after: 2, entriesMax: 10)
+            try expectEqual(
+                news.unnumbered.sorted { $0.zone < $1.zone }.map(\.removal), [.deleted, nil], "an end is news")
             try await store.second.advanceDatabaseFeed(of: database)
             let read = try await store.second.databaseFeed(of: database, after: 2, entriesMax: 10)
             try expectEqual(read.entries.map(\.removal), [.deleted, nil], "the end, and the new incarnation")
@@ -209,12 +221,46 @@ extension StorageConformance {
             try await store.second.advanceDatabaseFeed(of: database)
             let changes = transaction.snapshots.first?.changes([RecordDraft("x")])
             try await transaction.commit([try require(changes, "the zone lives")])
-            try expect(
-                try await store.second.databaseFeed(of: database, after: 1, entriesMax: 9).isBehind, "the write is news"
-            )
+            let news = try await store.second.databaseFeed(of: database, after: 1, entriesMax: 9)
+            try expectEqual(news.unnumbered.map(\.zone), [zone.id], "the write is news")
             try await store.second.advanceDatabaseFeed(of: database)
             let read = try await store.second.databaseFeed(of: database, after: 1, entriesMax: 9)
             try expectEqual(read.entries.map(\.zone), [zone.id], "and is listed")
+        },
+        Scenario("of many zones without a number, one more is read than can be told of") { store in
+            let database = try await store.alice().privateDatabase
+            let names = (0..<FeedPosition.aheadMax + 3).map { "z\($0)" }
+            for name in names { try await store.createZones(name, in: database) }
+            let zones = Set(try await store.first.zones(in: database).map(\.id))
+            let read = try await store.second.databaseFeed(of: database, after: nil, entriesMax: 100)
+            try expectEqual(Set(read.unnumbered.map(\.zone)).count, FeedPosition.aheadMax + 1, "each once")
+            try expect(zones.isSuperset(of: read.unnumbered.map(\.zone)), "no others")
+        },
+        Scenario("I-2: a zone's page that is read with the feed shows all that the feed tells of") { store in
+            let database = try await store.alice().privateDatabase
+            let zone = try require(try await store.createZones("a", in: database).first, "a zone")
+            let writer = store.scheduler.runThrowing {
+                for round in 0..<40 { try await store.write([RecordDraft("r\(round)")], in: zone.key) }
+            }
+            let reader = store.scheduler.runThrowing {
+                for round in 0..<60 {
+                    if round.isMultiple(of: 7) { try await store.first.advanceDatabaseFeed(of: database) }
+                    let (feed, page) = try await store.second.databaseFeed(
+                        of: database, after: 0, entriesMax: 9, then: zone.key.page(recordsMax: 100))
+                    let told = (feed.entries + feed.unnumbered).map(\.changeNumber).max() ?? 0
+                    let shown = try require(page, "a page")
+                    try expect(try require(shown.zone, "the zone").changeNumber >= told, "the page is not older")
+                    try expect(shown.records.count >= Int(told), "and has every record")
+                    try expectEqual(shown.store, feed.store, "of the same store")
+                }
+            }
+            try await writer.value
+            try await reader.value
+            try await store.write([RecordDraft("last")], in: zone.key)
+            let strange = try await store.second.databaseFeed(
+                of: database, after: 0, entriesMax: 9, then: ZoneKey(database: database, name: "b").page())
+            try expect(try require(strange.page, "an answer").zone == nil, "a zone that is not there")
+            try expect(!strange.feed.unnumbered.isEmpty, "does not keep the feed from being told")
         },
         Scenario("I-2: readers on two servers among writers never give a number twice, and skip nothing") { store in
             let database = try await store.alice().privateDatabase
@@ -273,9 +319,10 @@ extension Storage {
             try await advanceDatabaseFeed(of: viewer)
             let read = try await databaseFeed(of: viewer, after: token, entriesMax: 9)
             for entry in read.entries {
-                try expect(entry.number > token, "numbers past the token")
-                try expect(given[entry.number] == nil, "a number is given once")
-                given[entry.number] = entry.zone
+                let number = try require(entry.number, "a number")
+                try expect(number > token, "numbers past the token")
+                try expect(given[number] == nil, "a number is given once")
+                given[number] = entry.zone
             }
             try expect(read.head >= token, "the head never falls")
             token = read.head

@@ -77,3 +77,12 @@ struct RecordDraft: Sendable {
         self.device = device
     }
 }
+
+extension Storage {
+    /// The feed alone.
+    func databaseFeed(
+        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
+    ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
+        try await databaseFeed(of: viewer, after: after, entriesMax: entriesMax, then: nil).feed
+    }
+}

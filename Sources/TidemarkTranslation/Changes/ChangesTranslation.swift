@@ -40,11 +40,19 @@ package struct DatabaseChangesQuery: Sendable {
     package let limit: Int
     /// Whether a first fetch is told of zones that are gone.
     package let tellsEnds: Bool
+    /// The zone that the client would ask for next, if it is one of the same private database.
+    package let then: ZoneChangesQuery?
+    /// Whether the client takes changes of its private database from pushes.
+    package let follows: Bool
 
-    package init(_ request: WireFetchDatabaseChanges) {
+    package init(_ request: WireFetchDatabaseChanges, by viewpoint: Viewpoint) {
         token = [UInt8](request.token)
         limit = Int(request.limit)
         tellsEnds = request.withEnds
+        let isPrivate = viewpoint.access.scope == .private && request.then.database == request.database
+        // What is wrong with it, the client is told when it asks for that itself.
+        follows = request.follows && viewpoint.access.scope == .private
+        then = request.hasThen && isPrivate ? try? ZoneChangesQuery(request.then, by: viewpoint) : nil
     }
 }
 

@@ -2,6 +2,13 @@
 
 package import TidemarkDomain
 package import TidemarkFields
+package import TidemarkWire
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// Writes a page of a zone's feed as the bytes of a `ServerEnvelope` with a `FetchZoneChangesAnswer`, without message
 /// objects: a record's fields are copied once, from the store's answer to the message.
@@ -11,6 +18,11 @@ package enum ZonePageEncoder {
     // Numbers of the fields in Envelope.proto, Changes.proto and Records.proto.
     private enum Field {
         static let envelopeID: UInt8 = 1
+        static let envelopeDatabaseChanges: UInt8 = 8
+        static let databaseThen: UInt8 = 5
+        static let envelopePush: UInt8 = 15
+        static let pushChanges: UInt8 = 5
+        static let pushedAnswer: UInt8 = 4
         static let envelopeZoneChanges: UInt8 = 9
         static let changes: UInt8 = 1
         static let token: UInt8 = 2
@@ -37,6 +49,59 @@ package enum ZonePageEncoder {
     package static func message(
         _ id: UInt64, _ page: ZonePage, selection: FieldSelection?, seenFrom viewpoint: Viewpoint
     ) -> [UInt8] {
+        message(page, selection: selection, seenFrom: viewpoint) { writer, length in
+            writer.append(field: Field.envelopeID, number: Int64(bitPattern: id))
+            writer.beginMessage(Field.envelopeZoneChanges, length: length)
+        }
+    }
+
+    /// The answer to request `id` that a page of a database's feed goes with.
+    package static func message(
+        _ id: UInt64, _ database: DatabasePage, then page: ZonePage, selection: FieldSelection?,
+        seenFrom viewpoint: Viewpoint
+    ) -> [UInt8] {
+        let answer = WireFetchDatabaseChangesAnswer(database).encoded
+        return message(page, selection: selection, seenFrom: viewpoint, headLength: answer.count) { writer, length in
+            writer.append(field: Field.envelopeID, number: Int64(bitPattern: id))
+            writer.beginMessage(
+                Field.envelopeDatabaseChanges, length: answer.count + MessageWriter.size(message: length))
+            writer.append(raw: answer)
+            writer.beginMessage(Field.databaseThen, length: length)
+        }
+    }
+
+    /// A push that brings a page of a database's feed and this one.
+    ///
+    /// - Parameter after: the tokens that both go on from.
+    package static func push(
+        _ push: WirePush, _ database: DatabasePage, then page: ZonePage,
+        after: (database: ChangeToken, zone: ChangeToken), seenFrom viewpoint: Viewpoint
+    ) -> [UInt8] {
+        let (push, answer) = (push.encoded, WireFetchDatabaseChangesAnswer(database).encoded)
+        var changes = WirePushedChanges()
+        changes.databaseToken = Data(after.database.bytes)
+        changes.zone.name = database.changed.first?.key.name ?? ""
+        changes.zoneToken = Data(after.zone.bytes)
+        let start = changes.encoded
+        let headLength = push.count + start.count + answer.count
+        return message(page, selection: nil, seenFrom: viewpoint, headLength: headLength) { writer, length in
+            let answerLength = answer.count + MessageWriter.size(message: length)
+            let changesLength = start.count + MessageWriter.size(message: answerLength)
+            writer.beginMessage(Field.envelopePush, length: push.count + MessageWriter.size(message: changesLength))
+            writer.append(raw: push)
+            writer.beginMessage(Field.pushChanges, length: changesLength)
+            writer.append(raw: start)
+            writer.beginMessage(Field.pushedAnswer, length: answerLength)
+            writer.append(raw: answer)
+            writer.beginMessage(Field.databaseThen, length: length)
+        }
+    }
+
+    /// - Parameter begin: writes what comes before the page, of which it gets the length.
+    private static func message(
+        _ page: ZonePage, selection: FieldSelection?, seenFrom viewpoint: Viewpoint, headLength: Int = 0,
+        begin: (inout MessageWriter, Int) -> Void
+    ) -> [UInt8] {
         let selected = selection.map { selection in
             page.entries.map { $0.isDeleted ? FieldMap() : $0.fields.selecting(selection) }
         }
@@ -45,7 +110,8 @@ package enum ZonePageEncoder {
             names: viewpoint.access.scope == .private ? nil : viewpoint)
         // NB: the records stay where they are: to copy one is to count five references up and down.
         return page.entries.withUnsafeBufferPointer { records in
-            writer.message(id, page, records) { selected?[$0] ?? records[$0].fields }
+            writer.message(
+                page, records, headLength: headLength, fields: { selected?[$0] ?? records[$0].fields }, begin: begin)
         }
     }
 
@@ -55,7 +121,8 @@ package enum ZonePageEncoder {
         let names: Viewpoint?
 
         func message(
-            _ id: UInt64, _ page: ZonePage, _ records: UnsafeBufferPointer<RecordState>, fields: (Int) -> FieldMap
+            _ page: ZonePage, _ records: UnsafeBufferPointer<RecordState>, headLength: Int, fields: (Int) -> FieldMap,
+            begin: (inout MessageWriter, Int) -> Void
         ) -> [UInt8] {
             let token = page.token.bytes
             let contentLengths = records.indices.map { contentLength(of: records, $0, fields($0).byteCount) }
@@ -63,9 +130,8 @@ package enum ZonePageEncoder {
                 contentLengths.reduce(0) { $0 + MessageWriter.size(message: MessageWriter.size(message: $1)) }
                 + MessageWriter.size(field: token.count) + MessageWriter.size(flag: page.moreComing)
                 + MessageWriter.size(field: page.clientToken.count)
-            var writer = MessageWriter(capacity: length + 24)
-            writer.append(field: Field.envelopeID, number: Int64(bitPattern: id))
-            writer.beginMessage(Field.envelopeZoneChanges, length: length)
+            var writer = MessageWriter(capacity: headLength + length + 32)
+            begin(&writer, length)
             for index in records.indices {
                 append(records, index, fields(index), contentLength: contentLengths[index], to: &writer)
             }

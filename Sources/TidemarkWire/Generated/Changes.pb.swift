@@ -83,9 +83,26 @@ package nonisolated struct WireFetchDatabaseChanges: Sendable {
   /// Without a token: ends of zones as well. For a client that has had some of them before, and lost its token.
   package var withEnds: Bool = false
 
+  /// What the client would ask for next, if nothing but that zone has changed: a zone of this database, which a push named.
+  /// A hint, for private databases.
+  package var then: WireFetchZoneChanges {
+    get {_then ?? WireFetchZoneChanges()}
+    set {_then = newValue}
+  }
+  /// Returns true if `then` has been explicitly set.
+  package var hasThen: Bool {self._then != nil}
+  /// Clears the value of `then`. Subsequent reads from it will return its default value.
+  package mutating func clearThen() {self._then = nil}
+
+  /// Whether from now on the client goes on with changes that pushes bring (PushedChanges), where they go on from the tokens that
+  /// it has.
+  package var follows: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+
+  fileprivate var _then: WireFetchZoneChanges? = nil
 }
 
 package nonisolated struct WireFetchDatabaseChangesAnswer: Sendable {
@@ -103,9 +120,22 @@ package nonisolated struct WireFetchDatabaseChangesAnswer: Sendable {
   /// Fetch again with the token at once.
   package var moreComing: Bool = false
 
+  /// The answer to `then`, read after the above: what that says of the zone is in it. May be missing, for any reason: then the
+  /// client asks for it when it needs it. It is a page of a moderate size.
+  package var then: WireFetchZoneChangesAnswer {
+    get {_then ?? WireFetchZoneChangesAnswer()}
+    set {_then = newValue}
+  }
+  /// Returns true if `then` has been explicitly set.
+  package var hasThen: Bool {self._then != nil}
+  /// Clears the value of `then`. Subsequent reads from it will return its default value.
+  package mutating func clearThen() {self._then = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+
+  fileprivate var _then: WireFetchZoneChangesAnswer? = nil
 }
 
 package nonisolated struct WireZoneEnd: Sendable {
@@ -255,7 +285,7 @@ nonisolated extension WireZoneEndReason: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireFetchDatabaseChanges: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FetchDatabaseChanges"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}token\0\u{1}limit\0\u{3}with_ends\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}token\0\u{1}limit\0\u{3}with_ends\0\u{1}then\0\u{1}follows\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -267,12 +297,18 @@ nonisolated extension WireFetchDatabaseChanges: SwiftProtobuf.Message, SwiftProt
       case 2: try { try decoder.decodeSingularBytesField(value: &self.token) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.limit) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.withEnds) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._then) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.follows) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.database != .unspecified {
       try visitor.visitSingularEnumField(value: self.database, fieldNumber: 1)
     }
@@ -285,6 +321,12 @@ nonisolated extension WireFetchDatabaseChanges: SwiftProtobuf.Message, SwiftProt
     if self.withEnds != false {
       try visitor.visitSingularBoolField(value: self.withEnds, fieldNumber: 4)
     }
+    try { if let v = self._then {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
+    if self.follows != false {
+      try visitor.visitSingularBoolField(value: self.follows, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -293,6 +335,8 @@ nonisolated extension WireFetchDatabaseChanges: SwiftProtobuf.Message, SwiftProt
     if lhs.token != rhs.token {return false}
     if lhs.limit != rhs.limit {return false}
     if lhs.withEnds != rhs.withEnds {return false}
+    if lhs._then != rhs._then {return false}
+    if lhs.follows != rhs.follows {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -300,7 +344,7 @@ nonisolated extension WireFetchDatabaseChanges: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireFetchDatabaseChangesAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FetchDatabaseChangesAnswer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}ended\0\u{1}changed\0\u{1}token\0\u{3}more_coming\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}ended\0\u{1}changed\0\u{1}token\0\u{3}more_coming\0\u{1}then\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -312,12 +356,17 @@ nonisolated extension WireFetchDatabaseChangesAnswer: SwiftProtobuf.Message, Swi
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.changed) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.token) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.moreComing) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._then) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.ended.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.ended, fieldNumber: 1)
     }
@@ -330,6 +379,9 @@ nonisolated extension WireFetchDatabaseChangesAnswer: SwiftProtobuf.Message, Swi
     if self.moreComing != false {
       try visitor.visitSingularBoolField(value: self.moreComing, fieldNumber: 4)
     }
+    try { if let v = self._then {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -338,6 +390,7 @@ nonisolated extension WireFetchDatabaseChangesAnswer: SwiftProtobuf.Message, Swi
     if lhs.changed != rhs.changed {return false}
     if lhs.token != rhs.token {return false}
     if lhs.moreComing != rhs.moreComing {return false}
+    if lhs._then != rhs._then {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

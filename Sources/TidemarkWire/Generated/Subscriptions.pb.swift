@@ -10,6 +10,11 @@
 
 /// SPDX-License-Identifier: Apache-2.0
 
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 package import SwiftProtobuf
 
 // If the compiler emits an error on this type, it is because this file
@@ -324,9 +329,59 @@ package nonisolated struct WirePush: Sendable {
   /// The zones that moved, where the server knows them; a fetch of the database's changes names them all.
   package var zones: [WireZoneID] = []
 
+  /// What moved, where the server believes that the client has read all before it.
+  package var changes: WirePushedChanges {
+    get {_changes ?? WirePushedChanges()}
+    set {_changes = newValue}
+  }
+  /// Returns true if `changes` has been explicitly set.
+  package var hasChanges: Bool {self._changes != nil}
+  /// Clears the value of `changes`. Subsequent reads from it will return its default value.
+  package mutating func clearChanges() {self._changes = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+
+  fileprivate var _changes: WirePushedChanges? = nil
+}
+
+/// The answer to a FetchDatabaseChanges with these tokens, as it would have been when the push was made. A client that has others
+/// asks; so does one that was pushed something else since it last asked.
+package nonisolated struct WirePushedChanges: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var databaseToken: Data = Data()
+
+  package var zone: WireZoneID {
+    get {_zone ?? WireZoneID()}
+    set {_zone = newValue}
+  }
+  /// Returns true if `zone` has been explicitly set.
+  package var hasZone: Bool {self._zone != nil}
+  /// Clears the value of `zone`. Subsequent reads from it will return its default value.
+  package mutating func clearZone() {self._zone = nil}
+
+  package var zoneToken: Data = Data()
+
+  /// With `then` for the zone.
+  package var answer: WireFetchDatabaseChangesAnswer {
+    get {_answer ?? WireFetchDatabaseChangesAnswer()}
+    set {_answer = newValue}
+  }
+  /// Returns true if `answer` has been explicitly set.
+  package var hasAnswer: Bool {self._answer != nil}
+  /// Clears the value of `answer`. Subsequent reads from it will return its default value.
+  package mutating func clearAnswer() {self._answer = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _zone: WireZoneID? = nil
+  fileprivate var _answer: WireFetchDatabaseChangesAnswer? = nil
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -802,7 +857,7 @@ nonisolated extension WireSubscriptionResult: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension WirePush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Push"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}subscription_id\0\u{1}database\0\u{1}kind\0\u{1}zones\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}subscription_id\0\u{1}database\0\u{1}kind\0\u{1}zones\0\u{1}changes\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -814,12 +869,17 @@ nonisolated extension WirePush: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       case 2: try { try decoder.decodeSingularEnumField(value: &self.database) }()
       case 3: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.zones) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._changes) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.subscriptionID.isEmpty {
       try visitor.visitSingularStringField(value: self.subscriptionID, fieldNumber: 1)
     }
@@ -832,6 +892,9 @@ nonisolated extension WirePush: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if !self.zones.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.zones, fieldNumber: 4)
     }
+    try { if let v = self._changes {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -840,6 +903,56 @@ nonisolated extension WirePush: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if lhs.database != rhs.database {return false}
     if lhs.kind != rhs.kind {return false}
     if lhs.zones != rhs.zones {return false}
+    if lhs._changes != rhs._changes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WirePushedChanges: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".PushedChanges"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}database_token\0\u{1}zone\0\u{3}zone_token\0\u{1}answer\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.databaseToken) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._zone) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.zoneToken) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._answer) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.databaseToken.isEmpty {
+      try visitor.visitSingularBytesField(value: self.databaseToken, fieldNumber: 1)
+    }
+    try { if let v = self._zone {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if !self.zoneToken.isEmpty {
+      try visitor.visitSingularBytesField(value: self.zoneToken, fieldNumber: 3)
+    }
+    try { if let v = self._answer {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WirePushedChanges, rhs: WirePushedChanges) -> Bool {
+    if lhs.databaseToken != rhs.databaseToken {return false}
+    if lhs._zone != rhs._zone {return false}
+    if lhs.zoneToken != rhs.zoneToken {return false}
+    if lhs._answer != rhs._answer {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -75,8 +75,8 @@ private enum Envelopes {
                 key: ZoneKey(database: viewpoint.database, name: query.zoneName ?? ""), token: query.token,
                 limit: query.limit, device: viewpoint.device, store: viewpoint.store, limits: limits)
         case .fetchDatabaseChanges(let request):
-            let query = DatabaseChangesQuery(request)
-            _ = ChangeToken.number(
+            let query = DatabaseChangesQuery(request, by: viewpoint)
+            _ = ChangeToken.position(
                 inDatabaseFeedOf: viewpoint.database, from: query.token, store: viewpoint.store)
         case .modifySubscriptions(let request):
             for save in request.saves {
@@ -181,8 +181,11 @@ private enum EnvelopeSeeds {
         client {
             $0.fetchDatabaseChanges.database = .private
             $0.fetchDatabaseChanges.token = Data(
-                ChangeToken.database(store: Envelopes.viewpoint.store, viewer: Envelopes.viewpoint.database, number: 5)
-                    .bytes)
+                ChangeToken.database(
+                    store: Envelopes.viewpoint.store, viewer: Envelopes.viewpoint.database,
+                    position: FeedPosition(number: 5)
+                ).bytes)
+            $0.fetchDatabaseChanges.then.zone.name = "Notes"
         },
         client {
             var subscription = WireSubscription()

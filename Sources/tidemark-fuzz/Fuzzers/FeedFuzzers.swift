@@ -66,11 +66,12 @@ private enum FeedPages {
 
     static func askDatabase(_ token: [UInt8]) throws(Finding) -> Bool {
         guard
-            case .success(let after) = ChangeToken.number(
+            case .success(let after) = ChangeToken.position(
                 inDatabaseFeedOf: key.database, from: token, store: store)
         else { return false }
-        let entry = DatabaseFeedEntry(number: 6, zone: ZoneID(11), key: key, removal: nil)
-        let read = DatabaseFeedRead(head: 7, oldestToken: 4, isBehind: false, entries: [entry], hasMore: false)
+        let entry = DatabaseFeedEntry(number: 6, zone: ZoneID(11), key: key, changeNumber: 3, removal: nil)
+        let news = DatabaseFeedEntry(number: nil, zone: ZoneID(12), key: key, changeNumber: 4, removal: nil)
+        let read = DatabaseFeedRead(head: 7, oldestToken: 4, unnumbered: [news], entries: [entry], hasMore: false)
         let made = DatabasePage.make(of: read, viewer: key.database, after: after, entriesMax: 10, store: store)
         guard case .success(let page) = made else { return false }
         try Finding.unless(
@@ -99,7 +100,10 @@ private enum FeedSeeds {
         .zone(FeedPages.key, store: FeedPages.store, position: .init(zone: ZoneID(11), number: 5)),
         .zone(FeedPages.key, store: FeedPages.store, position: .init(zone: ZoneID(11), number: 4, begunAt: .max)),
         .zone(FeedPages.key, store: StoreIncarnation(.max), position: .init(zone: ZoneID(-1), number: .max)),
-        .database(store: FeedPages.store, viewer: FeedPages.key.database, number: 5),
+        .database(store: FeedPages.store, viewer: FeedPages.key.database, position: FeedPosition(number: 5)),
+        .database(
+            store: FeedPages.store, viewer: FeedPages.key.database,
+            position: FeedPosition(number: 5, ahead: [.init(zone: ZoneID(12), changeNumber: 4)])),
     ]
 
     private static let versions: [ChangeTag] = [

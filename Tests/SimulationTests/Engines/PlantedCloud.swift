@@ -24,16 +24,18 @@ final class PlantedCloud: SyncEngineCloud {
 
     // MARK: Where faults are made
 
-    func databaseChanges(since token: CKServerChangeToken?) async throws(CKError) -> SyncEngineDatabasePage {
-        var page = try await base.databaseChanges(since: token)
+    func databaseChanges(
+        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool
+    ) async throws(CKError) -> SyncEngineDatabasePage {
+        var page = try await base.databaseChanges(since: token, expecting: place, asPushed: asPushed)
         if fault == .zoneEndsUntold { page.deletions = [] }
         return page
     }
 
     func zoneChanges(
-        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool
     ) async throws(CKError) -> SyncEngineZonePage {
-        var page = try await base.zoneChanges(in: zoneID, since: token)
+        var page = try await base.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed)
         if fault == .moreComingForgotten { page.moreComing = false }
         return page
     }

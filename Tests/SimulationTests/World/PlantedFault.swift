@@ -29,6 +29,8 @@ enum PlantedFault: String, CaseIterable, Sendable {
     case feedNeverBehind
     /// The token of the database feed is one number past what was given out.
     case feedTokenOneTooFar
+    /// The token of the database feed is one change past what it told of a zone that had no number.
+    case feedAheadOneTooFar
     /// A device that starts again uses the numbers of its requests again.
     case reusedRequestID
     /// A device that comes back without its tokens is not told of what ended meanwhile.

@@ -54,7 +54,13 @@ final class PlantedStorage: Storage {
     }
 
     func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead> {
-        var page = try await base.zonePage(query)
+        try await spoilt(try await base.zonePage(query), of: query)
+    }
+
+    private func spoilt(
+        _ page: StoreRead<ZonePageRead>, of query: ZonePageQuery
+    ) async throws(StorageError) -> StoreRead<ZonePageRead> {
+        var page = page
         switch fault {
         case .tokenOneTooFar:
             page.zone?.changeNumber += 1
@@ -76,12 +82,21 @@ final class PlantedStorage: Storage {
     }
 
     func databaseFeed(
-        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
-    ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
-        var read = try await base.databaseFeed(of: viewer, after: after, entriesMax: entriesMax)
-        if fault == .feedNeverBehind, after != nil { read.isBehind = false }
-        if fault == .feedTokenOneTooFar { read.head += 1 }
-        return read
+        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int, then query: ZonePageQuery?
+    ) async throws(StorageError) -> (feed: StoreRead<DatabaseFeedRead>, page: StoreRead<ZonePageRead>?) {
+        var (feed, page) = try await base.databaseFeed(of: viewer, after: after, entriesMax: entriesMax, then: query)
+        switch fault {
+        case .feedNeverBehind where after != nil: feed.unnumbered = []
+        case .feedTokenOneTooFar: feed.head += 1
+        case .feedAheadOneTooFar:
+            feed.unnumbered = feed.unnumbered.map {
+                DatabaseFeedEntry(
+                    number: nil, zone: $0.zone, key: $0.key, changeNumber: $0.changeNumber + 1, removal: $0.removal)
+            }
+        default: break
+        }
+        if let query, let read = page { page = try await spoilt(read, of: query) }
+        return (feed, page)
     }
 
     func advanceDatabaseFeed(

@@ -17,9 +17,10 @@ import TidemarkTestSupport
     }
 
     func databaseToken(
-        store: StoreIncarnation = store, viewer: DatabaseID = database, number: ChangeNumber = 5
+        store: StoreIncarnation = store, viewer: DatabaseID = database, number: ChangeNumber = 5,
+        ahead: [FeedPosition.Ahead] = []
     ) -> ChangeToken {
-        .database(store: store, viewer: viewer, number: number)
+        .database(store: store, viewer: viewer, position: FeedPosition(number: number, ahead: ahead))
     }
 
     @Test func `R-200: tokens come back as they were given out`() {
@@ -29,15 +30,21 @@ import TidemarkTestSupport
                 let tokens = [
                     zoneToken(store: StoreIncarnation(.max), zone: zone, number: number, begunAt: zone),
                     databaseToken(viewer: DatabaseID(zone), number: number),
+                    databaseToken(ahead: [.init(zone: ZoneID(zone), changeNumber: number)]),
                 ]
                 for token in tokens { #expect(ChangeToken(bytes: token.bytes) == token) }
             }
         }
         #expect(zoneToken().bytes.count <= 40)
+        let full = (1...Int64(FeedPosition.aheadMax)).map { FeedPosition.Ahead(zone: ZoneID($0), changeNumber: 1_000) }
+        #expect(ChangeToken(bytes: databaseToken(ahead: full).bytes) == databaseToken(ahead: full))
+        #expect(databaseToken(ahead: full).bytes.count <= 64)
+        #expect(ChangeToken(bytes: databaseToken(ahead: full + full).bytes) == nil, "more than servers give out")
     }
 
     @Test func `R-200, I-6: a token that was cut or garbled is no token`() {
-        for token in [zoneToken(), databaseToken()] {
+        let ahead = [FeedPosition.Ahead(zone: ZoneID(70), changeNumber: 300)]
+        for token in [zoneToken(), databaseToken(), databaseToken(ahead: ahead)] {
             let bytes = token.bytes
             for count in 0..<bytes.count { #expect(ChangeToken(bytes: Array(bytes.prefix(count))) == nil) }
             for index in bytes.indices {
@@ -83,16 +90,16 @@ import TidemarkTestSupport
     }
 
     @Test func `R-200, R-220, R-701: the same for database tokens`() {
-        let rows: [(name: String, bytes: [UInt8], answer: Result<ChangeNumber?, FailureReason>)] = [
+        let rows: [(name: String, bytes: [UInt8], answer: Result<FeedPosition?, FailureReason>)] = [
             ("none", [], .success(nil)),
-            ("its own", databaseToken().bytes, .success(5)),
+            ("its own", databaseToken().bytes, .success(FeedPosition(number: 5))),
             ("no token", [9], .failure(.tokenInvalid)),
             ("of a zone", zoneToken().bytes, .failure(.tokenInvalid)),
             ("of another user", databaseToken(viewer: DatabaseID(8)).bytes, .failure(.tokenInvalid)),
             ("of another store", databaseToken(store: StoreIncarnation(1)).bytes, .failure(.tokenExpired)),
         ]
         for row in rows {
-            let answer = ChangeToken.number(inDatabaseFeedOf: database, from: row.bytes, store: store)
+            let answer = ChangeToken.position(inDatabaseFeedOf: database, from: row.bytes, store: store)
             #expect(answer == row.answer, "\(row.name)")
         }
     }

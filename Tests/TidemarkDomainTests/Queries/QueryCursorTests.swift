@@ -49,7 +49,7 @@ import TidemarkTestSupport
             change(&other)
             #expect(read(bytes, query: other) == .failure(.cursorInvalid), "\(other)")
         }
-        let token = ChangeToken.database(store: store, viewer: database, number: 1)
+        let token = ChangeToken.database(store: store, viewer: database, position: FeedPosition(number: 1))
         #expect(read(token.bytes) == .failure(.cursorInvalid))
     }
 

@@ -250,11 +250,13 @@ private final class SignedInCloud: SyncEngineCloud {
     func modifyRecords(
         saving records: [CKRecord], deleting recordIDs: [CKRecord.ID], atomicByZone: Bool
     ) async throws(CKError) -> SyncEngineRecordResults { throw CKError(.serverRejectedRequest) }
-    func databaseChanges(since token: CKServerChangeToken?) async throws(CKError) -> SyncEngineDatabasePage {
+    func databaseChanges(
+        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool
+    ) async throws(CKError) -> SyncEngineDatabasePage {
         throw CKError(.serverRejectedRequest)
     }
     func zoneChanges(
-        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool
     ) async throws(CKError) -> SyncEngineZonePage { throw CKError(.serverRejectedRequest) }
     func close() {}
 }

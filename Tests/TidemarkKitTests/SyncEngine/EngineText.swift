@@ -112,8 +112,8 @@ extension SyncEngineRequest {
         case .modifyRecords(let batch, _):
             let atomic = batch.atomicByZone ? ["atomic"] : []
             return words(["→ records"] + batch.changes.map(\.text) + atomic)
-        case .databaseChanges(let token, _): return "→ feed(\(text(token)))"
-        case .zoneChanges(let zoneID, let token, _): return "→ \(zoneID.zoneName)(\(text(token)))"
+        case .databaseChanges(let token, _, _, _): return "→ feed(\(text(token)))"
+        case .zoneChanges(let zoneID, let token, _, _): return "→ \(zoneID.zoneName)(\(text(token)))"
         }
     }
 }

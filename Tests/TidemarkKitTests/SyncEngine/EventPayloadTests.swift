@@ -187,7 +187,7 @@ import TidemarkFields
             recordType: CKRecord.SystemType.share, fields: .init(),
             metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
         harness.respond = { request in
-            guard case .zoneChanges(_, let token, _) = request else { return nil }
+            guard case .zoneChanges(_, let token, _, _) = request else { return nil }
             var page = SyncEngineZonePage(
                 modifications: [.init(record: share)], deletions: [], token: .of("z1.1"), moreComing: false)
             if token != nil {

@@ -109,19 +109,19 @@ final class FakeCloud: SyncEngineCloud, @unchecked Sendable {
         return results
     }
 
-    func databaseChanges(since token: CKServerChangeToken?) async throws(CKError) -> SyncEngineDatabasePage {
-        guard case .databasePage(let page) = try await ask(.databaseChanges(since: token, .init())) else {
-            throw CKError(.internalError)
-        }
+    func databaseChanges(
+        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool
+    ) async throws(CKError) -> SyncEngineDatabasePage {
+        let request = SyncEngineRequest.databaseChanges(since: token, expecting: place, asPushed: asPushed, .init())
+        guard case .databasePage(let page) = try await ask(request) else { throw CKError(.internalError) }
         return page
     }
 
     func zoneChanges(
-        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool
     ) async throws(CKError) -> SyncEngineZonePage {
-        guard case .zonePage(let page) = try await ask(.zoneChanges(in: zoneID, since: token, .init())) else {
-            throw CKError(.internalError)
-        }
+        let request = SyncEngineRequest.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed, .init())
+        guard case .zonePage(let page) = try await ask(request) else { throw CKError(.internalError) }
         return page
     }
 }

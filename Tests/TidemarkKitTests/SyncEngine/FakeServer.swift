@@ -113,8 +113,8 @@ final class FakeServer: @unchecked Sendable {
         case .ensureSubscription(let id): .success(.subscription(id ?? "found"))
         case .modifyZones(let saving, let deleting, _): .success(.zoneResults(modify(saving, deleting)))
         case .modifyRecords(let batch, _): .success(.recordResults(modify(batch)))
-        case .databaseChanges(let token, _): databaseChanges(since: token).map(SyncEngineAnswer.databasePage)
-        case .zoneChanges(let zoneID, let token, _):
+        case .databaseChanges(let token, _, _, _): databaseChanges(since: token).map(SyncEngineAnswer.databasePage)
+        case .zoneChanges(let zoneID, let token, _, _):
             zoneChanges(in: zoneID, since: token).map(SyncEngineAnswer.zonePage)
         }
     }

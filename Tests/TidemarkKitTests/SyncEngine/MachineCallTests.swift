@@ -322,6 +322,57 @@ import Testing
         #expect(harness.unfetched == [])
     }
 
+    @Test func `R-508, R-522: the feed is asked for together with what would be read next`() {
+        let harness = MachineHarness(automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.server.save(zone: zone("B"))
+        harness.advance(by: .seconds(1))
+        var places: [String] = []
+        harness.holds = { request in
+            guard case .databaseChanges(_, let place, _, _) = request else { return false }
+            places.append(place.map { "\($0.zoneID.zoneName) \($0.token?.text ?? "nil")" } ?? "none")
+            return false
+        }
+        let tokens = ["A", "B"].map { harness.machine.snapshot.zoneTokens[zone($0)]?.text ?? "none" }
+        harness.machine.pushReceived([], at: harness.moment)
+        harness.run()
+        harness.machine.pushReceived([zone("A"), zone("B")], at: harness.moment)
+        harness.run()
+        harness.machine.pushReceived([zone("new")], at: harness.moment)
+        harness.run()
+        var options = CKSyncEngine.FetchChangesOptions()
+        options.prioritizedZoneIDs = [zone("B")]
+        harness.machine.snapshot.unfetchedZones.add(zone("A"))
+        harness.machine.snapshot.unfetchedZones.add(zone("B"))
+        harness.fetch(options)
+        harness.run()
+        #expect(places == ["none", "A \(tokens[0])", "new nil", "B \(tokens[1])"])
+    }
+
+    @Test func `R-613: what was pushed since the feed was asked for is not taken from what came with it`() {
+        let harness = MachineHarness(automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.server.save(zone: zone("B"))
+        harness.advance(by: .seconds(1))
+        var asOfFeed: [String] = []
+        harness.respond = { request in
+            if case .zoneChanges(let zoneID, _, let isAsOfFeed, _) = request {
+                asOfFeed.append("\(zoneID.zoneName) \(isAsOfFeed)")
+            }
+            return nil
+        }
+        harness.server.save("1", in: zone("A"), value: "x")
+        harness.server.save("2", in: zone("B"), value: "x")
+        harness.holds = { $0.isFeed }
+        harness.machine.pushReceived([zone("A"), zone("B")], at: harness.moment)
+        harness.run()
+        harness.holds = { _ in false }
+        harness.machine.pushReceived([zone("B")], at: harness.moment)
+        harness.release()
+        #expect(asOfFeed == ["A true", "B false"])
+        #expect(harness.unfetched == [])
+    }
+
     @Test func `R-504, R-503: an engine that stops cancels its requests and ends all calls`() {
         let harness = started()
         harness.holds = { $0.isFeed }

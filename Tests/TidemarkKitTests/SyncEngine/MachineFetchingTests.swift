@@ -51,7 +51,7 @@ import Testing
         harness.run()
         harness.log = []
         harness.respond = { request in
-            guard case .databaseChanges(let token?, _) = request else { return nil }
+            guard case .databaseChanges(let token?, _, _, _) = request else { return nil }
             return .success(
                 .databasePage(.init(modifications: [], deletions: [], token: token, moreComing: true)))
         }
@@ -127,7 +127,8 @@ import Testing
         var groups: [String] = []
         harness.respond = { request in
             switch request {
-            case .databaseChanges(_, let group), .zoneChanges(_, _, let group): groups.append(group.operationGroupID)
+            case .databaseChanges(_, _, _, let group), .zoneChanges(_, _, _, let group):
+                groups.append(group.operationGroupID)
             default: break
             }
             return nil
@@ -198,7 +199,7 @@ import Testing
     @Test func `R-541, R-550: a zone that fails has its end with the error, others go on, the call throws`() {
         let harness = filled()
         harness.respond = { request in
-            if case .zoneChanges(zone("A"), _, _) = request { return .error(.permissionFailure) }
+            if case .zoneChanges(zone("A"), _, _, _) = request { return .error(.permissionFailure) }
             return nil
         }
         let call = harness.fetch()
@@ -228,7 +229,7 @@ import Testing
     func `R-551: a zone that is gone is forgotten, with the error in its end`(code: CKError.Code) {
         let harness = filled()
         harness.respond = { request in
-            if case .zoneChanges(zone("A"), _, _) = request { return .error(code) }
+            if case .zoneChanges(zone("A"), _, _, _) = request { return .error(code) }
             return nil
         }
         harness.fetch()
@@ -246,7 +247,7 @@ import Testing
         #expect(harness.machine.snapshot.zoneTokens[zone("A")] != nil)
         harness.server.save("1", in: zone("A"), value: "y")
         harness.respond = { request in
-            if case .zoneChanges(zone("A"), _, _) = request { return .error(code) }
+            if case .zoneChanges(zone("A"), _, _, _) = request { return .error(code) }
             return nil
         }
         harness.fetch()
@@ -266,7 +267,7 @@ import Testing
         harness.log = []
         harness.server.save("1", in: zone("A"), value: "y")
         harness.respond = { request in
-            if case .zoneChanges(_, .some, _) = request { return .error(.changeTokenExpired) }
+            if case .zoneChanges(_, .some, _, _) = request { return .error(.changeTokenExpired) }
             return nil
         }
         harness.fetch()
@@ -284,7 +285,7 @@ import Testing
         harness.run()
         harness.log = []
         harness.respond = { request in
-            if case .databaseChanges(.some, _) = request { return .error(.changeTokenExpired) }
+            if case .databaseChanges(.some, _, _, _) = request { return .error(.changeTokenExpired) }
             return nil
         }
         harness.fetch()

@@ -149,7 +149,7 @@ import Testing
     @Test func `R-507, R-552: a server that does not know the database token is asked for the subscription again`() {
         let harness = idle()
         harness.respond = { request in
-            if case .databaseChanges(.some, _) = request { return .error(.changeTokenExpired) }
+            if case .databaseChanges(.some, _, _, _) = request { return .error(.changeTokenExpired) }
             return nil
         }
         harness.machine.pushReceived([], at: harness.moment)

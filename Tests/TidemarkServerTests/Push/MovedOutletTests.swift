@@ -2,6 +2,7 @@
 
 import Synchronization
 import Testing
+import TidemarkService
 import TidemarkSessions
 
 @Suite struct MovedOutletTests {
@@ -10,7 +11,7 @@ import TidemarkSessions
         let outlet = MovedOutlet()
         outlet.connect { _ in count.add(1, ordering: .relaxed) }
         // Enough to end the stack if each left the next one deeper.
-        for _ in 0..<100_000 { outlet.moved([]) }
+        for _ in 0..<100_000 { outlet.moved(ZonesMoved([])) }
         #expect(count.load(ordering: .relaxed) == 100_000)
     }
 }

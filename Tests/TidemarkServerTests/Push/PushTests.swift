@@ -84,7 +84,7 @@ import TidemarkWire
         #expect(other.pushes.isEmpty)
     }
 
-    @Test func `R-253: what moves in one turn is pushed once, encoded once for all`() throws {
+    @Test func `R-253: what one commit moves is pushed once, encoded once for all`() throws {
         let world = SessionWorld()
         let (first, other) = try pair(world)
         let third = try world.enter(device: 3)
@@ -96,10 +96,10 @@ import TidemarkWire
         }
         let device = DeviceID(high: 0, low: 1)
         hub.committed(
-            ["b", "a", "b"].map {
-                ZoneNotice(database: identity.privateDatabase, device: device, zoneName: $0)
-            })
-        hub.committed([ZoneNotice(database: identity.privateDatabase, device: device, zoneName: "c")])
+            ZonesMoved(
+                ["b", "a", "c", "b"].map {
+                    ZoneNotice(database: identity.privateDatabase, device: device, zoneName: $0)
+                }))
         world.scheduler.runUntilIdle()
         #expect(first.pushes.isEmpty)
         for client in [other, third] { #expect(Self.names(client.pushes) == [["a", "b", "c"]]) }
@@ -116,16 +116,36 @@ import TidemarkWire
             ZoneNotice(
                 database: identity.privateDatabase, device: DeviceID(high: 0, low: device), zoneName: zone)
         }
-        world.server.hub.committed([notice("a", 1), notice("b", 2), notice("c", 1), notice("c", 2)])
+        world.server.hub.committed(
+            ZonesMoved([notice("a", 1), notice("b", 2), notice("c", 1), notice("c", 2)]))
         world.scheduler.runUntilIdle()
         #expect(Self.names(first.pushes) == [["b", "c"]])
         #expect(Self.names(other.pushes) == [["a", "c"]])
         // What several devices changed in one transaction comes as changed by nobody in particular.
         let together = ZoneNotice(database: identity.privateDatabase, device: .nobody, zoneName: "d")
-        world.server.hub.committed([together, notice("e", 1)])
+        world.server.hub.committed(ZonesMoved([together, notice("e", 1)]))
         world.scheduler.runUntilIdle()
         #expect(Self.names(first.pushes).last == ["d"])
         #expect(Self.names(other.pushes).last == ["d", "e"])
+    }
+
+    @Test func `R-253: a push does not wait to hear of subscriptions made elsewhere; who made them is told after`()
+        throws
+    {
+        let world = SessionWorld()
+        let (first, other) = try pair(world)
+        let remote = try world.enter(device: 3, server: world.anotherServer())
+        try remote.subscribe("more")
+        for client in [first, other] { client.forgetInbox() }
+        try first.save("a", in: "notes")
+        #expect(Self.names(other.pushes) == [["notes"], [], []])
+        #expect(other.pushes.map(\.subscriptionID) == ["all", "all", "more"])
+        #expect(first.pushes.map(\.subscriptionID) == ["all", "more"])
+        for client in [first, other] { client.forgetInbox() }
+        world.scheduler.advance(by: .seconds(60))
+        for client in [first, other] { client.forgetInbox() }
+        try first.save("b", in: "notes")
+        #expect(other.pushes.map(\.subscriptionID) == ["all", "more"] && first.pushes.isEmpty, "nothing is new")
     }
 
     @Test func `R-253: a device that connects or subscribes is told once that it may have missed something`() throws {

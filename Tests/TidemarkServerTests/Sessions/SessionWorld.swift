@@ -244,6 +244,17 @@ extension TestClient {
         }
     }
 
+    func deleteZone(_ name: String) throws {
+        var request = WireModifyZones()
+        request.database = .private
+        request.stamp = stamp()
+        request.deletes = [Self.zone(name)]
+        let answer = try ask(.modifyZones(request))
+        guard case .modifyZones(let zones)? = answer, zones.deletes.first?.failure.code == .unspecified else {
+            throw SessionWorld.Unexpected(answer)
+        }
+    }
+
     func saving(_ name: String, in zone: String, text: String = "text") throws -> WireModifyRecords {
         var save = WireRecordSave()
         save.name = name

@@ -9,44 +9,104 @@ import TidemarkTestKit
 @Suite struct FeedReaderTests {
     private let device = DeviceID(high: 2, low: 2)
 
-    @Test func `R-703: a feed that is up to date is read without a lock, one that is behind is numbered`() throws {
-        let fixture = try ServiceFixture()
+    @Test func `R-703: zones that moved are told of without numbers; many of them, and ends, are numbered`() throws {
+        let names = (0..<FeedPosition.aheadMax + 1).map { "z\($0)" }
+        let fixture = try ServiceFixture(zones: names)
         let script = FaultScript()
         let service = fixture.server(faults: script.plan)
         try fixture.scheduler.simulate {
             let viewer = fixture.key().database
-            let first = try await service.databaseChanges(of: viewer, token: [], zonesMax: 0).get()
-            #expect(first.changed.map(\.key.name) == ["notes"])
-            #expect(script.count(.advanceSent) == 1)
-            let second = try await service.databaseChanges(of: viewer, token: first.token.bytes, zonesMax: 0).get()
+            func page(after token: [UInt8], max: Int = 0) async throws -> DatabasePage {
+                try await service.databaseChanges(of: viewer, token: token, zonesMax: max).get()
+            }
+            let first = try await page(after: [])
+            #expect(Set(first.changed.map(\.key.name)) == Set(names))
+            #expect(script.count(.advanceSent) == 1, "too many for a token")
+            let second = try await page(after: first.token.bytes)
             #expect(second.changed.isEmpty && second.token == first.token)
-            #expect(script.count(.advanceSent) == 1, "nothing was new")
+            var last = second
+            for round in 1...3 as ClosedRange<UInt64> {
+                let saved = try fixture.saving(["r"], zone: "z1", text: "\(round)", id: RequestID(device, round))
+                _ = try await service.modify(saved, in: viewer).get()
+                let next = try await page(after: last.token.bytes)
+                #expect(next.changed.map(\.key.name) == ["z1"] && next.token != last.token)
+                #expect(try await page(after: next.token.bytes).changed.isEmpty, "told once")
+                #expect(try await page(after: second.token.bytes).changed.map(\.key.name) == ["z1"])
+                last = next
+            }
+            #expect(script.count(.advanceSent) == 1, "nothing was numbered")
+            let deletion = ZonesRequest(id: RequestID(device, 4), saves: [], deletes: ["z2"])
+            _ = await service.modifyZones(in: viewer, deletion)
+            let ended = try await page(after: last.token.bytes)
+            #expect(ended.ended.map(\.key.name) == ["z2"] && ended.changed.isEmpty)
+            #expect(script.count(.advanceSent) == 2)
+            // Two zones and room for one.
+            for (counter, zone) in [(5, "z3"), (6, "z4")] as [(UInt64, String)] {
+                let saved = try fixture.saving(["r"], zone: zone, text: "x", id: RequestID(device, counter))
+                _ = try await service.modify(saved, in: viewer).get()
+            }
+            let cut = try await page(after: ended.token.bytes, max: 1)
+            let rest = try await page(after: cut.token.bytes, max: 1)
+            #expect((cut.changed + rest.changed).map(\.key.name) == ["z3", "z4"])
+            #expect(cut.moreComing && !rest.moreComing && script.count(.advanceSent) == 3)
         }
     }
 
-    @Test func `a feed that devices were told has moved is numbered without a look, once, and also if nothing is new`()
-        throws
-    {
-        let fixture = try ServiceFixture()
-        let script = FaultScript()
-        let service = fixture.server(faults: script.plan)
+    @Test func `a zone's page that is wanted comes with the feed; if it cannot, the feed comes alone`() throws {
+        let fixture = try ServiceFixture(zones: ["notes", "other"])
+        let service = fixture.server()
         try fixture.scheduler.simulate {
             let viewer = fixture.key().database
-            service.feedMoved(of: viewer)
-            let first = try await service.databaseChanges(of: viewer, token: [], zonesMax: 0).get()
-            #expect(first.changed.map(\.key.name) == ["notes"])
-            #expect(script.count(.advanceSent) == 1 && script.count(.callSent) == 0)
-            service.feedMoved(of: viewer)
-            let second = try await service.databaseChanges(of: viewer, token: first.token.bytes, zonesMax: 0).get()
-            #expect(second.changed.isEmpty && second.token == first.token)
-            #expect(script.count(.advanceSent) == 2 && script.count(.callSent) == 0)
-            _ = try await service.databaseChanges(of: viewer, token: first.token.bytes, zonesMax: 0).get()
-            #expect(script.count(.advanceSent) == 2 && script.count(.callSent) == 1)
+            let saved = try fixture.saving(["a"], text: "x", id: RequestID(device, 1))
+            _ = try await service.modify(saved, in: viewer).get()
+            func ask(_ zone: String, feed: [UInt8] = [], token: [UInt8] = []) async throws -> DatabasePageAndZone {
+                let question = ZoneQuestion(
+                    key: ZoneKey(database: viewer, name: zone), token: token, recordsMax: 0,
+                    device: DeviceID(high: 3, low: 3))
+                return try await service.databaseChanges(
+                    of: viewer, token: feed, zonesMax: 0, tellsEnds: false, then: question
+                ).get()
+            }
+            let first = try await ask("notes")
+            let alone = try await service.zoneChanges(of: fixture, token: []).get()
+            #expect(first.zonePage?.entries.map(\.name) == ["a"] && first.zonePage?.token == alone.token)
+            #expect(first.page.changed.map(\.key.name) == ["notes", "other"])
+            let next = try await ask("notes", feed: first.page.token.bytes, token: alone.token.bytes)
+            #expect(next.page.changed.isEmpty && next.zonePage?.entries.isEmpty == true)
+            for (zone, token) in [("none", []), (ZoneName.default, []), ("other", alone.token.bytes), ("notes", [1])] {
+                let answer = try await ask(zone, token: token)
+                #expect(answer.zonePage == nil && answer.page == first.page, "\(zone)")
+            }
+            // In another life of the store each token is told to be expired for itself.
+            fixture.database.renewIncarnation()
+            let renewed = try await ask("notes", token: alone.token.bytes)
+            #expect(renewed.zonePage == nil && renewed.page.changed.count == 2)
+            let fresh = try await ask("notes", feed: renewed.page.token.bytes)
+            #expect(fresh.zonePage?.token.store == renewed.page.token.store)
+        }
+    }
+
+    @Test func `I-7: a zone's page that comes with the feed is cut at a moderate size`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let viewer = fixture.key().database
+            let text = String(repeating: "x", count: 30_000)
+            let saved = try fixture.saving(["a", "b", "c", "d"], text: text, id: RequestID(device, 1))
+            _ = try await service.modify(saved, in: viewer).get()
+            let question = ZoneQuestion(
+                key: fixture.key(), token: [], recordsMax: 0, device: DeviceID(high: 3, low: 3))
+            let answer = try await service.databaseChanges(
+                of: viewer, token: [], zonesMax: 0, tellsEnds: false, then: question
+            ).get()
+            let page = try #require(answer.zonePage)
+            #expect(page.entries.map(\.name) == ["a", "b"] && page.moreComing)
+            #expect(try await service.zoneChanges(of: fixture, token: page.token.bytes).get().entries.count == 2)
         }
     }
 
     @Test func `I-2: the feed is told only after its numbers are durable`() throws {
-        let fixture = try ServiceFixture()
+        let fixture = try ServiceFixture(zones: (0..<FeedPosition.aheadMax + 1).map { "z\($0)" })
         let script = FaultScript(always: [.advanceSent: .disconnect])
         let service = fixture.server(faults: script.plan)
         try fixture.scheduler.simulate {

@@ -168,7 +168,7 @@ import TidemarkTestKit
         let notices = Log<ZoneNotice>()
         let durable = Log<Int>()
         let service = fixture.server(onMoved: { told in
-            for notice in told { notices.append(notice) }
+            for notice in told.notices { notices.append(notice) }
             let key = fixture.key("a")
             fixture.scheduler.run {
                 let zone = try? await MemoryStore(fixture.database).records(named: [], in: key).zone
@@ -199,7 +199,8 @@ import TidemarkTestKit
         let fixture = try ServiceFixture()
         let notices = Log<ZoneNotice>()
         let service = fixture.server(
-            faults: FaultScript(always: slowCommits).plan, onMoved: { for notice in $0 { notices.append(notice) } })
+            faults: FaultScript(always: slowCommits).plan,
+            onMoved: { for notice in $0.notices { notices.append(notice) } })
         let devices = [device, DeviceID(high: 3, low: 3), DeviceID(high: 4, low: 4)]
         try fixture.scheduler.simulate {
             let database = fixture.key().database

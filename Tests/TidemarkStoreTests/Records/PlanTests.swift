@@ -125,7 +125,7 @@ import TidemarkTestSupport
                 "AND (device_id >= $6)",
             ]
         ),
-        (ChangeStatements.databaseFeed, "(1, 0, 100)", ["(database_id = z", "AND (zone_id >= z"]),
+        (ChangeStatements.databaseFeed, "(1, 0, 100, 9)", ["(database_id = z", "AND (zone_id >= z"]),
     ]
 
     private static let living = "(database_id = k.database_id) AND (name >= k.zone_name)"

@@ -205,6 +205,7 @@ import TidemarkTestKit
     {
         let (phone, notes, _, others) = try await pair()
         alice.suspend()
+        try await cloud.settle()
         await notes.write("bread", to: "shopping")
         try await cloud.clock.advance(by: .seconds(600))
         #expect(try await phone.container.accountStatus() == .temporarilyUnavailable)
@@ -213,7 +214,23 @@ import TidemarkTestKit
         try await cloud.settle()
         #expect(try await phone.container.accountStatus() == .available)
         #expect(await others.texts == ["shopping": "bread"])
-        #expect(await notes.events == ["signIn"])
+        let events = await notes.events
+        #expect(events == ["signIn"])
+    }
+
+    @Test func `R-354, R-573: what was on its way when the credential was refused is told, and sent again`()
+        async throws
+    {
+        let (_, notes, _, others) = try await pair()
+        await notes.write("bread", to: "shopping")
+        alice.suspend()
+        try await cloud.clock.advance(by: .seconds(600))
+        alice.resume()
+        try await cloud.settle()
+        #expect(await others.texts == ["shopping": "bread"])
+        let events = await notes.events
+        #expect(events.first == "signIn")
+        #expect(events.dropFirst().allSatisfy { $0 == "failed shopping: accountTemporarilyUnavailable" })
     }
 
     @Test func `settle waits for delegates that live on an actor of the app's`() async throws {

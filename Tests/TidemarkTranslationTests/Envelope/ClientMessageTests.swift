@@ -28,7 +28,7 @@ import TidemarkWire
             case .modifyZones(let request): _ = try ZonesRequest(request, by: viewpoint, limits: Examples.limits)
             case .fetchZones(let request): _ = try ZoneNames.read(request.zones, by: viewpoint, limits: Examples.limits)
             case .fetchZoneChanges(let request): _ = try ZoneChangesQuery(request, by: viewpoint)
-            case .fetchDatabaseChanges(let request): _ = DatabaseChangesQuery(request)
+            case .fetchDatabaseChanges(let request): _ = DatabaseChangesQuery(request, by: viewpoint)
             case .modifySubscriptions(let request):
                 for save in request.saves { _ = try Subscription(save, scope: .private) }
             case .queryRecords(let request): _ = try RecordsSearch(request, by: viewpoint, limits: Examples.limits)

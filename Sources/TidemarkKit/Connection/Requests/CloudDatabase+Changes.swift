@@ -10,19 +10,26 @@ extension CloudDatabase {
     func databaseChanges(
         since token: CKServerChangeToken?, limit: Int = 0, withEnds: Bool = false
     ) async throws(CKError) -> SyncEngineDatabasePage {
+        try await databaseChanges(since: token, limit: limit, withEnds: withEnds, then: nil, follows: false).page
+    }
+
+    /// As above, and if the server likes, the answer to a request for a page of a zone's feed, which is not older.
+    func databaseChanges(
+        since token: CKServerChangeToken?, limit: Int = 0, withEnds: Bool, then zoneRequest: WireFetchZoneChanges?,
+        follows: Bool
+    ) async throws(CKError) -> (page: SyncEngineDatabasePage, zoneAnswer: WireFetchZoneChangesAnswer?) {
         var request = WireFetchDatabaseChanges()
         request.database = wireScope
         request.token = Data(token?.bytes ?? [])
         request.limit = UInt32(clamping: limit)
         request.withEnds = withEnds && token == nil
+        if let zoneRequest { request.then = zoneRequest }
+        request.follows = follows
         guard
             case .fetchDatabaseChanges(let answer) =
                 try await self.request({ [request] _ in .fetchDatabaseChanges(request) }).answer
         else { throw Self.wrongAnswer }
-        return SyncEngineDatabasePage(
-            modifications: answer.changed.map { .init(zoneID: CKRecordZone.ID($0)) },
-            deletions: answer.ended.map { .init(zoneID: CKRecordZone.ID($0.zone), reason: .init($0.reason)) },
-            token: CKServerChangeToken(bytes: Array(answer.token)), moreComing: answer.moreComing)
+        return (SyncEngineDatabasePage(answer), answer.hasThen ? answer.then : nil)
     }
 
     /// One page of a zone's feed, in the feed's order.
@@ -42,17 +49,32 @@ extension CloudDatabase {
         in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, desiredKeys: [CKRecord.FieldKey]? = nil,
         limit: Int = 0, withEnds: Bool = false, missingAssets: MissingAssets = .failRecord
     ) async throws(CKError) -> ZonePage {
-        var request = WireFetchZoneChanges()
-        request.database = wireScope
-        request.zone = WireZoneID(zoneID)
-        request.token = Data(token?.bytes ?? [])
+        var request = zoneChangesRequest(in: zoneID, since: token, withEnds: withEnds)
         request.limit = UInt32(clamping: limit)
-        request.withEnds = withEnds && token == nil
         if let desiredKeys { request.desiredKeys = WireDesiredKeys(desiredKeys) }
         guard
             case .fetchZoneChanges(let answer) =
                 try await self.request({ [request] _ in .fetchZoneChanges(request) }).answer
         else { throw Self.wrongAnswer }
+        return try await zonePage(answer, in: zoneID, missingAssets: missingAssets)
+    }
+
+    /// For whole records, as many as the server likes.
+    func zoneChangesRequest(
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, withEnds: Bool
+    ) -> WireFetchZoneChanges {
+        var request = WireFetchZoneChanges()
+        request.database = wireScope
+        request.zone = WireZoneID(zoneID)
+        request.token = Data(token?.bytes ?? [])
+        request.withEnds = withEnds && token == nil
+        return request
+    }
+
+    /// What the server answered, with values decrypted and files fetched.
+    func zonePage(
+        _ answer: WireFetchZoneChangesAnswer, in zoneID: CKRecordZone.ID, missingAssets: MissingAssets
+    ) async throws(CKError) -> ZonePage {
         var page = ZonePage(token: CKServerChangeToken(bytes: Array(answer.token)), moreComing: answer.moreComing)
         if !answer.clientChangeToken.isEmpty { page.clientToken = answer.clientChangeToken }
         for change in answer.changes {
@@ -80,5 +102,14 @@ extension CKDatabase.DatabaseChange.Deletion.Reason {
         case .encryptedDataReset: self = .encryptedDataReset
         case .deleted, .UNRECOGNIZED: self = .deleted
         }
+    }
+}
+
+extension SyncEngineDatabasePage {
+    init(_ answer: WireFetchDatabaseChangesAnswer) {
+        self.init(
+            modifications: answer.changed.map { .init(zoneID: CKRecordZone.ID($0)) },
+            deletions: answer.ended.map { .init(zoneID: CKRecordZone.ID($0.zone), reason: .init($0.reason)) },
+            token: CKServerChangeToken(bytes: Array(answer.token)), moreComing: answer.moreComing)
     }
 }
