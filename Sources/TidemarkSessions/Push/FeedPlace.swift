@@ -10,7 +10,7 @@ struct FeedPlace: Sendable {
     /// More zones than that are forgotten: of them devices ask.
     private static let zonesMax = 16
 
-    /// Nil: it does not want pushes to bring anything, or is in the middle of reading.
+    /// Nil: it does not want pushes to bring anything, or is in the middle of reading, which a push must not seem to end.
     private var feed: (position: FeedPosition, store: StoreIncarnation)?
     private var zones: [String: ZonePageQuery.Position] = [:]
 
@@ -22,9 +22,8 @@ struct FeedPlace: Sendable {
     }
 
     mutating func answered(_ page: ZonePage, in name: String) {
-        zones[name] = nil
-        guard !page.moreComing, case .zone(_, _, _, let position) = page.token else { return }
-        if zones.count >= Self.zonesMax { zones = [:] }
+        guard case .zone(_, _, _, let position) = page.token else { return }
+        if zones[name] == nil, zones.count >= Self.zonesMax { zones = [:] }
         zones[name] = position
     }
 

@@ -3,6 +3,8 @@
 import Foundation
 import Testing
 import TidemarkDomain
+import TidemarkService
+import TidemarkSessions
 import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
@@ -16,11 +18,12 @@ import TidemarkWire
         var zone = Data()
 
         /// Asks for both feeds in one go.
-        mutating func fetch(follows: Bool = true, limit: UInt32 = 0) throws -> [String] {
+        mutating func fetch(follows: Bool = true, limit: UInt32 = 0, zonesMax: UInt32 = 0) throws -> [String] {
             var request = WireFetchDatabaseChanges()
             request.database = .private
             request.token = feed
             request.follows = follows
+            request.limit = zonesMax
             request.then = TestClient.zoneChanges("notes", token: zone, limit: limit)
             guard case .fetchDatabaseChanges(let answer)? = try client.ask(.fetchDatabaseChanges(request)) else {
                 throw SessionWorld.Unexpected(nil)
@@ -30,8 +33,9 @@ import TidemarkWire
 
         /// - Returns: the names of the zone's records that changed.
         mutating func take(_ answer: WireFetchDatabaseChangesAnswer) throws -> [String] {
-            #expect(answer.hasThen)
-            (feed, zone) = (answer.token, answer.then.token)
+            feed = answer.token
+            guard answer.hasThen else { return [] }
+            zone = answer.then.token
             return answer.then.changes.map { $0.deleted.name.isEmpty ? $0.record.name : "-" + $0.deleted.name }
         }
 
@@ -43,6 +47,7 @@ import TidemarkWire
                 #expect(push.zones.map(\.name) == ["notes"])
                 guard push.hasChanges else { return nil }
                 #expect(push.changes.databaseToken == feed && push.changes.zoneToken == zone)
+                #expect(push.changes.answer.hasThen)
                 #expect(push.changes.zone.name == "notes" && push.changes.answer.changed.map(\.name) == ["notes"])
                 return try take(push.changes.answer)
             }
@@ -99,6 +104,42 @@ import TidemarkWire
         #expect(try reader.fetch() == ["b", "c", "d"])
         try writer.save("e", in: "notes")
         #expect(try reader.pushed() == [["e"]])
+    }
+
+    @Test func `I-2: to a device that is in the middle of the list of zones nothing is brought`() throws {
+        let world = SessionWorld()
+        var (writer, reader) = try pair(world)
+        for name in ["other", "more"] { try writer.makeZone(name) }
+        try writer.save("a", in: "notes")
+        reader.client.forgetInbox()
+        #expect(try reader.fetch(zonesMax: 1) == [], "numbers are given out, and nothing comes with that")
+        #expect(try reader.fetch(zonesMax: 1) == ["a"])
+        try writer.save("b", in: "notes")
+        #expect(try reader.pushed() == [nil])
+        #expect(try reader.fetch() == ["b"])
+        try writer.save("c", in: "notes")
+        #expect(try reader.pushed() == [["c"]])
+    }
+
+    @Test func `I-2: a push of several zones, of which the news are known of one, brings nothing`() throws {
+        let world = SessionWorld()
+        var (writer, reader) = try pair(world)
+        try writer.save("a", in: "notes")
+        #expect(try reader.pushed() == [["a"]])
+        guard case .success(let identity?) = try world.identity(of: "alice"),
+            case .zone(let store, _, _, let place)? = ChangeToken(bytes: [UInt8](reader.zone))
+        else { throw SessionWorld.Unexpected(nil) }
+        let database = identity.privateDatabase
+        let before = ZoneState(
+            id: place.zone, key: ZoneKey(database: database, name: "notes"), createdAt: Timestamp(milliseconds: 0),
+            changeNumber: place.number)
+        let news = ZoneNews(store: store, before: before, changeNumber: place.number + 1, records: [])
+        for names in [["notes", "other"], ["notes"]] {
+            let notices = names.map { ZoneNotice(database: database, device: .nobody, zoneName: $0) }
+            world.server.hub.committed(ZonesMoved(notices, news: [news]))
+            #expect(reader.client.pushes.map(\.hasChanges) == [names.count == 1])
+            reader.client.forgetInbox()
+        }
     }
 
     @Test func `I-2: what another server writes is not brought, nor what follows it before it was asked for`() throws {
