@@ -15,8 +15,8 @@ enum RecordedSeeds {
 
     /// Where each planted fault shows; where it is not listed: from the very first seed.
     static let showing: [PlantedFault: UInt64] = [
-        .pageAndTokenFromTwoSnapshots: 153, .batchesUnknown: 2, .lostAnswerTakenForFailure: 96, .outcomesForgotten: 2,
-        .feedAheadOneTooFar: 21, .reusedRequestID: 2, .zoneEndsUntold: 7, .pendingChangeDropped: 15,
-        .conflictTakenForSuccess: 10, .atomicityForgotten: 101, .identityShared: 1,
+        .pageAndTokenFromTwoSnapshots: 168, .batchesUnknown: 2, .lostAnswerTakenForFailure: 122, .outcomesForgotten: 3,
+        .knowledgeUnproven: 3, .feedAheadOneTooFar: 24, .reusedRequestID: 3, .zoneEndsUntold: 7,
+        .pendingChangeDropped: 31, .conflictTakenForSuccess: 18, .atomicityForgotten: 147, .identityShared: 1,
     ]
 }

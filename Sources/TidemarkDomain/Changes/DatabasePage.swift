@@ -36,8 +36,10 @@ package struct DatabasePage: Sendable, Equatable {
         let number = isLast ? read.head : entries.last?.number ?? read.head
         let tellsUnnumbered = isLast && read.isTellable(entriesMax: max(1, entriesMax))
         let unnumbered = tellsUnnumbered ? read.unnumbered.sorted { $0.zone < $1.zone } : []
+        // Of a zone that has moved since it got its number only the newer state is told.
+        let newer = Set(unnumbered.map(\.zone))
         // the default zone is in no feed, unless the container says otherwise.
-        let shown = (entries + unnumbered).filter {
+        let shown = (entries.filter { !newer.contains($0.zone) } + unnumbered).filter {
             (read.feedsEverywhere || $0.key.name != ZoneName.default)
                 && (after != nil || tellsEnds || $0.removal == nil) && !(after?.hasTold($0) ?? false)
         }

@@ -32,9 +32,9 @@ package struct FeedPosition: Sendable, Equatable {
     }
 
     /// Whether the entry says nothing that was not told on the way to here. An end always says something: only living zones
-    /// are told of ahead.
+    /// are told of ahead. The number that a state gets later may be of an earlier one than was told.
     func hasTold(_ entry: DatabaseFeedEntry) -> Bool {
-        entry.removal == nil && ahead.contains(Ahead(zone: entry.zone, changeNumber: entry.changeNumber))
+        entry.removal == nil && ahead.contains { $0.zone == entry.zone && $0.changeNumber >= entry.changeNumber }
     }
 }
 

@@ -4,7 +4,7 @@ internal import TidemarkFields
 
 /// What one commit changed in a zone: every change between two of the zone's numbers, as a fetch would show it.
 ///
-/// Who holds a zone's lock at one number and leaves it at another made all changes in between. So to a device that has read
+/// Who commits a change of a zone that is proven to be at one number, and leaves it at another, made all changes in between. So to a device that has read
 /// as far as the first number these are the whole of the next page, and nobody needs to read them from the store again.
 package struct ZoneNews: Sendable {
     package static let recordsMax = 20

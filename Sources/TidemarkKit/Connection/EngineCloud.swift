@@ -22,8 +22,10 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         var attached: AttachedPage?
         /// What the last push brought.
         var pushed: (changes: WirePushedChanges, credentialGeneration: Int, at: Duration)?
-        /// Whether there was a push that brought nothing since the feed was last asked for: then what others bring is not all.
-        var isBehindPushes = false
+        /// Pushes that brought nothing, and cuts, and how many of them there were when the feed was last asked for: while there are
+        /// more, what pushes bring is not all.
+        var gapCount = 0
+        var gapsAsked = 0
 
         /// An engine that takes what it was pushed does so at once.
         private static let pushedAgeMax: Duration = .seconds(2)
@@ -36,7 +38,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
             now: Duration, asPushed: Bool
         ) -> SyncEngineDatabasePage? {
             defer { pushed = nil }
-            guard asPushed, !isBehindPushes, let pushed, let place, now - pushed.at <= Self.pushedAgeMax,
+            guard asPushed, gapCount == gapsAsked, let pushed, let place, now - pushed.at <= Self.pushedAgeMax,
                 pushed.credentialGeneration == database.credentialGeneration,
                 pushed.changes.databaseToken == token.map({ Data($0.bytes) }),
                 pushed.changes.zoneToken == place.token.map({ Data($0.bytes) }),
@@ -152,10 +154,12 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         }), database.credentialGeneration == connection.credentialGeneration {
             return page
         }
-        let (withEnds, zoneWithEnds) = state.withLock { state in
+        let (withEnds, zoneWithEnds, gapCount) = state.withLock { state in
             state.attached = nil
-            state.isBehindPushes = false
-            return (state.isReturning || state.hasFetchedZones, place.map { state.wantsEnds(of: $0.zoneID) } ?? false)
+            return (
+                state.isReturning || state.hasFetchedZones, place.map { state.wantsEnds(of: $0.zoneID) } ?? false,
+                state.gapCount
+            )
         }
         let zoneRequest = place.map {
             database.zoneChangesRequest(in: $0.zoneID, since: $0.token, withEnds: zoneWithEnds)
@@ -164,6 +168,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
             since: token, withEnds: withEnds, then: zoneRequest, follows: asPushed)
         state.withLock { state in
             state.hasFetchedZones = true
+            state.gapsAsked = gapCount
             guard let place, let zoneAnswer = answer.zoneAnswer else { return }
             state.attached = AttachedPage(
                 place: place, answer: zoneAnswer, credentialGeneration: database.credentialGeneration)
@@ -207,7 +212,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     }
 
     func disconnected() {
-        state.withLock { $0.isBehindPushes = true }
+        state.withLock { $0.gapCount += 1 }
         state.withLock { $0.observer }?.cloudDidChangeConnectivity(isOnline: false)
     }
 
@@ -221,9 +226,9 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
             guard let database = state.database, push.database == database.wireScope else {
                 return (state.observer, false)
             }
-            state.isBehindPushes = state.isBehindPushes || !push.hasChanges
+            if !push.hasChanges { state.gapCount += 1 }
             state.pushed =
-                state.isBehindPushes ? nil : (push.changes, database.credentialGeneration, now)
+                state.gapCount == state.gapsAsked ? (push.changes, database.credentialGeneration, now) : nil
             return (state.observer, true)
         }
         guard isWanted else { return }

@@ -118,7 +118,10 @@ final class SyncEngineDriver: Sendable {
     func update(durably: Bool = false, _ change: (inout SyncEngineMachine, SyncEngineMoment) -> Void) {
         let mustDrive = changed(change)
         if durably { journal?.sync() }
-        guard mustDrive else { return }
+        if mustDrive { startDriving() }
+    }
+
+    private func startDriving() {
         atWork?(true)
         scheduler.run {
             await self.drive()
@@ -304,8 +307,9 @@ extension SyncEngineDriver {
     ) async {
         _ = guarded.withLock { $0.requests.removeValue(forKey: id) }
         if case .failure(let error) = outcome { Self.log(error, of: request) }
-        guard !Task.isCancelled else { return update { $0.requestEnded(id, outcome, at: $1) } }
+        // NB: once nobody else drives, nobody cancels the request any more.
         guard changed({ $0.requestEnded(id, outcome, at: $1) }) else { return }
+        guard !Task.isCancelled else { return startDriving() }
         atWork?(true)
         await drive()
         atWork?(false)

@@ -77,11 +77,11 @@ extension SyncEngineMachine {
         case .readingFeed:
             if fetch.isCancelled { return close(&fetch) }
             fetch.phase = .awaitingFeed
-            let expected = nextZone(of: fetch).map {
-                SyncEngineZonePlace(zoneID: $0, token: snapshot.zoneTokens[$0])
-            }
-            // Who calls wants all that is on the server by then.
-            let asPushed = fetch.reason == .scheduled && fetch.callers.isEmpty
+            // On the further pages of a long list no zone comes along: which one is next, its end tells.
+            let next = fetch.isReadingOn ? nil : nextZone(of: fetch)
+            let expected = next.map { SyncEngineZonePlace(zoneID: $0, token: snapshot.zoneTokens[$0]) }
+            // Who calls wants all that is on the server by then; so does a send whose answer was lost.
+            let asPushed = fetch.reason == .scheduled && fetch.callers.isEmpty && !schedule.fetchesBeforeSend
             return .act(
                 start(
                     .databaseChanges(
@@ -94,6 +94,7 @@ extension SyncEngineMachine {
 
         case .tookFeedPage(let token, let moreComing):
             takeDatabaseToken(token, at: moment)
+            fetch.isReadingOn = moreComing
             fetch.phase = moreComing ? .askingForFeed : .choosingZone
             return .proceed
 

@@ -78,6 +78,8 @@ struct SyncEngineFetch: Sendable {
     /// Whether a caller joined after the feed was asked for: it is read once more, so that the caller gets all that was
     /// on the server when it called.
     var rereadsFeed = false
+    /// Whether the last page of the feed said that there are more.
+    var isReadingOn = false
 
     /// Failures of zones, for the callers.
     var zoneErrors: [CKRecordZone.ID: CKError] = [:]

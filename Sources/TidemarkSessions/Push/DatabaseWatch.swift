@@ -19,7 +19,7 @@ struct DatabaseWatch {
     /// The store's mark of the database, as the first session found it or the last sweep saw it.
     private var mark: Int64?
     /// Whether a notice came since then.
-    private var wasNoticed = false
+    private(set) var wasNoticed = false
     /// The devices that notices named since all was quiet.
     private var causes: Set<DeviceID> = []
 
@@ -31,6 +31,8 @@ struct DatabaseWatch {
     /// What is not known yet may be wanted.
     var wantsPushes: Bool { subscriptions.map { !$0.isEmpty } ?? true }
     var hasMark: Bool { mark != nil }
+    /// Whether something is still to be pushed.
+    var hasMoved: Bool { !moved.isEmpty }
 
     mutating func join(_ session: UInt64, _ device: DeviceID, tellsDefaultZone: Bool = false) {
         sessions[session] = device

@@ -13,10 +13,13 @@ struct FeedPlace: Sendable {
     /// Nil: it does not want pushes to bring anything, or is in the middle of reading, which a push must not seem to end.
     private var feed: (position: FeedPosition, store: StoreIncarnation)?
     private var zones: [String: ZonePageQuery.Position] = [:]
+    /// Whether the device was brought something since it last asked: then pushes do not make it ask.
+    private(set) var isLed = false
 
     /// - Parameter follows: whether the device takes changes from pushes.
     mutating func answered(_ page: DatabasePage, follows: Bool) {
         feed = nil
+        isLed = false
         guard follows, !page.moreComing, case .database(let store, _, let position) = page.token else { return }
         feed = (position, store)
     }
@@ -35,6 +38,7 @@ struct FeedPlace: Sendable {
         else { return nil }
         answered(pages.database, follows: true)
         answered(pages.zone, in: name)
+        isLed = true
         return PushedPages(
             databaseToken: .database(store: feed.store, viewer: viewer, position: feed.position),
             zoneToken: .zone(news.before.key, store: feed.store, position: zone), database: pages.database,

@@ -87,9 +87,13 @@ final class PushCenter: Sendable {
     /// wants it, after that has been read.
     func zonesMoved(_ zones: ZonesMoved) {
         let now = scheduler.now
+        var stale: Set<DatabaseID> = []
         let (known, old, unknown) = state.withLock { state in
             var moved: Set<DatabaseID> = []
-            for notice in zones.notices where state.watches[notice.database] != nil {
+            for notice in zones.notices {
+                guard let watch = state.watches[notice.database] else { continue }
+                // What others have moved is still to be told, and is not in the news.
+                if !moved.contains(notice.database), watch.hasMoved { stale.insert(notice.database) }
                 state.watches[notice.database]?.moved(notice.zoneName, by: notice.device)
                 moved.insert(notice.database)
             }
@@ -99,7 +103,7 @@ final class PushCenter: Sendable {
             let unknown = old.filter { state.watches[$0]?.subscriptions?.isEmpty ?? true }
             return (moved.subtracting(unknown).sorted(), old.subtracting(unknown).sorted(), unknown.sorted())
         }
-        for database in known { pushMoved(in: database, zones.news) }
+        for database in known { pushMoved(in: database, stale.contains(database) ? [] : zones.news) }
         for database in old { scheduler.run { [self] in await renewSubscriptions(of: database) } }
         for database in unknown {
             scheduler.run { [self] in
@@ -161,8 +165,11 @@ final class PushCenter: Sendable {
         if !isKnown { await readSubscriptions(of: database, ageMax: nil) }
         return state.withLock { state in
             guard let watch = state.watches[database], watch.subscriptions != nil else { return [] }
-            let sessions = state.watches[database]?.swept(mark) ?? []
-            return isKnown ? sessions : watch.sessions.keys.sorted()
+            let everyone = watch.sessions.keys.sorted()
+            let swept = state.watches[database]?.swept(mark) ?? []
+            guard isKnown else { return everyone }
+            // Among notices a lost one cannot be seen; who is not led asks at each push anyway.
+            return swept + (watch.wasNoticed ? everyone.filter { state.sessions[$0]?.isLed ?? false } : [])
         }
     }
 
@@ -186,13 +193,15 @@ final class PushCenter: Sendable {
         let (subscriptions, sessions) = state.withLock { state in
             (state.watches[database]?.subscriptions ?? [], numbers.compactMap { state.sessions[$0] })
         }
-        for subscription in subscriptions {
-            guard let names = subscription.zonesPushed(ofMoved: zoneNames) else { continue }
-            let push = WirePush(subscription, zoneNames: names)
+        let pushes = subscriptions.compactMap { subscription in
+            subscription.zonesPushed(ofMoved: zoneNames).map { WirePush(subscription, zoneNames: $0) }
+        }
+        guard !pushes.isEmpty else { return }
+        let led = sessions.map { session in news.flatMap { session.follow($0, of: database) } }
+        for push in pushes {
             let message = SharedMessage(ServerMessage.push(push))
-            for session in sessions {
-                if let news, session.push(push, with: news, of: database) { continue }
-                session.push(message)
+            for (session, pages) in zip(sessions, led) {
+                if let pages { session.push(push, with: pages) } else { session.push(message) }
             }
         }
     }

@@ -104,22 +104,24 @@ package final class Session: Sendable {
         state.withLock { note(&$0.place) }
     }
 
-    /// Pushes what changed itself, if the device has read all before it and takes what it is sent.
-    ///
-    /// - Returns: whether it was pushed.
-    func push(_ push: WirePush, with news: ZoneNews, of database: DatabaseID) -> Bool {
-        let ready = state.withLock { state -> (PushedPages, Viewpoint)? in
+    /// Whether pushes bring the device what changes, so that they do not make it ask.
+    var isLed: Bool { state.withLock { $0.place.isLed } }
+
+    /// What changed itself, if the device has read all before it and takes what it is sent: to be pushed at once.
+    func follow(_ news: ZoneNews, of database: DatabaseID) -> PushedPages? {
+        state.withLock { state in
             guard let peer = state.peer, peer.queuedByteCount == 0, let member = state.member,
-                let viewpoint = try? member.viewpoint(), viewpoint.database == database,
-                let pages = state.place.follow(news, of: database, for: member.device)
+                member.identity?.privateDatabase == database
             else { return nil }
-            return (pages, viewpoint)
+            return state.place.follow(news, of: database, for: member.device)
         }
-        guard let (pages, viewpoint) = ready else { return false }
+    }
+
+    func push(_ push: WirePush, with pages: PushedPages) {
+        guard let viewpoint = try? member?.viewpoint() else { return }
         let message = ZonePageEncoder.push(
             push, pages.database, then: pages.zone, after: (pages.databaseToken, pages.zoneToken), seenFrom: viewpoint)
         send { $0.send(message) }
-        return true
     }
 
     func end(_ why: SessionClose) {

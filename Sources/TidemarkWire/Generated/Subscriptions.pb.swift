@@ -347,7 +347,7 @@ package nonisolated struct WirePush: Sendable {
 }
 
 /// The answer to a FetchDatabaseChanges with these tokens, as it would have been when the push was made. A client that has others
-/// asks; so does one that was pushed something else since it last asked.
+/// asks; so does one that got a push without changes since it last asked.
 package nonisolated struct WirePushedChanges: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

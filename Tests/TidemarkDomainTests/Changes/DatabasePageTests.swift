@@ -114,6 +114,18 @@ import TidemarkDomain
         #expect(ended.ended.map(\.zone) == [ZoneID(3)], "an end is news, whatever the zone's number")
     }
 
+    @Test func `R-203: a zone that has moved since it got its number is told of once`() throws {
+        let entries = [entry(4, "A", zone: 1, at: 5), entry(6, "B", zone: 3, at: 9)]
+        let news = [entry(nil, "A", zone: 1, at: 7)]
+        for after in [nil, 2] as [ChangeNumber?] {
+            let page = try page(entries, unnumbered: news, head: 6, after: after).get()
+            #expect(page.changed.map(\.key.name) == ["B", "A"] && page.token == token(6, ahead: [ahead(1, 7)]))
+        }
+        // Its number came late, and is that of an earlier state than was told.
+        let late = try page([entry(7, "A", zone: 1, at: 6)], head: 7, after: 6, ahead: [ahead(1, 7)]).get()
+        #expect(late.changed.isEmpty)
+    }
+
     @Test func `I-2: a page that is cut tells of no zone without a number, and its token keeps what was told`() throws {
         let entries = [entry(6, "A", zone: 1), entry(7, "B", zone: 3, at: 10)]
         let news = [entry(nil, "C", zone: 7, at: 4)]

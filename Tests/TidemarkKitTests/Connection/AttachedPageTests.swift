@@ -190,6 +190,17 @@ import TidemarkWire
         engineCloud.disconnected()
         engineCloud.pushed(push())
         #expect(try readFeed(cloud, since: Self.feed, expecting: place(Self.zone)) == Data([5, 1]))
+        // Who asked in vain has not asked.
+        engineCloud.pushed(bare)
+        server.answer { _ in
+            var failure = WireFailure()
+            failure.code = .serviceUnavailable
+            return .failure(failure)
+        }
+        #expect(throws: CKError.self) { try readFeed(cloud, since: Self.feed, expecting: place(Self.zone)) }
+        server.answer(Self.answer)
+        engineCloud.pushed(push())
+        #expect(try readFeed(cloud, since: Self.feed, expecting: place(Self.zone)) == Data([5, 1]))
         cloud.close()
     }
 

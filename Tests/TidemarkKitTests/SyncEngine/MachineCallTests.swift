@@ -349,6 +349,24 @@ import Testing
         #expect(places == ["none", "A \(tokens[0])", "new nil", "B \(tokens[1])"])
     }
 
+    @Test func `R-542: with the further pages of a long list no zone is asked for`() {
+        let harness = MachineHarness.started()
+        for name in ["A", "B", "C"] { harness.server.save(zone: zone(name)) }
+        harness.server.feedPageSize = 1
+        var places: [String] = []
+        harness.respond = { request in
+            if case .databaseChanges(_, let place, _, _) = request { places.append(place?.zoneID.zoneName ?? "none") }
+            return nil
+        }
+        harness.machine.snapshot.unfetchedZones.add(zone("B"))
+        harness.fetch()
+        harness.run()
+        harness.machine.snapshot.unfetchedZones.add(zone("C"))
+        harness.fetch()
+        harness.run()
+        #expect(places == ["B", "none", "none", "C"])
+    }
+
     @Test func `R-613: what was pushed since the feed was asked for is not taken from what came with it`() {
         let harness = MachineHarness(automatic: true)
         harness.server.save(zone: zone("A"))

@@ -226,6 +226,28 @@ import Testing
         #expect(harness.log.filter { $0.hasPrefix("→") }.suffix(2) == ["→ feed(d2)", "→ records A/1"])
     }
 
+    @Test func `R-514: after a lost answer, and for who calls, the feed is asked for; else what was pushed will do`() {
+        let harness = idle()
+        var asPushed: [Bool] = []
+        harness.respond = { request in
+            if case .databaseChanges(_, _, let isAsPushed, _) = request { asPushed.append(isAsPushed) }
+            return nil
+        }
+        harness.machine.pushReceived([], at: harness.moment)
+        harness.run()
+        harness.fetch()
+        harness.run()
+        #expect(asPushed == [true, false])
+        let respond = harness.respond
+        harness.add("A/1")
+        harness.respond = { $0.isRecords ? .error(.serverResponseLost) : respond($0) }
+        harness.run()
+        harness.machine.pushReceived([], at: harness.moment)
+        harness.respond = respond
+        harness.advance(by: .seconds(60))
+        #expect(asPushed == [true, false, false])
+    }
+
     @Test func `R-514, R-610: after a lost answer and a cancellation a new change is sent, after a fetch`() {
         let harness = idle()
         harness.add("A/1")

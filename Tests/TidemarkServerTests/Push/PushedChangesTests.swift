@@ -16,6 +16,8 @@ import TidemarkWire
         let client: TestClient
         var feed = Data()
         var zone = Data()
+        /// The zones that the last answer named.
+        var changed: [String] = []
 
         /// Asks for both feeds in one go.
         mutating func fetch(follows: Bool = true, limit: UInt32 = 0, zonesMax: UInt32 = 0) throws -> [String] {
@@ -34,6 +36,7 @@ import TidemarkWire
         /// - Returns: the names of the zone's records that changed.
         mutating func take(_ answer: WireFetchDatabaseChangesAnswer) throws -> [String] {
             feed = answer.token
+            changed = answer.changed.map(\.name)
             guard answer.hasThen else { return [] }
             zone = answer.then.token
             return answer.then.changes.map { $0.deleted.name.isEmpty ? $0.record.name : "-" + $0.deleted.name }
@@ -153,6 +156,48 @@ import TidemarkWire
         try writer.save("near", in: "notes")
         #expect(try reader.pushed() == [nil])
         #expect(try reader.fetch() == ["far", "near"])
+    }
+
+    @Test func `I-4: among pushes that bring something each sweep makes a device ask, because a notice may be lost`()
+        throws
+    {
+        let world = SessionWorld()
+        let second = world.anotherServer()
+        var (writer, reader) = try pair(world)
+        let remote = try world.enter(device: 3, server: second)
+        try remote.makeZone("far")
+        world.scheduler.advance(by: .seconds(60))
+        #expect(try reader.fetch() == [])
+        reader.client.forgetInbox()
+        // The notice of what moves there gets lost.
+        second.faults.always(.notice, .disconnect)
+        try remote.save("lost", in: "far")
+        for round in 0..<4 {
+            try writer.save("a", in: "notes", text: "\(round)")
+            #expect(try reader.pushed() == [["a"]])
+            world.scheduler.advance(by: .seconds(11))
+            let bare = reader.client.pushes
+            reader.client.forgetInbox()
+            #expect(bare.map(\.hasChanges) == [false] && bare[0].zones.isEmpty)
+            #expect(try reader.fetch() == [])
+            #expect(reader.changed == (round == 0 ? ["far"] : []))
+        }
+        world.scheduler.advance(by: .seconds(60))
+        reader.client.forgetInbox()
+        world.scheduler.advance(by: .seconds(60))
+        #expect(try reader.pushed() == [], "it has asked, and nothing moves")
+    }
+
+    @Test func `R-253: each subscription that fires brings the same`() throws {
+        let world = SessionWorld()
+        var (writer, reader) = try pair(world)
+        try writer.subscribe("more")
+        #expect(try reader.fetch() == [])
+        reader.client.forgetInbox()
+        try writer.save("a", in: "notes")
+        let pushes = reader.client.pushes
+        #expect(pushes.map(\.subscriptionID) == ["all", "more"])
+        #expect(pushes.count == 2 && pushes[0].changes == pushes[1].changes && pushes[0].hasChanges)
     }
 
     @Test func `I-7: large changes, and changes for a device that does not read, are not brought`() throws {
