@@ -27,8 +27,8 @@ package struct ServerConfiguration: Sendable {
     package var databaseURL: String
     /// Event loops, each with a thread, database connections and devices of its own.
     package var loopCount = 1
-    /// For transactions, of each loop.
-    package var databaseConnections = 6
+    /// For transactions, of each loop: two more than `WriteSettings.transactionsMax`.
+    package var databaseConnections = 8
     /// Whether a container that a client names is created on its first use (development only).
     package var createsContainers = false
     /// How often what nobody can see any more is cleared away.

@@ -24,7 +24,7 @@ package final class PostgresStorage: Storage {
     ///   - url: as libpq takes it; several hosts are allowed (`target_session_attrs=read-write` finds the leader).
     ///   - connections: for transactions. Measured: 4 to 8 are as fast as more, because all wait for one disk.
     /// - Throws: `rejected` if the URL cannot be understood. That nobody answers there is no error here.
-    package init(url: String, loop: EventLoop, connections: Int = 6) throws(StorageError) {
+    package init(url: String, loop: EventLoop, connections: Int = 8) throws(StorageError) {
         queries = QueryConnections(url: url, loop: loop)
         indexBuilder = IndexBuilder(url: url, loop: loop)
         do {

@@ -2,9 +2,10 @@
 
 /// How a server groups writes, and how long it keeps trying.
 package struct WriteSettings: Sendable {
-    /// Write transactions of this process at one time. Four connections keep PostgreSQL's log flush busy on a small
-    /// machine; more only wait for each other. What waits meanwhile makes the next groups larger.
-    package var transactionsMax = 4
+    /// Write transactions of this process at one time: enough to keep two cores of PostgreSQL busy while some of them are
+    /// decided here and others wait for the log's flush. What waits meanwhile makes the next groups larger. A server has two
+    /// connections more by default, for what else is written.
+    package var transactionsMax = 6
     /// Saves and deletes of one transaction. A single request may have more: it then goes alone.
     package var groupItemsMax = 1_000
     /// Field bytes of one transaction, as ``groupItemsMax``.

@@ -44,7 +44,7 @@ struct Serve: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Database connections for writing, of each loop.", discussion: "Default: 6.", valueName: "count"))
+            "Database connections for writing, of each loop.", discussion: "Default: 8.", valueName: "count"))
     var databaseConnections: Int?
 
     @Option(
@@ -100,7 +100,7 @@ struct Serve: ParsableCommand {
         configuration.createsContainers = Setting.flag(createContainers, "TIDEMARK_CREATE_CONTAINERS")
         configuration.loopCount = try Setting.number(loops, "--loops", "TIDEMARK_LOOPS", default: 1, in: 1...64)
         configuration.databaseConnections = try Setting.number(
-            databaseConnections, "--database-connections", "TIDEMARK_DATABASE_CONNECTIONS", default: 6, in: 1...100)
+            databaseConnections, "--database-connections", "TIDEMARK_DATABASE_CONNECTIONS", default: 8, in: 1...100)
         configuration.masterKeyFile = Setting.optional(masterKeyFile, "TIDEMARK_MASTER_KEY_FILE")
         configuration.assetDirectory = assets.directory
         configuration.assetGrace = try assets.grace()
