@@ -263,6 +263,8 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
             _ = scheduler.schedule(after: delay) { [weak self] in self?.update { $0.machine.wokeUp(now: $1) } }
         case .answer(let id, let result):
             if let waiter = state.waiters.removeValue(forKey: id) { return (waiter, result) }
+        case .limitChunks(let byteCount):
+            lane.limitChunks(to: byteCount)
         case .notify(let notification):
             state.notifications.append(notification)
         }

@@ -37,6 +37,8 @@ struct ConnectionMachine {
         case closeChannel
         case send([UInt8])
         case wakeUp(after: Duration)
+        /// Parts of assets may have so many bytes at this server.
+        case limitChunks(Int)
         case answer(UInt64, Result<WireServerEnvelope, RequestFailure>)
         case notify(Notification)
     }
@@ -279,7 +281,9 @@ struct ConnectionMachine {
         }
         // A device that starts again goes on with higher numbers than it ever used: it begins at the server's time.
         nextCounter = max(nextCounter, UInt64(clamping: answer.serverTime) << 10)
-        return [.notify(.connected(userRecordName: answer.userRecordName))]
+        let chunkBytesMax = Int(answer.limits.assetChunkBytesMax)
+        return (chunkBytesMax > 0 ? [.limitChunks(chunkBytesMax)] : [])
+            + [.notify(.connected(userRecordName: answer.userRecordName))]
             + sendWaiting(now: now)
     }
 

@@ -9,6 +9,8 @@ struct TransferPace: Equatable {
     static let chunkBytesMax = 262_144
 
     private(set) var chunkBytes = 65_536
+    /// What the server takes, if that is less.
+    private var takenBytesMax = Self.chunkBytesMax
     /// The network's own part in every time.
     private var shortest: Duration?
 
@@ -20,10 +22,16 @@ struct TransferPace: Equatable {
         let shortest = min(self.shortest ?? time, time)
         self.shortest = shortest
         if time - shortest < Self.fast {
-            chunkBytes = min(chunkBytes * 2, Self.chunkBytesMax)
+            chunkBytes = min(chunkBytes * 2, takenBytesMax)
         } else if time - shortest > Self.slow {
-            chunkBytes = max(chunkBytes / 2, Self.chunkBytesMin)
+            chunkBytes = max(chunkBytes / 2, min(Self.chunkBytesMin, takenBytesMax))
         }
+    }
+
+    /// The server takes parts of at most so many bytes.
+    mutating func limit(to byteCount: Int) {
+        takenBytesMax = min(byteCount, Self.chunkBytesMax)
+        chunkBytes = min(chunkBytes, takenBytesMax)
     }
 }
 
@@ -49,6 +57,11 @@ final class TransferLane: Sendable {
 
     init(now: @escaping @Sendable () -> Duration) {
         self.now = now
+    }
+
+    /// As ``TransferPace/limit(to:)``; another server may take more again.
+    func limitChunks(to byteCount: Int) {
+        state.withLock { $0.pace.limit(to: byteCount) }
     }
 
     /// A place, at once or not at all. Whoever holds one already asks so: transfers that waited for each other would for

@@ -3,6 +3,8 @@
 import Foundation
 import Synchronization
 import Testing
+import TidemarkDomain
+import TidemarkServer
 import TidemarkTestSupport
 
 @testable import TidemarkKit
@@ -54,6 +56,26 @@ import TidemarkTestSupport
                 let record = try #require(try fetched[id]?.get())
                 #expect(try content(record) == Data(contentsOf: original), "\(id.recordName)")
                 #expect((record["file"] as? CKAsset)?.fileURL != original)
+            }
+        }
+    }
+
+    @Test func `R-070: parts are no larger than the server takes`() async throws {
+        try await KeyWorld.with { world in
+            let change: (inout ServerConfiguration) -> Void = {
+                $0.assetDirectory = "\(world.directory.path)/assets"
+                $0.limits.assetChunkBytesMax = 30_000
+            }
+            try await world.withServer(masterKeyFile: nil, change: change) { site in
+                let database = try await prepare(site.makeContainer())
+                let other = site.makeContainer().privateCloudDatabase
+                let files = SampleFiles(path: world.directory.path)
+                for size in [29_999, 30_001, 300_000, 5 * Self.mebibyte] {
+                    let file = try files.make(size)
+                    try await database.save(record("s\(size)", file))
+                    let fetched = try await other.record(for: id("s\(size)"))
+                    #expect(try content(fetched) == Data(contentsOf: file), "\(size)")
+                }
             }
         }
     }

@@ -66,10 +66,13 @@ final class KeyWorld: Sendable {
 
     /// Runs `body` with a server, and stops it.
     ///
-    /// - Parameter masterKeyFile: nil: the server keeps no keys.
+    /// - Parameters:
+    ///   - masterKeyFile: nil: the server keeps no keys.
+    ///   - change: what else is special about the server.
     @discardableResult
     func withServer<Value>(
-        masterKeyFile: String?, _ body: (KeySite) async throws -> Value
+        masterKeyFile: String?, change: (inout ServerConfiguration) -> Void = { _ in },
+        _ body: (KeySite) async throws -> Value
     ) async throws -> Value {
         var configuration = ServerConfiguration(
             addresses: [.loopback(port: 0)], certificate: nil, databaseURL: database.url)
@@ -77,6 +80,7 @@ final class KeyWorld: Sendable {
         configuration.masterKeyFile = masterKeyFile
         configuration.helloTimeout = .seconds(60)
         configuration.transport.handshakeDeadline = .seconds(60)
+        change(&configuration)
         let server = try await Server.start(configuration)
         let site = KeySite(port: server.addresses[0].port, token: token, directory: directory.path)
         do {

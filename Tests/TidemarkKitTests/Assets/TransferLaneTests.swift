@@ -16,6 +16,19 @@ import Testing
         #expect(pace.chunkBytes == TransferPace.chunkBytesMin)
     }
 
+    @Test func `parts are as large as the server takes, however fast the network is`() {
+        var pace = TransferPace()
+        for limit in [30_000, 1_000, 100_000, .max] {
+            pace.limit(to: limit)
+            #expect(pace.chunkBytes <= limit)
+            for _ in 0..<10 { pace.answered(after: .milliseconds(1)) }
+            #expect(pace.chunkBytes == min(limit, TransferPace.chunkBytesMax))
+        }
+        pace.limit(to: 1_000)
+        for _ in 0..<10 { pace.answered(after: .seconds(2)) }
+        #expect(pace.chunkBytes == 1_000)
+    }
+
     @Test func `no more parts than places, and whoever waits comes in turn`() async {
         let lane = TransferLane { .zero }
         var places: [TransferLane.Place] = []

@@ -19,6 +19,7 @@ import TidemarkWire
         var connects = 0
         var closes = 0
         var waits: [Duration] = []
+        var chunkLimits: [Int] = []
         var answers: [UInt64: Result<WireServerEnvelope, Machine.RequestFailure>] = [:]
         var notifications: [Machine.Notification] = []
         var clock: Duration = .seconds(100)
@@ -36,6 +37,7 @@ import TidemarkWire
                     sentBytes.append(bytes)
                     if let envelope = try? WireClientEnvelope(serializedBytes: bytes) { sent.append(envelope) }
                 case .wakeUp(let wait): waits.append(wait)
+                case .limitChunks(let byteCount): chunkLimits.append(byteCount)
                 case .answer(let id, let result): answers[id] = result
                 case .notify(let notification): notifications.append(notification)
                 }
@@ -53,13 +55,16 @@ import TidemarkWire
             return id
         }
 
-        mutating func open(serverTime: Int64 = 1_700_000_200_000, inFlightMax: UInt32 = 0) throws {
+        mutating func open(
+            serverTime: Int64 = 1_700_000_200_000, inFlightMax: UInt32 = 0, chunkBytesMax: UInt32 = 0
+        ) throws {
             take(machine.opened())
             var answer = WireServerEnvelope()
             answer.id = sent.last?.id ?? 0
             answer.hello.userRecordName = "_alice"
             answer.hello.serverTime = serverTime
             answer.hello.limits.requestsInFlightMax = inFlightMax
+            answer.hello.limits.assetChunkBytesMax = chunkBytesMax
             take(machine.received(try answer.serializedBytes(), now: now))
         }
 
@@ -232,6 +237,20 @@ import TidemarkWire
         try bench.answer(ids[0])
         #expect(bench.sent.count == 1 + 3)
         #expect(bench.sent.last?.id == ids[2])
+    }
+
+    @Test func `each server says how large the parts of assets may be; one that says nothing changes nothing`() throws {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        try bench.open(chunkBytesMax: 30_000)
+        #expect(bench.chunkLimits == [30_000])
+        for limit: UInt32 in [0, 1_000_000] {
+            bench.cut()
+            bench.clock += .seconds(100)
+            bench.take(bench.machine.wokeUp(now: bench.now))
+            try bench.open(chunkBytesMax: limit)
+        }
+        #expect(bench.connects == 3 && bench.chunkLimits == [30_000, 1_000_000])
     }
 
     @Test func `R-352: a refused credential fails whoever waits, and is seldom tried again`() throws {
