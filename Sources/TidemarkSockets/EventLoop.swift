@@ -19,7 +19,7 @@ package import TidemarkScheduling
 package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     package let name: String
 
-    /// 256 KiB to receive into; whoever is called by the loop may use it until it returns. Loop-confined.
+    /// 64 KiB to receive into; whoever is called by the loop may use it until it returns. Loop-confined.
     package let receiveScratch: UnsafeMutableRawBufferPointer
 
     let epoll: Int32
@@ -44,7 +44,7 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     var freeSlots: [Int] = []
     let events: UnsafeMutableBufferPointer<epoll_event>
 
-    private static let receiveScratchBytes = 262_144
+    private static let receiveScratchBytes = 65_536
     /// Ready descriptors taken from the kernel in one tick; more wait for the next.
     private static let eventsPerTickMax = 256
     /// Jobs and closures run in one tick. At a few microseconds each, I/O waits some milliseconds at most.
