@@ -61,6 +61,8 @@ struct ConnectionMachine {
             case timedOut
             /// Sent, no answer in time; it may have been carried out.
             case answerLost
+            /// A part of an upload, whose answer was lost with the connection: how far the server is has to be asked.
+            case cut
             case cancelled
             /// Meant for another account than the one that is signed in now.
             case otherAccount
@@ -77,6 +79,8 @@ struct ConnectionMachine {
         let isChange: Bool
         /// Answered by what Hello brings; never sent.
         var isIdentification = false
+        /// A part of an upload: large, and another server may be elsewhere, so that it is not sent again after a cut.
+        var isPart = false
         /// Nil once it has been encoded.
         var make: (@Sendable (WireRequestStamp?) -> WireClientEnvelope)?
         var bytes: [UInt8] = []
@@ -136,11 +140,12 @@ struct ConnectionMachine {
         add(Request(isChange: isChange, make: make), generation, now: now)
     }
 
-    /// As ``request(isChange:generation:now:make:)``, for one that changes nothing and is encoded already.
+    /// As ``request(isChange:generation:now:make:)``, for a part of an upload. If the connection is cut before it is
+    /// answered it fails when there is another one.
     mutating func request(
         _ encoded: EncodedRequest, generation: Int? = nil, now: Moment
     ) -> (id: UInt64, actions: [Action]) {
-        add(Request(isChange: false, bytes: encoded.take(id: nextID)), generation, now: now)
+        add(Request(isChange: false, isPart: true, bytes: encoded.take(id: nextID)), generation, now: now)
     }
 
     /// Who is signed in: answered as soon as Hello has been, with its answer.
@@ -301,7 +306,10 @@ struct ConnectionMachine {
         guard state != .stopped, state != .idle else { return [] }
         let wasOpen = state == .open
         state = .waiting
-        for id in order { requests[id]?.isSentOnThisChannel = false }
+        for id in order {
+            requests[id]?.isSentOnThisChannel = false
+            if let request = requests[id], request.isPart, request.wasSent { requests[id]?.bytes = [] }
+        }
         var actions: [Action] = []
         if case .server(let code, let text) = reason, code == 4401, refusal == nil {
             var failure = WireFailure()
@@ -384,6 +392,10 @@ struct ConnectionMachine {
         for id in order where requests[id]?.isSentOnThisChannel == false {
             if requests[id]?.isIdentification == true {
                 actions += finish(id, .success(greeting))
+                continue
+            }
+            if requests[id]?.isPart == true, requests[id]?.wasSent == true {
+                actions += finish(id, .failure(RequestFailure(code: .cut)))
                 continue
             }
             if let silence {

@@ -34,6 +34,13 @@ extension CKError {
             self.init(
                 .serverResponseLost,
                 text: "The request was sent, but its answer was lost; it may have been carried out.")
+        case .cut:
+            self.init(
+                .networkFailure,
+                userInfo: [
+                    NSLocalizedDescriptionKey: "The connection was cut while a part of an asset was on its way.",
+                    Self.cutKey: true,
+                ])
         case .cancelled:
             self.init(.operationCancelled, text: "The request was cancelled.")
         case .otherAccount:
@@ -51,6 +58,11 @@ extension CKError {
     }
 
     private static let credentialRefusedKey = "TidemarkCredentialRefused"
+
+    private static let cutKey = "TidemarkConnectionCut"
+
+    /// Whether a part of an upload was under way when the connection was cut. There is another one now.
+    var isCut: Bool { userInfo[Self.cutKey] as? Bool == true }
 
     /// Whether the server refuses the credential: other errors of an account that cannot be used for now are about its keys.
     var isCredentialRefused: Bool { userInfo[Self.credentialRefusedKey] as? Bool == true }

@@ -55,6 +55,15 @@ import TidemarkWire
             return id
         }
 
+        mutating func part() -> UInt64 {
+            var chunk = WireUploadAssetChunk()
+            chunk.byteCount = 5
+            let head = ChunkEnvelope.head(of: chunk, in: WireClientEnvelope(), contentCount: 5)
+            let (id, actions) = machine.request(EncodedRequest(head + [1, 2, 3, 4, 5]), now: now)
+            take(actions)
+            return id
+        }
+
         mutating func open(
             serverTime: Int64 = 1_700_000_200_000, inFlightMax: UInt32 = 0, chunkBytesMax: UInt32 = 0
         ) throws {
@@ -251,6 +260,34 @@ import TidemarkWire
             try bench.open(chunkBytesMax: limit)
         }
         #expect(bench.connects == 3 && bench.chunkLimits == [30_000, 1_000_000])
+    }
+
+    @Test func `R-070: a part of an upload is not sent again after a cut, but fails over the next connection`() throws {
+        var bench = Bench()
+        let part = bench.part()
+        let request = bench.request()
+        try bench.open()
+        #expect(bench.sent.map(\.id).suffix(2) == [part, request])
+        bench.cut()
+        #expect(bench.answers.isEmpty)
+        let unsent = bench.part()
+        bench.clock += .seconds(1)
+        bench.take(bench.machine.wokeUp(now: bench.now))
+        #expect(bench.answers.isEmpty)
+        try bench.open()
+        #expect(bench.failure(part) == .cut)
+        #expect(bench.sent.map(\.id).suffix(2) == [request, unsent])
+        #expect(bench.answers.count == 1)
+    }
+
+    @Test func `R-070: a part of an upload that was cut, and finds no connection, has had no answer in time`() throws {
+        var bench = Bench()
+        let part = bench.part()
+        try bench.open()
+        bench.cut()
+        bench.clock += .seconds(60)
+        bench.take(bench.machine.timeOut(part, now: bench.now))
+        #expect(bench.failure(part) == .timedOut)
     }
 
     @Test func `R-352: a refused credential fails whoever waits, and is seldom tried again`() throws {

@@ -79,6 +79,9 @@ extension CloudDatabase {
         // anybody seeing it, only its hash can tell what the server has.
         let end = source.isSettled ? source.byteCount : source.byteCount - 1
         var checksum = progress.offset == 0 ? Checksum() : nil
+        /// How far the checksum is: after a cut parts are read again.
+        var checksumEnd: Int64 = 0
+        var patience = TransferPatience()
         let piecesMin = source.isSettled ? 0 : Self.piecesOfUnsettledMin
         var next = min(Int64(clamping: progress.offset), end)
         var parts: Deque<Part> = []
@@ -95,7 +98,11 @@ extension CloudDatabase {
                     form.chunk.checksum = Data(all.finish())
                 }
                 form.chunk.isNamedByContent = isLast
-                let request = try? Self.encode(form, source, at: next, count: count) { checksum?.update($0) }
+                let request = try? Self.encode(form, source, at: next, count: count) { bytes in
+                    let known = min(max(checksumEnd - next, 0), Int64(count))
+                    checksum?.update(UnsafeRawBufferPointer(rebasing: bytes[Int(known)...]))
+                }
+                checksumEnd = max(checksumEnd, next + Int64(count))
                 guard let request else {
                     connection.lane.leave(place, isAnswered: false)
                     abandon(parts)
@@ -117,12 +124,23 @@ extension CloudDatabase {
                 abandon(parts)
                 throw error
             }
-            guard case .uploadAssetChunk(let progress)? = try? await answer(to: part),
-                Int64(clamping: progress.offset) == part.end
-            else {
+            let progress: WireAssetProgress
+            do throws(CKError) {
+                guard case .uploadAssetChunk(let answer) = try await answer(to: part),
+                    Int64(clamping: answer.offset) == part.end
+                else { throw Self.wrongAnswer }
+                progress = answer
+            } catch {
                 abandon(parts)
-                return nil
+                parts = []
+                // A draft that has become whole is one no more: what is uploaded from then on has its hash for a name.
+                guard error.isCut, next < source.byteCount, patience.wait(after: nil) != nil,
+                    let progress = try? await prepareUpload(name, for: zoneID)
+                else { return nil }
+                next = min(Int64(clamping: progress.offset), end)
+                continue
             }
+            patience.reached(part.end)
             await tell(report, part.end)
             if progress.isComplete, progress.sha256.count == FieldAsset.sha256ByteCount {
                 return Array(progress.sha256)

@@ -6,8 +6,8 @@ internal import TidemarkCrypto
 internal import TidemarkFields
 internal import TidemarkWire
 
-/// Assets as they travel: in parts, a few under way at a time, from where the other side is. A cut is nothing special: what
-/// was under way is sent again over the next connection.
+/// Assets as they travel: in parts, a few under way at a time, from where the other side is. A cut is nothing special: over
+/// the next connection the same parts are asked for again, or the server where it is.
 extension CloudDatabase {
     /// Told how many bytes are over.
     typealias Report = @Sendable (Int64) -> Void
@@ -99,7 +99,7 @@ extension CloudDatabase {
         try await pause(wait)
     }
 
-    /// - Returns: whether the server has all of it; if not, it was elsewhere than it was thought to be.
+    /// - Returns: whether the server has all of it; if not, it may be elsewhere than it was thought to be.
     private func uploadOnce(
         _ file: AssetFile, _ zoneID: CKRecordZone.ID, _ patience: inout TransferPatience, _ report: Report?
     ) async throws(CKError) -> Bool {
@@ -146,7 +146,6 @@ extension CloudDatabase {
                     abandon(parts)
                     return true
                 }
-                // After a cut the server may have had what was sent again.
                 guard (part.end...next).contains(reached) else {
                     abandon(parts)
                     return false
@@ -154,7 +153,9 @@ extension CloudDatabase {
             }
         } catch {
             abandon(parts)
-            throw error
+            guard error.isCut else { throw error }
+            patience.reached(0)
+            return false
         }
     }
 
