@@ -59,7 +59,7 @@ package struct Limits: Sendable, Equatable {
     package var uploadBytesMax: Int64 = 8_589_934_592
     /// Bytes of an asset in one message, up or down: a request that is sent after it waits for no more. More:
     /// `invalidArguments`.
-    package var assetChunkBytesMax = 262_144
+    package var assetChunkBytesMax = 524_288
 
     /// Zones of one request for keys. More: `limitExceeded`.
     package var keyZonesMax = 100

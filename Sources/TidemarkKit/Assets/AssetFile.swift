@@ -55,7 +55,8 @@ final class AssetReading: @unchecked Sendable {
     private var checksum: Checksum?
     private var offset: Int64 = 0
 
-    private static let blockBytes = 262_144
+    /// Of a piece.
+    static let blockBytes = 262_144
 
     /// - Throws: as ``advance()``.
     init(_ source: AssetSource) throws(CKError) {

@@ -6,7 +6,7 @@ internal import Synchronization
 /// and so small that a request behind them does not wait long on a slow one.
 struct TransferPace: Equatable {
     static let chunkBytesMin = 16_384
-    static let chunkBytesMax = 262_144
+    static let chunkBytesMax = 524_288
 
     private(set) var chunkBytes = 65_536
     /// What the server takes, if that is less.

@@ -31,7 +31,7 @@ package struct SessionSettings: Sendable {
     /// this bounds what a connection can make the server hold.
     package var fetchesRunningMax = 4
     /// Parts of assets under way on one connection, up or down, at which nothing more is read from it. Clients keep fewer.
-    package var assetChunksMax = 16
+    package var assetChunksMax = 8
     /// Whether assets are kept here at all, as clients are told.
     package var keepsAssets = false
     /// Open connections of one account. More are refused.

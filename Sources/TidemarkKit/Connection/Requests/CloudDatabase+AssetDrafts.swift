@@ -52,9 +52,9 @@ extension CloudDatabase {
     /// Files from here on are sent while they are read.
     static let draftBytesMin: Int64 = 4 * 1_048_576
 
-    /// A network on which a part is under way for longer leaves time to hash; on a faster one to hash would be what the
+    /// A network on which a MiB is under way for longer leaves time to hash; on a faster one to hash would be what the
     /// network waits for.
-    private static let busyTime: Duration = .milliseconds(4)
+    private static let busyTimePerMebibyte: Duration = .milliseconds(16)
     /// By this share of itself the time of a part may grow with each part: a network that has become ten times slower is
     /// believed to be so after some eighty parts.
     private static let partTimeDecay = 32
@@ -63,7 +63,7 @@ extension CloudDatabase {
     /// Pieces that are hashed before it is looked again whether there is something to send.
     private static let piecesMax = 16
     /// Pieces in any case, of a file whose hash the server cannot say: so that it is known when the file is sent.
-    private static let piecesOfUnsettledMin = 2
+    private static let piecesOfUnsettledMin = 2 * TransferPace.chunkBytesMax / AssetReading.blockBytes
 
     /// Sends what comes next of a file, until its hash is known.
     ///
@@ -148,7 +148,8 @@ extension CloudDatabase {
             let time = connection.now - part.place.since
             let shortest = min(time, partTime.map { $0 + $0 / Self.partTimeDecay } ?? time)
             partTime = shortest
-            pieces = shortest < Self.busyTime ? 0 : Int(min(shortest / Self.timeForPiece, Double(Self.piecesMax)))
+            let busyTime = Self.busyTimePerMebibyte * part.place.chunkBytes / 1_048_576
+            pieces = shortest < busyTime ? 0 : Int(min(shortest / Self.timeForPiece, Double(Self.piecesMax)))
             pieces = max(piecesMin, pieces)
         }
     }

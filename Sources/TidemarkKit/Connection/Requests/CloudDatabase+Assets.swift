@@ -24,6 +24,9 @@ extension CloudDatabase {
         let envelope: WireClientEnvelope
     }
 
+    /// What is no larger is sent without asking whether the server has it.
+    private static let unaskedBytesMax: Int64 = 262_144
+
     /// Of what a server says: it may be open elsewhere sooner.
     private static let pauseSecondsMax: Double = 60
 
@@ -105,7 +108,7 @@ extension CloudDatabase {
     ) async throws(CKError) -> Bool {
         let total = file.content.byteCount
         var next: Int64 = 0
-        if total > Int64(TransferPace.chunkBytesMax) {
+        if total > Self.unaskedBytesMax {
             let progress = try await prepareUpload(AssetUploadName(file), for: zoneID)
             if progress.isComplete {
                 await tell(report, total)
