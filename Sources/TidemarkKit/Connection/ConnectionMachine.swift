@@ -103,6 +103,8 @@ struct ConnectionMachine {
     private var nextCounter: UInt64 = 0
     private var failures = 0
     private var lastAttempt: Duration?
+    /// Another attempt follows at once if the one under way fails: it began before there was reason to try again.
+    private var isAttemptOld = false
     private var wasConnected = false
     /// The server's clock minus ours when Hello was answered, in milliseconds.
     private var serverTimeOffset: Int64 = 0
@@ -203,6 +205,7 @@ struct ConnectionMachine {
     /// New credentials, or the network is said to be back: do not wait any longer.
     mutating func retryNow(now: Moment) -> [Action] {
         refusal = nil
+        isAttemptOld = state == .connecting || state == .greeting
         return state == .waiting ? connect(now: now) : []
     }
 
@@ -327,6 +330,7 @@ struct ConnectionMachine {
             refusal = RequestFailure(code: .offline, message: why)
         }
         if !wasOpen {
+            if isAttemptOld, refusal == nil { return actions + connect(now: now) }
             failures += 1
             // What was never sent need not wait for better times: whoever asked decides.
             for id in order where requests[id]?.wasSent == false {
@@ -370,6 +374,7 @@ struct ConnectionMachine {
 
     private mutating func connect(now: Moment) -> [Action] {
         state = .connecting
+        isAttemptOld = false
         lastAttempt = now.monotonic
         return [.connect]
     }

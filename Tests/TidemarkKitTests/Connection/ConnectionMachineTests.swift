@@ -290,6 +290,32 @@ import TidemarkWire
         #expect(bench.failure(part) == .timedOut)
     }
 
+    @Test func `R-373: an attempt that began before the network came back fails nobody, and is made anew`() throws {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        bench.take(bench.machine.retryNow(now: bench.now))
+        let id = bench.request()
+        bench.cut()
+        #expect(bench.connects == 2 && bench.answers.isEmpty)
+        // The second began after it.
+        bench.cut()
+        #expect(bench.connects == 2)
+        #expect(bench.failure(id) == .offline)
+    }
+
+    @Test func `an attempt that is refused is not made anew at once, whatever was hoped for`() throws {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        bench.take(bench.machine.opened())
+        bench.take(bench.machine.retryNow(now: bench.now))
+        var answer = WireServerEnvelope()
+        answer.id = bench.sent.last?.id ?? 0
+        answer.failure.code = .notAuthenticated
+        bench.take(bench.machine.received(try answer.serializedBytes(), now: bench.now))
+        bench.cut()
+        #expect(bench.connects == 1)
+    }
+
     @Test func `R-352: a refused credential fails whoever waits, and is seldom tried again`() throws {
         var bench = Bench()
         bench.take(bench.machine.keepConnection(now: bench.now))
