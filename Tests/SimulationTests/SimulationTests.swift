@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import TidemarkTestSupport
 
 /// Servers, devices and whole engines in virtual time, with every fault that we could think of (I-1 … I-4).
 ///
@@ -20,41 +21,48 @@ import Testing
     private static let planted = setting("TIDEMARK_PLANTED")
 
     /// In two parts that run side by side.
-    @Test(arguments: [0, 1] as [UInt64]) func `I-1, I-2, I-3: no fresh seed breaks a promise`(_ part: UInt64) {
+    @Test(arguments: [0, 1] as [UInt64])
+    func `I-1, I-2, I-3: no fresh seed breaks a promise`(_ part: UInt64) async throws {
         let (first, count) = (Self.first + part * ((Self.count + 1) / 2), (Self.count + 1 - part) / 2)
         print("simulation: \(count) seeds from \(first)")
-        search(first, count) { SimulationRun(seed: $0).violations }
+        try await search(first, count) { SimulationRun(seed: $0).violations }
     }
 
-    @Test func `I-1 … I-4: real engines end equal, whatever the seed`() {
+    @Test func `I-1 … I-4: real engines end equal, whatever the seed`() async throws {
         let count = max(1, Self.count / 5)
         print("simulation of engines: \(count) seeds from \(Self.first)")
-        search(Self.first, count) { EngineRun(seed: $0).violations }
+        try await search(Self.first, count) { EngineRun(seed: $0).violations }
     }
 
-    /// Ends after a few seeds that fail.
-    private func search(_ first: UInt64, _ count: UInt64, _ violations: (UInt64) -> [String]) {
-        var failures = 0
-        for seed in first..<(first + count) {
-            let violations = violations(seed)
-            guard !violations.isEmpty else { continue }
+    /// Ends after a few seeds that fail. For seconds: on a thread of its own, or what runs beside it would wait.
+    private func search(
+        _ first: UInt64, _ count: UInt64, _ violations: @escaping @Sendable (UInt64) -> [String]
+    ) async throws {
+        let found = try await blocking {
+            var found: [(seed: UInt64, violations: [String])] = []
+            for seed in first..<(first + count) where found.count < 5 {
+                let violations = violations(seed)
+                if !violations.isEmpty { found.append((seed, violations)) }
+            }
+            return found
+        }
+        for (seed, violations) in found {
             Issue.record(
                 """
                 seed \(seed): \(violations.prefix(3)). Again: \
                 TIDEMARK_SEED=\(seed) TIDEMARK_SEEDS=1 TIDEMARK_TRACE=1 swift test --filter SimulationTests
                 """)
-            failures += 1
-            if failures == 5 { return }
         }
     }
 
-    @Test(arguments: RecordedSeeds.found) func `seeds that once found something find nothing any more`(_ seed: UInt64) {
-        #expect(SimulationRun(seed: seed).violations == [])
+    @Test(arguments: RecordedSeeds.found)
+    func `seeds that once found something find nothing any more`(_ seed: UInt64) async throws {
+        #expect(try await blocking { SimulationRun(seed: seed).violations } == [])
     }
 
     @Test(arguments: RecordedSeeds.foundByEngines)
-    func `seeds with which engines once found something find nothing any more`(_ seed: UInt64) {
-        #expect(EngineRun(seed: seed).violations == [])
+    func `seeds with which engines once found something find nothing any more`(_ seed: UInt64) async throws {
+        #expect(try await blocking { EngineRun(seed: seed).violations } == [])
     }
 
     @Test(arguments: [1, 2, 3, 4, 5] as [UInt64]) func `a seed replays exactly`(_ seed: UInt64) {
@@ -88,11 +96,13 @@ import Testing
     }
 
     /// From a seed that showed it when it was written down; a change of the program changes histories, so a few more.
-    @Test(arguments: PlantedFault.allCases) func `the judge sees a planted fault`(_ fault: PlantedFault) throws {
+    @Test(arguments: PlantedFault.allCases)
+    func `the judge sees a planted fault`(_ fault: PlantedFault) async throws {
         let recorded = RecordedSeeds.showing[fault] ?? 0
-        let found = try #require(fault.firstSeed(from: recorded, count: 1_000), "\(fault) was not seen")
+        let first = try await blocking { fault.firstSeed(from: recorded, count: 1_000) }
+        let found = try #require(first, "\(fault) was not seen")
         if found.seed != recorded { print("simulation: \(fault) shows with seed \(found.seed), not with \(recorded)") }
-        #expect(fault.violationsWithout(seed: found.seed) == [])
+        #expect(try await blocking { fault.violationsWithout(seed: found.seed) } == [])
     }
 
     /// For `make simulate`.
