@@ -323,8 +323,11 @@ import TidemarkWire
         for number in 0..<6 { add(number) }
         try await until { sent() == ["0", "1", "2"] }
         #expect(queue.operationCount == 4)
+        // One after the other they are cancelled: the end of the first must not begin the next before its turn.
+        queue.isSuspended = true
         queue.cancelAllOperations()
         #expect(queue.operations.allSatisfy { $0.isCancelled })
+        queue.isSuspended = false
         let isOver = Mutex(false)
         let waiting = Task {
             try await blocking { queue.waitUntilAllOperationsAreFinished() }
