@@ -21,7 +21,7 @@ package struct WriteSettings: Sendable {
     /// Field bytes of the same (I-7).
     package var bytesMax = 134_217_728
     /// How much memory what is known of zones may take, so that saves in them need one round trip (``KnownZones``).
-    package var knownBytesMax = 67_108_864
+    package var knownBytesMax = 134_217_728
     /// How long a request may wait for its transaction to begin. Longer: `zoneBusy`, or what last went wrong.
     package var waitMax: Duration = .seconds(10)
     /// Attempts of one request when the store fails in a way that passes.
