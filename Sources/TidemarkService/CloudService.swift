@@ -24,12 +24,14 @@ package final class CloudService: Sendable {
     /// Nil: this server keeps no account keys.
     let escrow: (any KeyEscrow)?
 
-    /// - Parameter onMoved: called after each commit that changed something, once it is durable: for pushes to the
-    ///   devices that are connected here, and notices to other servers. Must not block.
+    /// - Parameters:
+    ///   - sharedWrites: of all services of the process, if there are several; nil: it is the only one.
+    ///   - onMoved: called after each commit that changed something, once it is durable: for pushes to the devices that
+    ///     are connected here, and notices to other servers. Must not block.
     package init(
         storage: any Storage, assets: (any AssetStore)? = nil, escrow: (any KeyEscrow)? = nil,
         scheduler: any Scheduler, limits: Limits, writeSettings: WriteSettings = WriteSettings(),
-        onMoved: @escaping @Sendable (ZonesMoved) -> Void
+        sharedWrites: SharedWrites? = nil, onMoved: @escaping @Sendable (ZonesMoved) -> Void
     ) {
         self.storage = storage
         self.assets = assets
@@ -38,8 +40,8 @@ package final class CloudService: Sendable {
         self.limits = limits
         schemas = SchemaCache(storage: storage)
         writeCoordinator = WriteCoordinator(
-            storage: storage, scheduler: scheduler, limits: limits, settings: writeSettings, schemas: schemas,
-            onMoved: onMoved)
+            storage: storage, scheduler: scheduler, limits: limits,
+            shared: sharedWrites ?? SharedWrites(settings: writeSettings), schemas: schemas, onMoved: onMoved)
         zonesWriter = ZonesWriter(
             storage: storage, scheduler: scheduler, limits: limits, settings: writeSettings, onMoved: onMoved)
         retry = StorageRetry(scheduler: scheduler, policy: writeSettings.retry)

@@ -35,14 +35,15 @@ struct ServiceFixture: Sendable {
         }
     }
 
-    /// Another server on the same database.
+    /// Another server on the same database, or what one of its event loops has.
     func server(
         faults: FaultPlan = FaultPlan(), settings: WriteSettings = WriteSettings(), limits: Limits = Limits(),
+        sharedWrites: SharedWrites? = nil,
         onMoved: @escaping @Sendable (ZonesMoved) -> Void = { _ in }
     ) -> CloudService {
         CloudService(
             storage: MemoryStore(database, faults: faults), scheduler: scheduler, limits: limits,
-            writeSettings: settings, onMoved: onMoved)
+            writeSettings: settings, sharedWrites: sharedWrites, onMoved: onMoved)
     }
 
     func key(_ zone: String = "notes") -> ZoneKey {

@@ -11,23 +11,17 @@ internal import TidemarkScheduling
 final class WriteCoordinator: Sendable {
     typealias Outcome = Result<RecordsOutcome, FailureReason>
 
-    private struct State {
-        var queue: WriteQueue
-        var answers: [WriteQueue.Ticket: Answer<Outcome>] = [:]
-        var hasDeadlineTimer = false
-        var stopping: [Answer<Void>] = []
-    }
-
     private let storage: any Storage
     private let scheduler: any Scheduler
     private let limits: Limits
     private let schemas: SchemaCache
     private let onMoved: @Sendable (ZonesMoved) -> Void
-    private let state: Mutex<State>
-    private let knownZones: Mutex<KnownZones>
+    private let shared: SharedWrites
+    /// This one's number there.
+    private let loop: Int
 
     init(
-        storage: any Storage, scheduler: any Scheduler, limits: Limits, settings: WriteSettings,
+        storage: any Storage, scheduler: any Scheduler, limits: Limits, shared: SharedWrites,
         schemas: SchemaCache, onMoved: @escaping @Sendable (ZonesMoved) -> Void
     ) {
         self.storage = storage
@@ -35,19 +29,19 @@ final class WriteCoordinator: Sendable {
         self.limits = limits
         self.schemas = schemas
         self.onMoved = onMoved
-        state = Mutex(State(queue: WriteQueue(settings: settings)))
-        knownZones = Mutex(KnownZones(bytesMax: settings.knownBytesMax))
+        self.shared = shared
+        loop = shared.state.withLock { $0.queue.addLoop() }
     }
 
     /// Queues a request at once, before this returns: requests of one device to one zone keep the order of these calls.
     func submit(_ request: RecordsRequest, in database: DatabaseID) -> Answer<Outcome> {
         let now = scheduler.now
-        let (answer, startsWorker) = state.withLock { state in
-            switch state.queue.admit(request, in: database, now: now) {
+        let (answer, startsWorker) = shared.state.withLock { state in
+            switch state.queue.admit(request, in: database, at: loop, now: now) {
             case .queued(let ticket):
                 let answer = Answer<Outcome>()
                 state.answers[ticket] = answer
-                return (answer, state.queue.startsWorker())
+                return (answer, state.queue.startsWorker(at: loop))
             case .joined(let ticket):
                 return (state.answers[ticket] ?? Self.answered(.serverFault), false)
             case .refused(let reason):
@@ -62,7 +56,7 @@ final class WriteCoordinator: Sendable {
     /// Refuses what waits and returns when the last transaction has ended.
     func stop() async {
         let answer = Answer<Void>()
-        let refusals = state.withLock { state in
+        let refusals = shared.state.withLock { state in
             state.stopping.append(answer)
             return state.queue.stop()
         }
@@ -85,8 +79,8 @@ final class WriteCoordinator: Sendable {
     }
 
     private func nextGroup(isFirst: Bool) -> [WriteQueue.Entry]? {
-        let (group, startsAnother) = state.withLock { state in
-            (state.queue.nextGroup(isFirst: isFirst), state.queue.startsWorker())
+        let (group, startsAnother) = shared.state.withLock { state in
+            (state.queue.nextGroup(at: loop, isFirst: isFirst), state.queue.startsWorker(at: loop))
         }
         if startsAnother { startWorker() }
         return group
@@ -117,7 +111,7 @@ final class WriteCoordinator: Sendable {
         } catch {
             // A store that was lost may come back as an earlier one, where a standby had not heard of everything.
             let isLost = error.code == .unavailable || error.code == .commitUnknown
-            knownZones.withLock { if isLost { $0.forgetAll() } else { $0.forget(keys) } }
+            shared.knownZones.withLock { if isLost { $0.forgetAll() } else { $0.forget(keys) } }
             throw error
         }
     }
@@ -126,7 +120,7 @@ final class WriteCoordinator: Sendable {
     private func writeKnown(
         _ part: [WriteQueue.Entry], keys: [ZoneKey], _ reads: [ZoneRead]
     ) async throws(StorageError) -> GroupDecision? {
-        guard let known = knownZones.withLock({ $0.knowledge(for: reads) }) else { return nil }
+        guard let known = shared.knownZones.withLock({ $0.knowledge(for: reads) }) else { return nil }
         let schemas = schemas.known
         let check = SchemaCheck(part, snapshots: known.snapshots, schemas: schemas, limits: limits)
         guard case .checked(let part) = check else { return nil }
@@ -139,10 +133,10 @@ final class WriteCoordinator: Sendable {
         do {
             try await storage.commit(decision.changes, at: known.moments)
         } catch  where error.code == .outdated || error.code == .rejected {
-            knownZones.withLock { $0.forget(keys) }
+            shared.knownZones.withLock { $0.forget(keys) }
             return nil
         }
-        knownZones.withLock { $0.follow(keys, decision.changes) }
+        shared.knownZones.withLock { $0.follow(keys, decision.changes) }
         return decision
     }
 
@@ -160,7 +154,7 @@ final class WriteCoordinator: Sendable {
                 continue
             }
             let decision = try await write(part, keys: keys, in: transaction, schemas: known)
-            knownZones.withLock {
+            shared.knownZones.withLock {
                 $0.learn(reads, transaction.snapshots, decision.changes, in: transaction.store)
             }
             return decision
@@ -189,7 +183,7 @@ final class WriteCoordinator: Sendable {
     private var wallClock: Timestamp { Timestamp(milliseconds: scheduler.wallClockMilliseconds) }
 
     private func conclude(_ part: [WriteQueue.Entry], _ decision: GroupDecision, ends group: [WriteQueue.Entry]?) {
-        let answers = state.withLock { state in
+        let answers = shared.state.withLock { state in
             state.queue.leave(part)
             if let group { state.queue.endGroup(group) }
             return part.map { state.answers.removeValue(forKey: $0.ticket) }
@@ -203,7 +197,7 @@ final class WriteCoordinator: Sendable {
     private func recover(
         from code: StorageError.Code, part: [WriteQueue.Entry], rest: [[WriteQueue.Entry]], group: [WriteQueue.Entry]
     ) -> [[WriteQueue.Entry]]? {
-        let recovery = state.withLock { state in
+        let recovery = shared.state.withLock { state in
             let recovery = state.queue.recover(from: code, part: part, rest: rest, dice: scheduler.randomBits)
             // NB: in the same breath, before another worker can take a lane that was put back.
             if case .later = recovery { state.queue.endGroup(group) }
@@ -215,15 +209,17 @@ final class WriteCoordinator: Sendable {
         case .later(let refusals, let wakes):
             refuse(refusals)
             for wake in wakes { arm(wake) }
+            // Its deadline may have come while it was being written, when there was nobody to refuse.
+            armDeadlineTimer()
             return nil
         }
     }
 
     private func arm(_ wake: WriteQueue.Wake) {
         _ = scheduler.schedule(after: wake.delay) { [self] in
-            let startsWorker = state.withLock { state in
+            let startsWorker = shared.state.withLock { state in
                 state.queue.wake(wake.key)
-                return state.queue.startsWorker()
+                return state.queue.startsWorker(at: loop)
             }
             if startsWorker { startWorker() }
         }
@@ -233,7 +229,7 @@ final class WriteCoordinator: Sendable {
 
     private func armDeadlineTimer() {
         let now = scheduler.now
-        let delay: Duration? = state.withLock { state in
+        let delay: Duration? = shared.state.withLock { state in
             guard !state.hasDeadlineTimer, let deadline = state.queue.nextDeadline else { return nil }
             state.hasDeadlineTimer = true
             return deadline - now
@@ -241,7 +237,7 @@ final class WriteCoordinator: Sendable {
         guard let delay else { return }
         _ = scheduler.schedule(after: delay) { [self] in
             let now = scheduler.now
-            let refusals = state.withLock { state in
+            let refusals = shared.state.withLock { state in
                 state.hasDeadlineTimer = false
                 return state.queue.expire(now: now)
             }
@@ -253,13 +249,13 @@ final class WriteCoordinator: Sendable {
 
     private func refuse(_ refusals: [WriteQueue.Refusal]) {
         for refusal in refusals {
-            let answer = state.withLock { $0.answers.removeValue(forKey: refusal.ticket) }
+            let answer = shared.state.withLock { $0.answers.removeValue(forKey: refusal.ticket) }
             answer?.give(.failure(refusal.reason))
         }
     }
 
     private func answerIfStopped() {
-        let answers = state.withLock { state -> [Answer<Void>] in
+        let answers = shared.state.withLock { state -> [Answer<Void>] in
             guard state.queue.isIdle else { return [] }
             defer { state.stopping = [] }
             return state.stopping

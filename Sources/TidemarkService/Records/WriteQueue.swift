@@ -9,6 +9,9 @@ internal import TidemarkFields
 /// Each zone is a lane. While a lane's requests are in a transaction, further ones wait in the lane and go together in
 /// the next one, so that one zone is in one transaction of this process at most, and one device's requests to a zone
 /// keep their order. Lanes that are ready at the same moment share a transaction.
+///
+/// It may serve several event loops, each with workers of its own (``addLoop()``). A lane that comes to life belongs to the
+/// loop where its first request came until nothing waits in it any more, so that most requests never change threads.
 struct WriteQueue {
     /// Names a request while it is here; grows with time.
     typealias Ticket = UInt64
@@ -60,6 +63,7 @@ struct WriteQueue {
     private struct Lane {
         enum Phase { case idle, ready, writing, resting }
 
+        let loop: Int
         var phase = Phase.idle
         var waiting: Deque<Entry> = []
         /// Set after the lane was in a group that found a zone busy: its next transaction holds no other zone.
@@ -94,25 +98,39 @@ struct WriteQueue {
         }
     }
 
+    /// Those of one event loop, and what is for them to do.
+    private struct Workers {
+        /// Lanes whose phase is `ready`, by how long they have been.
+        var ready: Deque<ZoneKey> = []
+        var count = 0
+        var hasOneStarting = false
+    }
+
     private let settings: WriteSettings
     private var lanes: [ZoneKey: Lane] = [:]
-    /// Lanes whose phase is `ready`, by how long they have been.
-    private var ready: Deque<ZoneKey> = []
+    private var workers: [Workers] = []
     private var tickets: [Identity: Ticket] = [:]
     private var nextTicket: Ticket = 0
     private var requestCount = 0
     private var byteCount = 0
-    private var workerCount = 0
-    private var hasWorkerStarting = false
     private var isStopped = false
 
     init(settings: WriteSettings) {
         self.settings = settings
     }
 
+    /// - Returns: the number of the loop.
+    mutating func addLoop() -> Int {
+        workers.append(Workers())
+        return workers.count - 1
+    }
+
     // MARK: Requests come
 
-    mutating func admit(_ request: RecordsRequest, in database: DatabaseID, now: Duration) -> Admission {
+    /// - Parameter loop: where it came.
+    mutating func admit(
+        _ request: RecordsRequest, in database: DatabaseID, at loop: Int, now: Duration
+    ) -> Admission {
         guard !isStopped else { return .refused(.storeUnavailable) }
         let key = ZoneKey(database: database, name: request.zoneName)
         let identity = Identity(key: key, request: request)
@@ -129,28 +147,30 @@ struct WriteQueue {
         requestCount += 1
         byteCount += bytes
         tickets[identity] = entry.ticket
-        if lanes[key, default: Lane()].add(entry) { ready.append(key) }
+        if lanes[key, default: Lane(loop: loop)].add(entry) { workers[loop].ready.append(key) }
         return .queued(entry.ticket)
     }
 
-    /// Whether the driver is to start a worker, which then calls ``nextGroup()`` until that is nil.
+    /// Whether a loop's driver is to start a worker, which then calls ``nextGroup(at:isFirst:)`` until that is nil.
     ///
     /// At most one is starting at a time: requests of the same moment gather until it runs.
-    mutating func startsWorker() -> Bool {
-        guard !hasWorkerStarting, !ready.isEmpty, workerCount < settings.transactionsMax else { return false }
-        hasWorkerStarting = true
-        workerCount += 1
+    mutating func startsWorker(at loop: Int) -> Bool {
+        guard !workers[loop].hasOneStarting, !workers[loop].ready.isEmpty,
+            workers[loop].count < settings.transactionsMax
+        else { return false }
+        workers[loop].hasOneStarting = true
+        workers[loop].count += 1
         return true
     }
 
     /// A worker's next transaction, by zones; nil ends the worker.
     ///
     /// - Parameter isFirst: whether the worker has just started.
-    mutating func nextGroup(isFirst: Bool) -> [Entry]? {
-        if isFirst { hasWorkerStarting = false }
-        let group = gatherGroup()
+    mutating func nextGroup(at loop: Int, isFirst: Bool) -> [Entry]? {
+        if isFirst { workers[loop].hasOneStarting = false }
+        let group = gatherGroup(at: loop)
         if group.isEmpty {
-            workerCount -= 1
+            workers[loop].count -= 1
             return nil
         }
         return group
@@ -236,7 +256,7 @@ struct WriteQueue {
     }
 
     /// Whether nothing is waiting or being written.
-    var isIdle: Bool { requestCount == 0 && workerCount == 0 }
+    var isIdle: Bool { requestCount == 0 && workers.allSatisfy { $0.count == 0 } }
 }
 
 // MARK: - Lanes
@@ -248,12 +268,12 @@ extension WriteQueue {
             lanes.remove(at: index)
         } else {
             lanes.values[index].phase = .ready
-            ready.append(lanes.keys[index])
+            workers[lanes.values[index].loop].ready.append(lanes.keys[index])
         }
     }
 
     /// Takes from the lanes that have been ready longest, as far as the bounds of a group go.
-    private mutating func gatherGroup() -> [Entry] {
+    private mutating func gatherGroup(at loop: Int) -> [Entry] {
         var group: [Entry] = []
         var zoneCount = 0
         var room = Room(
@@ -261,7 +281,7 @@ extension WriteQueue {
             itemsAlone: settings.groupItemsMax - settings.sharedItemsMax)
         var passedOver: Deque<ZoneKey> = []
         while zoneCount < settings.groupZonesMax, room.isLeft, group.isEmpty || room.isShared,
-            let key = ready.popFirst()
+            let key = workers[loop].ready.popFirst()
         {
             guard let index = lanes.index(forKey: key) else { continue }
             guard let first = lanes.values[index].waiting.first else {
@@ -277,7 +297,7 @@ extension WriteQueue {
             zoneCount += 1
             if isAlone { break }
         }
-        ready.prepend(contentsOf: passedOver)
+        workers[loop].ready.prepend(contentsOf: passedOver)
         return group
     }
 

@@ -2,8 +2,8 @@
 
 /// How a server groups writes, and how long it keeps trying.
 package struct WriteSettings: Sendable {
-    /// Write transactions of this process at one time: enough to keep two cores of PostgreSQL busy while some of them are
-    /// decided here and others wait for the log's flush. What waits meanwhile makes the next groups larger. A server has two
+    /// Write transactions of each event loop at one time: enough to keep two cores of PostgreSQL busy while some of them are
+    /// decided here and others wait for the log's flush. What waits meanwhile makes the next groups larger. A loop has two
     /// connections more by default, for what else is written.
     package var transactionsMax = 6
     /// Saves and deletes of one transaction. A single request may have more: it then goes alone.

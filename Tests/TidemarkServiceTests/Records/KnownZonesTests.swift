@@ -45,6 +45,25 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `what one event loop has seen of a zone, the others know`() throws {
+        let fixture = try ServiceFixture()
+        let (script, other) = (FaultScript(), FaultScript())
+        let sharedWrites = SharedWrites()
+        let services = [script, other].map { fixture.server(faults: $0.plan, sharedWrites: sharedWrites) }
+        try fixture.scheduler.simulate {
+            _ = try await save(["a"], counter: 1, fixture, services[0])
+            // Each learns the schema by itself.
+            _ = try await save(["b"], counter: 2, fixture, services[1])
+            let begun = (script.count(.beginSent), other.count(.beginSent))
+            for counter in 3...10 as ClosedRange<UInt64> {
+                let outcome = try await save(["a", "b"], counter: counter, fixture, services[Int(counter % 2)])
+                #expect(outcome.reason == nil)
+            }
+            #expect((script.count(.beginSent), other.count(.beginSent)) == begun)
+            #expect(script.count(.commitSent) == 5 && other.count(.commitSent) == 5)
+        }
+    }
+
     @Test func `who comes later knows what it has written twice, and asks for all else`() throws {
         let fixture = try ServiceFixture()
         let script = FaultScript()

@@ -29,6 +29,25 @@ import TidemarkTestKit
         #expect(Set(outcomes.flatMap(\.numbers)) == Set((1...21).map { ChangeNumber($0) }), "each has its own outcome")
     }
 
+    @Test func `one zone is in one transaction at a time, whichever event loops its requests come to`() throws {
+        let fixture = try ServiceFixture()
+        let script = FaultScript(always: slowCommits)
+        let sharedWrites = SharedWrites()
+        let services = (0..<3).map { _ in fixture.server(faults: script.plan, sharedWrites: sharedWrites) }
+        let outcomes = try fixture.scheduler.simulate {
+            var tasks: [Task<Result<RecordsOutcome, FailureReason>, Never>] = []
+            for counter in 1...21 as ClosedRange<UInt64> {
+                let request = try fixture.saving(["r\(counter)"], id: RequestID(device, counter))
+                let service = services[Int(counter % 3)]
+                tasks.append(fixture.scheduler.run { await service.modify(request, in: fixture.key().database) })
+                if counter == 1 { try await fixture.scheduler.sleep(for: .milliseconds(1)) }
+            }
+            return await tasks.values()
+        }
+        #expect(script.count(.commitSent) == 2)
+        #expect(Set(outcomes.flatMap(\.numbers)) == Set((1...21).map { ChangeNumber($0) }), "each has its own outcome")
+    }
+
     @Test func `zones that are ready at the same moment share a transaction`() throws {
         let zones = (0..<20).map { "z\($0)" }
         let fixture = try ServiceFixture(zones: zones)
@@ -139,6 +158,24 @@ import TidemarkTestKit
         }
     }
 
+    @Test func `a request whose time is over while it is being written is not tried again`() throws {
+        let fixture = try ServiceFixture()
+        let script = FaultScript(always: [.beginSent: .delay(.seconds(2)), .beginAnswered: .disconnect])
+        var settings = WriteSettings()
+        settings.waitMax = .seconds(1)
+        settings.backoffShortest = .seconds(5)
+        settings.backoffLongest = .seconds(5)
+        let service = fixture.server(faults: script.plan, settings: settings)
+        try fixture.scheduler.simulate {
+            let start = fixture.scheduler.now
+            let outcome = await service.modify(
+                try fixture.saving(["a"], id: RequestID(device, 1)), in: fixture.key().database)
+            #expect(outcome.reason == .storeUnavailable)
+            #expect(fixture.scheduler.now - start < .seconds(3))
+        }
+        #expect(script.count(.beginSent) == 1)
+    }
+
     @Test func `a server that freezes with a zone locked holds up that zone for seconds, and others briefly`() throws {
         let fixture = try ServiceFixture(zones: ["frozen", "a", "b"])
         let service = fixture.server()
@@ -247,6 +284,27 @@ import TidemarkTestKit
             #expect(await second.value.reason == .storeUnavailable)
             let third = try fixture.saving(["r"], id: RequestID(device, 3))
             #expect(await service.modify(third, in: database).reason == .storeUnavailable)
+        }
+    }
+
+    @Test func `event loops stop writing together, when the last transaction of any of them has ended`() throws {
+        let fixture = try ServiceFixture()
+        let script = FaultScript(always: slowCommits)
+        let sharedWrites = SharedWrites()
+        let services = (0..<2).map { _ in fixture.server(faults: script.plan, sharedWrites: sharedWrites) }
+        let requests = try (1...2).map { try fixture.saving(["r\($0)"], id: RequestID(device, UInt64($0))) }
+        let database = fixture.key().database
+        try fixture.scheduler.simulate {
+            let first = fixture.scheduler.run { await services[0].modify(requests[0], in: database) }
+            try await fixture.scheduler.sleep(for: .milliseconds(1))
+            let second = fixture.scheduler.run { await services[1].modify(requests[1], in: database) }
+            await fixture.scheduler.pause()
+            try await fixture.scheduler.sleep(for: .milliseconds(1))
+            await services[1].stop()
+            #expect(script.count(.commitAnswered) == 1)
+            #expect(await first.value.numbers == [1])
+            #expect(await second.value.reason == .storeUnavailable)
+            await services[0].stop()
         }
     }
 }

@@ -21,44 +21,88 @@ import TidemarkScheduling
             deletes: (1..<items).map { "d\($0)" }, policy: .allKeys, isAtomic: true, user: Self.user)
     }
 
+    /// Of one event loop.
+    private func makeQueue(_ settings: WriteSettings = WriteSettings()) -> WriteQueue {
+        var queue = WriteQueue(settings: settings)
+        _ = queue.addLoop()
+        return queue
+    }
+
     private func counters(_ group: [WriteQueue.Entry]?) -> [UInt64]? { group?.map(\.request.id.counter) }
 
     private let database = DatabaseID(1)
 
     @Test func `requests to a zone that is being written wait for the next transaction, and go together`() throws {
-        var queue = WriteQueue(settings: WriteSettings())
-        #expect(queue.admit(try request(1), in: database, now: .zero) == .queued(0))
-        #expect(queue.startsWorker() == true)
-        let first = queue.nextGroup(isFirst: true)!
+        var queue = makeQueue()
+        #expect(queue.admit(try request(1), in: database, at: 0, now: .zero) == .queued(0))
+        #expect(queue.startsWorker(at: 0) == true)
+        let first = queue.nextGroup(at: 0, isFirst: true)!
         #expect(counters(first) == [1])
-        for counter in 2...5 as ClosedRange<UInt64> { _ = queue.admit(try request(counter), in: database, now: .zero) }
-        #expect(queue.startsWorker() == false, "the zone is in a transaction")
+        for counter in 2...5 as ClosedRange<UInt64> {
+            _ = queue.admit(try request(counter), in: database, at: 0, now: .zero)
+        }
+        #expect(queue.startsWorker(at: 0) == false, "the zone is in a transaction")
         queue.leave(first)
         queue.endGroup(first)
-        #expect(counters(queue.nextGroup(isFirst: false)) == [2, 3, 4, 5])
+        #expect(counters(queue.nextGroup(at: 0, isFirst: false)) == [2, 3, 4, 5])
     }
 
     @Test func `zones that are ready together share a transaction, and one worker starts at a time`() throws {
-        var queue = WriteQueue(settings: WriteSettings())
-        _ = queue.admit(try request(1, zone: "a"), in: database, now: .zero)
-        #expect(queue.startsWorker() == true)
-        _ = queue.admit(try request(2, zone: "b"), in: DatabaseID(2), now: .zero)
-        _ = queue.admit(try request(3, zone: "a"), in: database, now: .zero)
-        #expect(queue.startsWorker() == false)
-        #expect(counters(queue.nextGroup(isFirst: true)) == [1, 3, 2])
+        var queue = makeQueue()
+        _ = queue.admit(try request(1, zone: "a"), in: database, at: 0, now: .zero)
+        #expect(queue.startsWorker(at: 0) == true)
+        _ = queue.admit(try request(2, zone: "b"), in: DatabaseID(2), at: 0, now: .zero)
+        _ = queue.admit(try request(3, zone: "a"), in: database, at: 0, now: .zero)
+        #expect(queue.startsWorker(at: 0) == false)
+        #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [1, 3, 2])
+    }
+
+    @Test func `each loop's workers write what came to it, but a zone that another loop is busy with`() throws {
+        var settings = WriteSettings()
+        settings.transactionsMax = 1
+        var queue = makeQueue(settings)
+        #expect(queue.addLoop() == 1)
+        _ = queue.admit(try request(1, zone: "a"), in: database, at: 0, now: .zero)
+        #expect(queue.startsWorker(at: 1) == false, "nothing came there")
+        _ = queue.admit(try request(2, zone: "b"), in: database, at: 1, now: .zero)
+        _ = queue.admit(try request(3, zone: "a"), in: database, at: 1, now: .zero)
+        #expect(queue.startsWorker(at: 0) == true)
+        #expect(queue.startsWorker(at: 1) == true, "transactions are counted by loop")
+        let first = queue.nextGroup(at: 0, isFirst: true)!
+        #expect(counters(first) == [1, 3], "in the order in which they came, on one loop")
+        let other = queue.nextGroup(at: 1, isFirst: true)!
+        #expect(counters(other) == [2])
+        _ = queue.admit(try request(4, zone: "a"), in: database, at: 1, now: .zero)
+        queue.leave(other)
+        queue.endGroup(other)
+        #expect(queue.nextGroup(at: 1, isFirst: false) == nil, "the zone is in the other loop's transaction")
+        #expect(queue.startsWorker(at: 1) == false)
+        queue.leave(first)
+        queue.endGroup(first)
+        #expect(queue.startsWorker(at: 1) == false)
+        let second = queue.nextGroup(at: 0, isFirst: false)!
+        #expect(counters(second) == [4], "it stays there as long as something waits")
+        queue.leave(second)
+        queue.endGroup(second)
+        #expect(!queue.isIdle, "a worker is left")
+        #expect(queue.nextGroup(at: 0, isFirst: false) == nil)
+        #expect(queue.isIdle)
+        _ = queue.admit(try request(5, zone: "a"), in: database, at: 1, now: .zero)
+        #expect(queue.startsWorker(at: 1) == true, "and goes where it is wanted next")
+        #expect(counters(queue.nextGroup(at: 1, isFirst: true)) == [5])
     }
 
     @Test func `where an engine spreads databases, a transaction is of one database`() throws {
         var settings = WriteSettings()
         settings.groupSpansDatabases = false
-        var queue = WriteQueue(settings: settings)
-        _ = queue.admit(try request(1, zone: "a"), in: database, now: .zero)
-        _ = queue.admit(try request(2, zone: "a"), in: DatabaseID(2), now: .zero)
-        _ = queue.admit(try request(3, zone: "b"), in: database, now: .zero)
-        #expect(queue.startsWorker() == true)
-        #expect(counters(queue.nextGroup(isFirst: true)) == [1, 3])
-        #expect(queue.startsWorker() == true, "the other database is ready")
-        #expect(counters(queue.nextGroup(isFirst: true)) == [2])
+        var queue = makeQueue(settings)
+        _ = queue.admit(try request(1, zone: "a"), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(2, zone: "a"), in: DatabaseID(2), at: 0, now: .zero)
+        _ = queue.admit(try request(3, zone: "b"), in: database, at: 0, now: .zero)
+        #expect(queue.startsWorker(at: 0) == true)
+        #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [1, 3])
+        #expect(queue.startsWorker(at: 0) == true, "the other database is ready")
+        #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [2])
     }
 
     @Test func `I-7: transactions, their items, bytes and zones are bounded`() throws {
@@ -67,57 +111,62 @@ import TidemarkScheduling
         settings.groupItemsMax = 5
         settings.groupBytesMax = 1_000
         settings.groupZonesMax = 2
-        var queue = WriteQueue(settings: settings)
-        _ = queue.admit(try request(1, zone: "a", items: 3), in: database, now: .zero)
-        _ = queue.admit(try request(2, zone: "a", items: 3), in: database, now: .zero)
-        _ = queue.admit(try request(3, zone: "b", items: 2), in: database, now: .zero)
-        _ = queue.admit(try request(4, zone: "c", bytes: 5_000), in: database, now: .zero)
-        _ = queue.admit(try request(5, zone: "d"), in: database, now: .zero)
-        #expect(queue.startsWorker() == true)
-        let first = queue.nextGroup(isFirst: true)!
+        var queue = makeQueue(settings)
+        _ = queue.admit(try request(1, zone: "a", items: 3), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(2, zone: "a", items: 3), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(3, zone: "b", items: 2), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(4, zone: "c", bytes: 5_000), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(5, zone: "d"), in: database, at: 0, now: .zero)
+        #expect(queue.startsWorker(at: 0) == true)
+        let first = queue.nextGroup(at: 0, isFirst: true)!
         #expect(counters(first) == [1, 3], "five items, two zones")
-        #expect(queue.startsWorker() == true)
-        #expect(counters(queue.nextGroup(isFirst: true)) == [4], "more bytes than a group has go alone")
-        #expect(queue.startsWorker() == false, "two transactions")
+        #expect(queue.startsWorker(at: 0) == true)
+        #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [4], "more bytes than a group has go alone")
+        #expect(queue.startsWorker(at: 0) == false, "two transactions")
         queue.leave(first)
         queue.endGroup(first)
-        #expect(counters(queue.nextGroup(isFirst: false)) == [5, 2], "first come, first served")
+        #expect(counters(queue.nextGroup(at: 0, isFirst: false)) == [5, 2], "first come, first served")
     }
 
     @Test func `I-7: the queue is bounded by requests and by bytes`() throws {
         var settings = WriteSettings()
         settings.requestsMax = 2
-        var queue = WriteQueue(settings: settings)
-        _ = queue.admit(try request(1), in: database, now: .zero)
-        _ = queue.admit(try request(2, bytes: 100), in: database, now: .zero)
-        #expect(queue.admit(try request(3), in: database, now: .zero) == .refused(.tooManyRequests))
-        #expect(queue.admit(try request(2), in: database, now: .zero) == .joined(1), "a repeat takes no room")
+        var queue = makeQueue(settings)
+        _ = queue.admit(try request(1), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(2, bytes: 100), in: database, at: 0, now: .zero)
+        #expect(queue.admit(try request(3), in: database, at: 0, now: .zero) == .refused(.tooManyRequests))
+        #expect(queue.admit(try request(2), in: database, at: 0, now: .zero) == .joined(1), "a repeat takes no room")
         settings.requestsMax = 10
         settings.bytesMax = 100
-        queue = WriteQueue(settings: settings)
-        #expect(queue.admit(try request(1, bytes: 200), in: database, now: .zero) == .refused(.tooManyRequests))
+        queue = makeQueue(settings)
+        #expect(queue.admit(try request(1, bytes: 200), in: database, at: 0, now: .zero) == .refused(.tooManyRequests))
     }
 
     @Test func `R-157: a repeated request joins the first while that is here`() throws {
-        var queue = WriteQueue(settings: WriteSettings())
-        _ = queue.admit(try request(1), in: database, now: .zero)
-        #expect(queue.admit(try request(1), in: database, now: .zero) == .joined(0))
-        #expect(queue.admit(try request(1, zone: "b"), in: database, now: .zero) == .queued(1), "another zone's part")
-        #expect(queue.admit(try request(1), in: DatabaseID(2), now: .zero) == .queued(2), "another database")
-        #expect(queue.admit(try request(1, device: 2), in: database, now: .zero) == .queued(3), "another device")
-        #expect(queue.startsWorker() == true)
-        let group = queue.nextGroup(isFirst: true)!
-        #expect(queue.admit(try request(1), in: database, now: .zero) == .joined(0), "while it is being written")
+        var queue = makeQueue()
+        _ = queue.admit(try request(1), in: database, at: 0, now: .zero)
+        #expect(queue.admit(try request(1), in: database, at: 0, now: .zero) == .joined(0))
+        #expect(
+            queue.admit(try request(1, zone: "b"), in: database, at: 0, now: .zero) == .queued(1), "another zone's part"
+        )
+        #expect(queue.admit(try request(1), in: DatabaseID(2), at: 0, now: .zero) == .queued(2), "another database")
+        #expect(queue.admit(try request(1, device: 2), in: database, at: 0, now: .zero) == .queued(3), "another device")
+        #expect(queue.startsWorker(at: 0) == true)
+        let group = queue.nextGroup(at: 0, isFirst: true)!
+        #expect(queue.admit(try request(1), in: database, at: 0, now: .zero) == .joined(0), "while it is being written")
         queue.leave(group)
         queue.endGroup(group)
-        #expect(queue.admit(try request(1), in: database, now: .zero) == .queued(4), "the store remembers it now")
+        #expect(
+            queue.admit(try request(1), in: database, at: 0, now: .zero) == .queued(4), "the store remembers it now")
     }
 
     @Test func `a group that the store rejects is cut in halves, and a single request fails alone`() throws {
-        var queue = WriteQueue(settings: WriteSettings())
-        for counter in 1...3 as ClosedRange<UInt64> { _ = queue.admit(try request(counter), in: database, now: .zero) }
-        _ = queue.startsWorker()
-        let group = queue.nextGroup(isFirst: true)!
+        var queue = makeQueue()
+        for counter in 1...3 as ClosedRange<UInt64> {
+            _ = queue.admit(try request(counter), in: database, at: 0, now: .zero)
+        }
+        _ = queue.startsWorker(at: 0)
+        let group = queue.nextGroup(at: 0, isFirst: true)!
         guard case .bisect(let first, let second) = queue.recover(from: .rejected, part: group, rest: [], dice: { 0 })
         else {
             Issue.record("not cut")
@@ -135,15 +184,17 @@ import TidemarkScheduling
         queue.endGroup(group)
         #expect(refusals == [.init(ticket: 0, reason: .serverFault)])
         #expect(wakes.isEmpty)
-        #expect(counters(queue.nextGroup(isFirst: false)) == [2, 3], "the others go on")
+        #expect(counters(queue.nextGroup(at: 0, isFirst: false)) == [2, 3], "the others go on")
     }
 
     @Test func `after a failure that passes, a zone rests, keeps its order, and goes on`() throws {
-        var queue = WriteQueue(settings: WriteSettings())
-        for counter in 1...2 as ClosedRange<UInt64> { _ = queue.admit(try request(counter), in: database, now: .zero) }
-        _ = queue.startsWorker()
-        let group = queue.nextGroup(isFirst: true)!
-        _ = queue.admit(try request(3), in: database, now: .zero)
+        var queue = makeQueue()
+        for counter in 1...2 as ClosedRange<UInt64> {
+            _ = queue.admit(try request(counter), in: database, at: 0, now: .zero)
+        }
+        _ = queue.startsWorker(at: 0)
+        let group = queue.nextGroup(at: 0, isFirst: true)!
+        _ = queue.admit(try request(3), in: database, at: 0, now: .zero)
         guard case .later(_, let wakes) = queue.recover(from: .unavailable, part: group, rest: [], dice: { 500 })
         else {
             Issue.record("not later")
@@ -151,19 +202,19 @@ import TidemarkScheduling
         }
         queue.endGroup(group)
         #expect(wakes == [.init(key: ZoneKey(database: database, name: "a"), delay: .milliseconds(20))])
-        #expect(queue.nextGroup(isFirst: false) == nil, "it rests")
-        #expect(queue.startsWorker() == false)
+        #expect(queue.nextGroup(at: 0, isFirst: false) == nil, "it rests")
+        #expect(queue.startsWorker(at: 0) == false)
         queue.wake(wakes[0].key)
-        #expect(queue.startsWorker() == true)
-        #expect(counters(queue.nextGroup(isFirst: true)) == [1, 2, 3])
+        #expect(queue.startsWorker(at: 0) == true)
+        #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [1, 2, 3])
     }
 
     @Test func `R-158: zones of a group that found one busy go on at once, each alone`() throws {
-        var queue = WriteQueue(settings: WriteSettings())
-        _ = queue.admit(try request(1, zone: "a"), in: database, now: .zero)
-        _ = queue.admit(try request(2, zone: "b"), in: database, now: .zero)
-        _ = queue.startsWorker()
-        let group = queue.nextGroup(isFirst: true)!
+        var queue = makeQueue()
+        _ = queue.admit(try request(1, zone: "a"), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(2, zone: "b"), in: database, at: 0, now: .zero)
+        _ = queue.startsWorker(at: 0)
+        let group = queue.nextGroup(at: 0, isFirst: true)!
         guard case .later(_, let wakes) = queue.recover(from: .zoneBusy, part: group, rest: [], dice: { 0 })
         else {
             Issue.record("not later")
@@ -171,11 +222,11 @@ import TidemarkScheduling
         }
         queue.endGroup(group)
         #expect(wakes.isEmpty)
-        _ = queue.admit(try request(3, zone: "c"), in: database, now: .zero)
-        let alone = queue.nextGroup(isFirst: false)!
+        _ = queue.admit(try request(3, zone: "c"), in: database, at: 0, now: .zero)
+        let alone = queue.nextGroup(at: 0, isFirst: false)!
         #expect(counters(alone) == [1])
-        #expect(queue.startsWorker() == true)
-        #expect(counters(queue.nextGroup(isFirst: true)) == [2])
+        #expect(queue.startsWorker(at: 0) == true)
+        #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [2])
         guard case .later(_, let wakes) = queue.recover(from: .zoneBusy, part: alone, rest: [], dice: { 500 })
         else {
             Issue.record("not later")
@@ -187,11 +238,11 @@ import TidemarkScheduling
     @Test func `who has waited too long is told what went wrong`() throws {
         var settings = WriteSettings()
         settings.waitMax = .seconds(1)
-        var queue = WriteQueue(settings: settings)
-        _ = queue.admit(try request(1), in: database, now: .zero)
-        _ = queue.startsWorker()
-        let group = queue.nextGroup(isFirst: true)!
-        _ = queue.admit(try request(2), in: database, now: .milliseconds(500))
+        var queue = makeQueue(settings)
+        _ = queue.admit(try request(1), in: database, at: 0, now: .zero)
+        _ = queue.startsWorker(at: 0)
+        let group = queue.nextGroup(at: 0, isFirst: true)!
+        _ = queue.admit(try request(2), in: database, at: 0, now: .milliseconds(500))
         #expect(queue.nextDeadline == .milliseconds(1_500), "one that is being written is not refused")
         _ = queue.recover(from: .commitUnknown, part: group, rest: [], dice: { 0 })
         queue.endGroup(group)
@@ -207,14 +258,14 @@ import TidemarkScheduling
     @Test func `a request that may have been written is never said to be only busy`() throws {
         var settings = WriteSettings()
         settings.attemptsMax = 2
-        var queue = WriteQueue(settings: settings)
-        _ = queue.admit(try request(1), in: database, now: .zero)
-        _ = queue.startsWorker()
-        let group = queue.nextGroup(isFirst: true)!
+        var queue = makeQueue(settings)
+        _ = queue.admit(try request(1), in: database, at: 0, now: .zero)
+        _ = queue.startsWorker(at: 0)
+        let group = queue.nextGroup(at: 0, isFirst: true)!
         _ = queue.recover(from: .commitUnknown, part: group, rest: [], dice: { 0 })
         queue.endGroup(group)
         queue.wake(ZoneKey(database: database, name: "a"))
-        let again = queue.nextGroup(isFirst: false)!
+        let again = queue.nextGroup(at: 0, isFirst: false)!
         guard case .later(let refusals, _) = queue.recover(from: .zoneBusy, part: again, rest: [], dice: { 0 })
         else {
             Issue.record("not later")
@@ -224,17 +275,17 @@ import TidemarkScheduling
     }
 
     @Test func `when it stops, who waits is refused and who is being written is not`() throws {
-        var queue = WriteQueue(settings: WriteSettings())
-        _ = queue.admit(try request(1), in: database, now: .zero)
-        _ = queue.startsWorker()
-        let group = queue.nextGroup(isFirst: true)!
-        _ = queue.admit(try request(2), in: database, now: .zero)
+        var queue = makeQueue()
+        _ = queue.admit(try request(1), in: database, at: 0, now: .zero)
+        _ = queue.startsWorker(at: 0)
+        let group = queue.nextGroup(at: 0, isFirst: true)!
+        _ = queue.admit(try request(2), in: database, at: 0, now: .zero)
         #expect(queue.stop() == [.init(ticket: 1, reason: .storeUnavailable)])
-        #expect(queue.admit(try request(3), in: database, now: .zero) == .refused(.storeUnavailable))
+        #expect(queue.admit(try request(3), in: database, at: 0, now: .zero) == .refused(.storeUnavailable))
         #expect(!queue.isIdle)
         queue.leave(group)
         queue.endGroup(group)
-        #expect(queue.nextGroup(isFirst: false) == nil)
+        #expect(queue.nextGroup(at: 0, isFirst: false) == nil)
         #expect(queue.isIdle)
     }
 
