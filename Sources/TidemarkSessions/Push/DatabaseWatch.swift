@@ -53,8 +53,13 @@ struct DatabaseWatch {
         return ageMax.map { now - subscriptionsReadAt > $0 } ?? false
     }
 
-    /// - Parameter all: the user's subscriptions of every kind and scope.
+    /// Reads may end in another order than they began: an older one changes nothing.
+    ///
+    /// - Parameters:
+    ///   - all: the user's subscriptions of every kind and scope.
+    ///   - now: when the read began.
     mutating func knows(_ all: [Subscription], at now: Duration) {
+        guard subscriptions == nil || now >= subscriptionsReadAt else { return }
         subscriptions = Self.pushed(all)
         subscriptionsReadAt = now
     }

@@ -21,12 +21,14 @@ final class PushCenter: Sendable {
     private let service: CloudService
     private let scheduler: any Scheduler
     private let settings: SessionSettings
+    private let siblings: HubSiblings
     private let state = Mutex(State())
 
-    init(service: CloudService, scheduler: any Scheduler, settings: SessionSettings) {
+    init(service: CloudService, scheduler: any Scheduler, settings: SessionSettings, siblings: HubSiblings) {
         self.service = service
         self.scheduler = scheduler
         self.settings = settings
+        self.siblings = siblings
     }
 
     // MARK: Who is here
@@ -70,6 +72,17 @@ final class PushCenter: Sendable {
     func subscriptionsChanged(of database: DatabaseID, by session: Session) async {
         await readSubscriptions(of: database, ageMax: .zero)
         push(to: [session.number], of: database, zoneNames: [])
+        siblings.each(where: { $0.pushes.watches(database) }) {
+            await $0.pushes.renewSubscriptions(of: database, ageMax: .zero)
+        }
+    }
+
+    /// Whether a device of the database's owner is connected here. From any thread.
+    private func watches(_ database: DatabaseID) -> Bool { state.withLock { $0.watches[database] != nil } }
+
+    /// Whether devices are connected here to which it may matter. From any thread.
+    func isConcerned(by moved: ZonesMoved) -> Bool {
+        state.withLock { state in moved.notices.contains { state.watches[$0.database] != nil } }
     }
 
     /// A session is about to be told that these are its user's subscriptions, and relies on them from then on (I-4): a device
@@ -104,7 +117,9 @@ final class PushCenter: Sendable {
             return (moved.subtracting(unknown).sorted(), old.subtracting(unknown).sorted(), unknown.sorted())
         }
         for database in known { pushMoved(in: database, stale.contains(database) ? [] : zones.news) }
-        for database in old { scheduler.run { [self] in await renewSubscriptions(of: database) } }
+        for database in old {
+            scheduler.run { [self] in await renewSubscriptions(of: database, ageMax: settings.subscriptionAgeMax) }
+        }
         for database in unknown {
             scheduler.run { [self] in
                 await readSubscriptions(of: database, ageMax: settings.subscriptionAgeMax)
@@ -114,9 +129,9 @@ final class PushCenter: Sendable {
     }
 
     /// Somebody may have subscribed at another server: then all are told that they may have missed something.
-    private func renewSubscriptions(of database: DatabaseID) async {
+    private func renewSubscriptions(of database: DatabaseID, ageMax: Duration) async {
         let known = state.withLock { $0.watches[database]?.subscriptions }
-        await readSubscriptions(of: database, ageMax: settings.subscriptionAgeMax)
+        await readSubscriptions(of: database, ageMax: ageMax)
         let everyone = state.withLock { state -> [UInt64] in
             guard let watch = state.watches[database], watch.subscriptions != known else { return [] }
             return watch.sessions.keys.sorted()

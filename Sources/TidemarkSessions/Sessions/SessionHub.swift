@@ -7,13 +7,16 @@ package import TidemarkService
 
 /// All sessions of one scheduler over one ``CloudService``: makes them, pushes to them, ends them.
 ///
-/// Holds nothing that matters: another hub, in this process or another, may serve the same store.
+/// Holds nothing that matters: another hub, in this process or another, may serve the same store. Those of one process tell
+/// each other directly what they commit (``unite(_:)``), those of several through the store.
 package final class SessionHub: Sendable {
     private struct State {
         /// By number: the order in which they are visited is the same in every run (simulation).
         var sessions: [UInt64: Session] = [:]
         var lastNumber: UInt64 = 0
-        var accounts: [AccountID: Int] = [:]
+        var accounts = AccountSessions()
+        /// Posts to other servers in this one's place, which then hears of them as well.
+        var speaker: NoticePoster?
         var isStopped = false
         var hasTimers = false
         var onEmpty: [CheckedContinuation<Void, Never>] = []
@@ -26,17 +29,31 @@ package final class SessionHub: Sendable {
     let authentication: Authentication
     let pushes: PushCenter
     private let poster: NoticePoster
+    private let siblings = HubSiblings()
     private let state = Mutex(State())
 
     package init(service: CloudService, scheduler: any Scheduler, settings: SessionSettings) {
         self.service = service
         self.scheduler = scheduler
         self.settings = settings
-        pushes = PushCenter(service: service, scheduler: scheduler, settings: settings)
+        pushes = PushCenter(service: service, scheduler: scheduler, settings: settings, siblings: siblings)
         poster = NoticePoster(service: service, scheduler: scheduler, delay: settings.noticeDelay)
         router = RequestRouter(service: service, limits: settings.limits, pushes: pushes)
         authentication = Authentication(service: service, settings: settings) { [scheduler] in
             Timestamp(milliseconds: scheduler.wallClockMilliseconds)
+        }
+    }
+
+    /// Makes the hubs of one process one to the outside: the first alone posts to other servers, and it alone is to be told
+    /// what they post (``heard(_:)``, ``noticesMissed()``). Before the first session.
+    package static func unite(_ hubs: [SessionHub]) {
+        let accounts = AccountSessions()
+        for hub in hubs {
+            hub.siblings.become(hubs.filter { $0 !== hub })
+            hub.state.withLock { state in
+                state.speaker = hub === hubs[0] ? nil : hubs[0].poster
+                state.accounts = accounts
+            }
         }
     }
 
@@ -62,8 +79,14 @@ package final class SessionHub: Sendable {
 
     /// Zones moved by a commit of this hub's own service (its `onMoved`): told to the devices here and to other servers.
     package func committed(_ moved: ZonesMoved) {
+        tell(moved)
+        (state.withLock { $0.speaker } ?? poster).post(moved.notices)
+    }
+
+    /// Here and at the siblings.
+    private func tell(_ moved: ZonesMoved) {
         pushes.zonesMoved(moved)
-        poster.post(moved.notices)
+        siblings.each(where: { $0.pushes.isConcerned(by: moved) }) { $0.pushes.zonesMoved(moved) }
     }
 
     /// What servers that share the store have posted, this one among them.
@@ -72,19 +95,24 @@ package final class SessionHub: Sendable {
         for notice in notices {
             switch notice {
             case .zone(let notice): moved.append(notice)
-            case .credentialRevoked(let credential): cutOff(credential)
+            case .credentialRevoked(let credential):
+                cutOff(credential)
+                siblings.each { $0.cutOff(credential) }
             }
         }
-        pushes.zonesMoved(ZonesMoved(poster.others(moved)))
+        tell(ZonesMoved(poster.others(moved)))
     }
 
     /// Notices may have been lost (the listener was away): compares everything with the store now.
     package func noticesMissed() {
         poster.forgetEchoes()
-        scheduler.run { [self] in
-            await pushes.sweep()
-            await checkCredentials()
-        }
+        scheduler.run { [self] in await lookAtEverything() }
+        siblings.each { await $0.lookAtEverything() }
+    }
+
+    private func lookAtEverything() async {
+        await pushes.sweep()
+        await checkCredentials()
     }
 
     private func cutOff(_ credential: CredentialID) {
@@ -137,8 +165,7 @@ package final class SessionHub: Sendable {
         guard let account = member.identity?.account else { return true }
         return state.withLock { state in
             guard state.sessions[session.number] != nil else { return true }
-            state.accounts[account, default: 0] += 1
-            return state.accounts[account, default: 0] <= settings.sessionsPerAccountMax
+            return state.accounts.add(account) <= settings.sessionsPerAccountMax
         }
     }
 
@@ -149,9 +176,7 @@ package final class SessionHub: Sendable {
             guard state.sessions.removeValue(forKey: session.number) != nil else {
                 return [CheckedContinuation<Void, Never>]()
             }
-            if let account = member?.identity?.account, let count = state.accounts[account] {
-                state.accounts[account] = count > 1 ? count - 1 : nil
-            }
+            if let account = member?.identity?.account { state.accounts.remove(account) }
             defer { if state.sessions.isEmpty { state.onEmpty = [] } }
             return state.sessions.isEmpty ? state.onEmpty : []
         }

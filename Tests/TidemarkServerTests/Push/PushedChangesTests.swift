@@ -58,11 +58,15 @@ import TidemarkWire
     }
 
     /// A device that writes, and one that has read everything.
-    private func pair(_ world: SessionWorld, follows: Bool = true) throws -> (TestClient, Follower) {
+    ///
+    /// - Parameter second: where the reader is connected; nil: where the writer is.
+    private func pair(
+        _ world: SessionWorld, second: SessionWorld.Server? = nil, follows: Bool = true
+    ) throws -> (TestClient, Follower) {
         let writer = try world.enter(device: 1)
         try writer.subscribe()
         try writer.makeZone("notes")
-        var reader = Follower(client: try world.enter(device: 2))
+        var reader = Follower(client: try world.enter(device: 2, server: second))
         world.scheduler.advance(by: .seconds(60))
         #expect(try reader.fetch(follows: follows) == [])
         reader.client.forgetInbox()
@@ -143,6 +147,17 @@ import TidemarkWire
             #expect(reader.client.pushes.map(\.hasChanges) == [names.count == 1])
             reader.client.forgetInbox()
         }
+    }
+
+    @Test func `R-508: a save on one event loop brings what changed to a device on another`() throws {
+        let world = SessionWorld(loopCount: 2)
+        var (writer, reader) = try pair(world, second: world.loops[1])
+        for name in ["a", "b"] {
+            try writer.save(name, in: "notes")
+            #expect(try reader.pushed() == [[name]])
+        }
+        try world.enter(device: 3, server: world.loops[1]).save("c", in: "notes")
+        #expect(try reader.pushed() == [["c"]])
     }
 
     @Test func `I-2: what another server writes is not brought, nor what follows it before it was asked for`() throws {

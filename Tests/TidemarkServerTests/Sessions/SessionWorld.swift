@@ -15,7 +15,7 @@ import struct Foundation.Data
 
 /// A store in memory with any number of servers' hubs on it, on one scheduler whose time the test moves.
 struct SessionWorld {
-    /// One server.
+    /// One server, or what one of its event loops has.
     struct Server {
         let service: CloudService
         let hub: SessionHub
@@ -28,23 +28,34 @@ struct SessionWorld {
 
     let scheduler = ManualScheduler()
     let database: MemoryDatabase
-    /// The first server.
-    let server: Server
+    /// The first server's event loops.
+    let loops: [Server]
 
-    /// - Parameter change: to the settings of the first server.
-    init(_ change: (inout SessionSettings) -> Void = { _ in }) {
+    /// The first server's first event loop.
+    var server: Server { loops[0] }
+
+    /// - Parameters:
+    ///   - loopCount: event loops of the first server.
+    ///   - change: to its settings.
+    init(loopCount: Int = 1, _ change: (inout SessionSettings) -> Void = { _ in }) {
         database = MemoryDatabase(scheduler: scheduler)
-        server = Self.makeServer(on: database, scheduler, change)
+        let sharedWrites = SharedWrites()
+        loops = (0..<loopCount).map { [database, scheduler] _ in
+            Self.makeServer(on: database, scheduler, sharedWrites, change)
+        }
+        SessionHub.unite(loops.map(\.hub))
+        for loop in loops.dropFirst() { database.stopListening(loop.listener) }
         issue("alice")
         issue("bob")
     }
 
     func anotherServer(_ change: (inout SessionSettings) -> Void = { _ in }) -> Server {
-        Self.makeServer(on: database, scheduler, change)
+        Self.makeServer(on: database, scheduler, nil, change)
     }
 
     private static func makeServer(
-        on database: MemoryDatabase, _ scheduler: ManualScheduler, _ change: (inout SessionSettings) -> Void
+        on database: MemoryDatabase, _ scheduler: ManualScheduler, _ sharedWrites: SharedWrites?,
+        _ change: (inout SessionSettings) -> Void
     ) -> Server {
         var settings = SessionSettings(serverName: "tidemark/test") { $0.reversed() }
         settings.createsContainers = true
@@ -54,8 +65,7 @@ struct SessionWorld {
         let assets = MemoryAssetStore()
         let service = CloudService(
             storage: MemoryStore(database, faults: FaultPlan(at: faults.at)), assets: assets, scheduler: scheduler,
-            limits: settings.limits,
-            onMoved: outlet.moved)
+            limits: settings.limits, sharedWrites: sharedWrites, onMoved: outlet.moved)
         let hub = SessionHub(service: service, scheduler: scheduler, settings: settings)
         outlet.connect { hub.committed($0) }
         let listener = database.listen { hub.heard($0) }
