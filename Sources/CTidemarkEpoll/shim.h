@@ -9,6 +9,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -38,6 +39,10 @@ static inline int tidemark_accept(int fd, struct sockaddr_storage *address, sock
 static inline int tidemark_get_family(const struct sockaddr_storage *address) { return address->ss_family; }
 
 static inline void tidemark_set_thread_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// Declared by <sched.h> under _GNU_SOURCE only.
+extern int sched_getaffinity(pid_t process, size_t byte_count, cpu_set_t *cores);
+static inline int tidemark_get_usable_cores(cpu_set_t *cores) { return sched_getaffinity(0, sizeof *cores, cores); }
 
 static inline void tidemark_set_heap(int mapped_bytes_min, int kept_bytes_max) {
     mallopt(M_MMAP_THRESHOLD, mapped_bytes_min);

@@ -96,6 +96,9 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
         if isCurrent { pthread_detach(thread) } else { pthread_join(thread, nil) }
     }
 
+    /// As many loops as can run at the same time: the cores that this process may use.
+    package static var usefulCount: Int { SystemCalls.usableProcessorCount }
+
     /// Whether the caller runs on this loop's thread.
     package var isCurrent: Bool { threadIdentity.load(ordering: .relaxed) == pthread_self() }
 

@@ -5,7 +5,7 @@ internal import Glibc
 internal import TidemarkScheduling
 internal import TidemarkTelemetry
 
-/// Accepts connections on one loop. Several listeners, one a loop, may share an address: the kernel spreads connections.
+/// Accepts connections on one loop. Several listeners, of one process or more, may share an address: the kernel spreads connections.
 ///
 /// When the process or the machine runs out of descriptors (EMFILE, ENFILE), a listener pauses for a moment, so that
 /// waiting connections are served when some become free. If none has, it uses the one it keeps in reserve to accept and

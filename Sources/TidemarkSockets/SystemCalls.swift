@@ -154,6 +154,15 @@ enum SystemCalls {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
+    // MARK: Processors
+
+    /// Cores that this process may use (`taskset`, cpusets); 1 if that cannot be told.
+    static var usableProcessorCount: Int {
+        var cores = cpu_set_t()
+        guard tidemark_get_usable_cores(&cores) == 0 else { return 1 }
+        return withUnsafeBytes(of: &cores) { bytes in bytes.reduce(0) { $0 + $1.nonzeroBitCount } }
+    }
+
     // MARK: -
 
     @inline(__always)

@@ -18,8 +18,8 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     /// A clock that goes on while the machine sleeps, and what it said at the last look.
     private let clockWithSleep: @Sendable () -> Duration
     private var lastLook: Duration
-    /// Connections of all groups of a server; nil for a client.
-    private let total: ConnectionCounter?
+    /// Of a server: the connections that are here, and those that are given to the loop and still to come. Nil for a client.
+    private let counter: ConnectionCounter?
     private var sweepTimer: ScheduledTimer?
     private var handshakeSteps = 0
     private var masks: [UInt32] = []
@@ -27,12 +27,12 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
 
     /// - Parameter clockWithSleep: nil: the loop's; another one for tests.
     init(
-        loop: EventLoop, limits: TransportLimits, total: ConnectionCounter? = nil,
+        loop: EventLoop, limits: TransportLimits, counter: ConnectionCounter? = nil,
         clockWithSleep: (@Sendable () -> Duration)? = nil
     ) {
         self.loop = loop
         self.limits = limits
-        self.total = total
+        self.counter = counter
         let clock = clockWithSleep ?? { loop.nowWithSleep }
         self.clockWithSleep = clock
         now = loop.now
@@ -55,7 +55,7 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
             connections[index] = last
             last.index = index
         }
-        total?.remove()
+        counter?.remove()
         if connections.isEmpty {
             let waiters = emptyWaiters
             emptyWaiters = []
@@ -124,25 +124,29 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     }
 }
 
-/// How many connections a server has on all its loops.
+/// How many connections a server has on all its loops, or on one of them.
 final class ConnectionCounter: Sendable {
     private let count = Atomic<Int>(0)
     private let max: Int
+    /// Counts them as well.
+    private let total: ConnectionCounter?
 
-    init(max: Int) {
+    init(max: Int, total: ConnectionCounter? = nil) {
         self.max = max
+        self.total = total
     }
 
     var value: Int { count.load(ordering: .relaxed) }
 
     /// False, and nothing added, if there are as many as there may be.
     func add() -> Bool {
-        if count.add(1, ordering: .relaxed).newValue <= max { return true }
-        remove()
+        if count.add(1, ordering: .relaxed).newValue <= max, total?.add() ?? true { return true }
+        count.subtract(1, ordering: .relaxed)
         return false
     }
 
     func remove() {
         count.subtract(1, ordering: .relaxed)
+        total?.remove()
     }
 }

@@ -7,10 +7,10 @@ package import TidemarkTLS
 internal import TidemarkTelemetry
 package import TidemarkWebSocket
 
-/// Listens on every loop that it is given and turns what comes into ``MessageConnection``s. From any thread.
+/// Turns what comes into ``MessageConnection``s on the loops that it is given. From any thread.
 package final class TransportServer: Sendable {
     package struct Configuration: Sendable {
-        /// Where to listen. Port 0 is chosen by the kernel, the same for all loops.
+        /// Where to listen. Port 0 is chosen by the kernel.
         package var addresses: [SocketAddress]
         /// Nil: without TLS; whoever allows that makes sure that it is on loopback only.
         package var tls: TLSContext?
@@ -29,77 +29,81 @@ package final class TransportServer: Sendable {
     /// Where it listens, with the ports that the kernel chose.
     package let localAddresses: [SocketAddress]
     private let parts: [Part]
+    private let listeners: [Listener]
     private let counter: ConnectionCounter
 
     /// What the server has on one loop.
     private struct Part: Sendable {
         let group: ConnectionGroup
-        let listeners: [Listener]
+        let counter: ConnectionCounter
     }
 
-    /// Listens on all loops, then returns.
+    /// Listens, then returns.
     ///
+    /// - Parameter loops: the first one accepts; each connection is then given to the one that has the fewest.
     /// - Throws: `SocketError` if it cannot listen at one of the addresses; then it listens at none.
     package static func start(
         on loops: [EventLoop], _ configuration: Configuration, accept: @escaping Accept
     ) async throws -> TransportServer {
         precondition(!loops.isEmpty, "a server has a loop")
-        let counter = ConnectionCounter(max: configuration.limits.connectionsMax)
-        var addresses = configuration.addresses
-        var parts: [Part] = []
-        do {
-            for loop in loops {
-                let wanted = addresses
-                let part = try await loop.runThrowing {
-                    try listen(on: loop, wanted, configuration, counter, accept)
-                }.value
-                parts.append(part)
-                addresses = part.listeners.map(\.localAddress)
-            }
-        } catch {
-            for part in parts { part.group.loop.execute { part.listeners.forEach { $0.close() } } }
-            throw error
+        let connectionsMax = configuration.limits.connectionsMax
+        let counter = ConnectionCounter(max: connectionsMax)
+        let parts = loops.map { loop in
+            let counter = ConnectionCounter(max: connectionsMax, total: counter)
+            return Part(
+                group: ConnectionGroup(loop: loop, limits: configuration.limits, counter: counter), counter: counter)
         }
-        return TransportServer(localAddresses: addresses, parts: parts, counter: counter)
+        let listeners = try await loops[0].runThrowing {
+            try listen(on: loops[0], configuration.addresses) { descriptor, peer in
+                admit(descriptor, from: peer, to: parts, configuration.tls, accept)
+            }
+        }.value
+        return TransportServer(parts: parts, listeners: listeners, counter: counter)
     }
 
-    private init(localAddresses: [SocketAddress], parts: [Part], counter: ConnectionCounter) {
-        self.localAddresses = localAddresses
+    private init(parts: [Part], listeners: [Listener], counter: ConnectionCounter) {
+        localAddresses = listeners.map(\.localAddress)
         self.parts = parts
+        self.listeners = listeners
         self.counter = counter
     }
 
     private static func listen(
-        on loop: EventLoop, _ addresses: [SocketAddress], _ configuration: Configuration,
-        _ counter: ConnectionCounter, _ accept: @escaping Accept
-    ) throws(SocketError) -> Part {
-        let group = ConnectionGroup(loop: loop, limits: configuration.limits, total: counter)
+        on loop: EventLoop, _ addresses: [SocketAddress],
+        _ onAccept: @escaping (FileDescriptor, SocketAddress) -> Void
+    ) throws(SocketError) -> [Listener] {
         var listeners: [Listener] = []
         do throws(SocketError) {
             for address in addresses {
-                let listener = try Listener(loop: loop, address: address) { descriptor, peer in
-                    guard counter.add() else {
-                        TransportMetrics.refused.increment()
-                        return descriptor.close()
-                    }
-                    TransportMetrics.accepted.increment()
-                    do {
-                        try MessageConnection.accept(
-                            descriptor, from: peer, group: group, context: configuration.tls, decide: accept)
-                    } catch {
-                        // The peer is gone already, or there is no memory for one more: it will try again.
-                        TransportMetrics.failedHandshakes.increment()
-                        counter.remove()
-                        descriptor.close()
-                    }
-                }
-                listeners.append(listener)
+                listeners.append(try Listener(loop: loop, address: address, onAccept: onAccept))
             }
         } catch {
             listeners.forEach { $0.close() }
             throw error
         }
-        return Part(group: group, listeners: listeners)
+        return listeners
+    }
+
+    private static func admit(
+        _ descriptor: FileDescriptor, from peer: SocketAddress, to parts: [Part], _ context: TLSContext?,
+        _ accept: @escaping Accept
+    ) {
+        guard let part = parts.min(by: { $0.counter.value < $1.counter.value }), part.counter.add() else {
+            TransportMetrics.refused.increment()
+            return descriptor.close()
+        }
+        TransportMetrics.accepted.increment()
+        part.group.loop.execute {
+            do {
+                try MessageConnection.accept(
+                    descriptor, from: peer, group: part.group, context: context, decide: accept)
+            } catch {
+                // The peer is gone already, or there is no memory for one more: it will try again.
+                TransportMetrics.failedHandshakes.increment()
+                part.counter.remove()
+                descriptor.close()
+            }
+        }
     }
 
     /// Connections on all loops, open or not.
@@ -107,9 +111,7 @@ package final class TransportServer: Sendable {
 
     /// Accepts no more connections; those that are there go on.
     package func stopListening() async {
-        for part in parts {
-            await part.group.loop.run { part.listeners.forEach { $0.close() } }.value
-        }
+        await parts[0].group.loop.run { [listeners] in listeners.forEach { $0.close() } }.value
     }
 
     /// Stops listening and closes every connection. Returns when all have ended, which takes
@@ -121,8 +123,6 @@ package final class TransportServer: Sendable {
                 for connection in part.group.connections { connection.close(code, reason: reason) }
             }.value
         }
-        for part in parts {
-            await part.group.waitUntilEmpty()
-        }
+        for part in parts { await part.group.waitUntilEmpty() }
     }
 }
