@@ -97,6 +97,7 @@ package final class Server: Sendable {
         await withTaskGroup { group in
             for part in parts { group.addTask { await part.stopSessions(patience: patience) } }
         }
+        for part in parts { await part.stopWriting() }
         await transport.stop(.goingAway, reason: "server stops")
         for part in parts { await part.stop() }
         assets?.stop()
@@ -134,6 +135,7 @@ package final class Server: Sendable {
     private static func makeParts(
         _ configuration: ServerConfiguration, _ assets: FileAssetStore?, _ masterKey: MasterKey?
     ) async throws(ServerError) -> [ServerLoop] {
+        let sharedWrites = SharedWrites(settings: configuration.writeSettings)
         var parts: [ServerLoop] = []
         do {
             for number in 0..<max(1, configuration.loopCount) {
@@ -144,12 +146,15 @@ package final class Server: Sendable {
                     throw ServerError(.resourcesExhausted, detail: "\(error)", underlying: error)
                 }
                 do throws(ServerError) {
-                    parts.append(try await ServerLoop.start(on: loop, configuration, assets: assets, escrow: masterKey))
+                    parts.append(
+                        try await ServerLoop.start(
+                            on: loop, configuration, sharedWrites: sharedWrites, assets: assets, escrow: masterKey))
                 } catch {
                     loop.stop()
                     throw error
                 }
             }
+            try await ServerLoop.unite(parts, databaseURL: configuration.databaseURL)
             return parts
         } catch let error as ServerError {
             for part in parts { await part.stop() }

@@ -26,7 +26,7 @@ package struct ServerConfiguration: Sendable {
     /// As libpq takes it; several hosts are allowed.
     package var databaseURL: String
     /// Event loops, each with a thread, database connections and devices of its own.
-    package var loopCount = 1
+    package var loopCount = Self.loopCountDefault
     /// For transactions, of each loop: two more than `WriteSettings.transactionsMax`.
     package var databaseConnections = 8
     /// Whether a container that a client names is created on its first use (development only).
@@ -51,6 +51,10 @@ package struct ServerConfiguration: Sendable {
 
     /// As ``SessionSettings/throttle``.
     package var throttle: (@Sendable (DeviceID) -> Double?)?
+
+    /// Two, if the process may use more than one core: more need more of PostgreSQL's connections, which are an operator's
+    /// to give.
+    package static let loopCountDefault = min(2, EventLoop.usefulCount)
 
     package init(addresses: [SocketAddress], certificate: Certificate?, databaseURL: String) {
         self.addresses = addresses

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkHTTP
 internal import TidemarkScheduling
@@ -10,44 +11,40 @@ internal import TidemarkStore
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
-/// All of a server that runs on one event loop. Loops share nothing but the database: they tell each other of changes as
-/// servers in other processes do.
+/// All of a server that runs on one event loop. Loops share the database, and what waits to be written to it
+/// (``SharedWrites``); they tell each other of changes directly (``SessionHub/unite(_:)``).
 final class ServerLoop: Sendable {
     let loop: EventLoop
     private let storage: PostgresStorage
     private let service: CloudService
     private let hub: SessionHub
-    private let listener: NoticeListener
+    /// The first loop's alone, which hears for all.
+    private let listener = Mutex<NoticeListener?>(nil)
     private let health: StoreHealth
     private let janitor: StoreJanitor
 
     private init(
-        loop: EventLoop, storage: PostgresStorage, service: CloudService, hub: SessionHub, listener: NoticeListener,
-        janitor: StoreJanitor
+        loop: EventLoop, storage: PostgresStorage, service: CloudService, hub: SessionHub, janitor: StoreJanitor
     ) {
         self.loop = loop
         self.storage = storage
         self.service = service
         self.hub = hub
-        self.listener = listener
         self.janitor = janitor
         health = StoreHealth(storage: storage, scheduler: loop)
     }
 
     static func start(
-        on loop: EventLoop, _ configuration: ServerConfiguration, assets: (any AssetStore)?,
-        escrow: (any KeyEscrow)?
+        on loop: EventLoop, _ configuration: ServerConfiguration, sharedWrites: SharedWrites,
+        assets: (any AssetStore)?, escrow: (any KeyEscrow)?
     ) async throws(ServerError) -> ServerLoop {
         let made = await loop.run {
-            Result { () throws(StorageError) in try make(on: loop, configuration, assets, escrow) }
+            Result { () throws(StorageError) in try make(on: loop, configuration, sharedWrites, assets, escrow) }
         }
         .value
         switch made {
         case .success(let part):
-            await loop.run {
-                await part.health.start()
-                part.janitor.start()
-            }.value
+            await loop.run { await part.health.start() }.value
             return part
         case .failure(let error):
             throw ServerError(.databaseUnreachable, detail: error.debugDescription, underlying: error)
@@ -55,15 +52,16 @@ final class ServerLoop: Sendable {
     }
 
     private static func make(
-        on loop: EventLoop, _ configuration: ServerConfiguration, _ assets: (any AssetStore)?,
-        _ escrow: (any KeyEscrow)?
+        on loop: EventLoop, _ configuration: ServerConfiguration, _ sharedWrites: SharedWrites,
+        _ assets: (any AssetStore)?, _ escrow: (any KeyEscrow)?
     ) throws(StorageError) -> ServerLoop {
         let storage = try PostgresStorage(
             url: configuration.databaseURL, loop: loop, connections: configuration.databaseConnections)
         let outlet = MovedOutlet()
         let service = CloudService(
             storage: storage, assets: assets, escrow: escrow, scheduler: loop,
-            limits: configuration.limits, writeSettings: configuration.writeSettings, onMoved: outlet.moved)
+            limits: configuration.limits, writeSettings: configuration.writeSettings, sharedWrites: sharedWrites,
+            onMoved: outlet.moved)
         var settings = SessionSettings(serverName: "tidemark/\(Server.version)", credentialHash: Credential.hash)
         settings.createsContainers = configuration.createsContainers
         settings.limits = configuration.limits
@@ -73,13 +71,28 @@ final class ServerLoop: Sendable {
         settings.messageBytesMax = configuration.transport.message.messageBytesMax
         let hub = SessionHub(service: service, scheduler: loop, settings: settings)
         outlet.connect { hub.committed($0) }
-        let listener = try NoticeListener(
-            url: configuration.databaseURL, loop: loop, onNotices: { hub.heard($0) },
-            onListening: { hub.noticesMissed() })
         let janitor = StoreJanitor(
             storage: storage, scheduler: loop, interval: configuration.clearingInterval, limits: configuration.limits)
-        return ServerLoop(
-            loop: loop, storage: storage, service: service, hub: hub, listener: listener, janitor: janitor)
+        return ServerLoop(loop: loop, storage: storage, service: service, hub: hub, janitor: janitor)
+    }
+
+    /// Has the loops of one server work together. The first one listens to other servers, and clears the store.
+    static func unite(_ parts: [ServerLoop], databaseURL: String) async throws(ServerError) {
+        SessionHub.unite(parts.map(\.hub))
+        let first = parts[0]
+        let listening = await first.loop.run { [hub = first.hub] in
+            first.janitor.start()
+            return Result { () throws(StorageError) in
+                try NoticeListener(
+                    url: databaseURL, loop: first.loop, onNotices: { hub.heard($0) },
+                    onListening: { hub.noticesMissed() })
+            }
+        }.value
+        switch listening {
+        case .success(let listener): first.listener.withLock { $0 = listener }
+        case .failure(let error):
+            throw ServerError(.databaseUnreachable, detail: error.debugDescription, underlying: error)
+        }
     }
 
     /// The protocol is spoken at `/`; `/healthz` is for load balancers.
@@ -114,14 +127,18 @@ final class ServerLoop: Sendable {
             health.stop()
             janitor.stop()
             await hub.stop(patience: patience)
-            await service.stop()
         }.value
+    }
+
+    /// Ends writing, once no loop has sessions any more: what they wait for may be written by any of them.
+    func stopWriting() async {
+        await loop.run { [self] in await service.stop() }.value
     }
 
     /// Lets go of the database and ends the thread.
     func stop() async {
         await loop.run { [self] in
-            listener.stop()
+            listener.withLock { $0 }?.stop()
             await storage.stop()
         }.value
         loop.stop()

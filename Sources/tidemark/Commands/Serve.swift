@@ -39,7 +39,9 @@ struct Serve: ParsableCommand {
         help: "Create a container when an account first names it (TIDEMARK_CREATE_CONTAINERS). Others are refused.")
     var createContainers = false
 
-    @Option(help: ArgumentHelp("Event loops, each a thread.", discussion: "Default: 1.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "Event loops, each a thread.", discussion: "Default: 2; 1 on a single core.", valueName: "count"))
     var loops: Int?
 
     @Option(
@@ -98,7 +100,8 @@ struct Serve: ParsableCommand {
         var configuration = ServerConfiguration(
             addresses: [address], certificate: try certificateFiles(), databaseURL: try database.value())
         configuration.createsContainers = Setting.flag(createContainers, "TIDEMARK_CREATE_CONTAINERS")
-        configuration.loopCount = try Setting.number(loops, "--loops", "TIDEMARK_LOOPS", default: 1, in: 1...64)
+        configuration.loopCount = try Setting.number(
+            loops, "--loops", "TIDEMARK_LOOPS", default: ServerConfiguration.loopCountDefault, in: 1...64)
         configuration.databaseConnections = try Setting.number(
             databaseConnections, "--database-connections", "TIDEMARK_DATABASE_CONNECTIONS", default: 8, in: 1...100)
         configuration.masterKeyFile = Setting.optional(masterKeyFile, "TIDEMARK_MASTER_KEY_FILE")

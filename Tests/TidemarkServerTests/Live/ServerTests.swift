@@ -84,17 +84,32 @@ import TidemarkWire
         }
     }
 
-    @Test func `many loops are as many servers`() async throws {
+    @Test
+    func `R-249: devices on many event loops are told of what each of them saves, and lose nothing when it stops`()
+        async throws
+    {
         try await withLiveWorld { world in
-            try await world.withServer({ $0.loopCount = 2 }) { server in
+            try await world.withServer({ $0.loopCount = 4 }) { server in
                 var clients: [LiveClient] = []
                 for device in 1...8 {
                     clients.append(try await world.enter(device: UInt64(device), server: server))
                 }
-                try await clients[0].subscribe()
                 try await clients[0].makeZone("notes")
-                for (index, client) in clients.enumerated() { try await client.save(["r\(index)"], in: "notes") }
+                try await clients[0].subscribe()
+                for client in clients.dropFirst() { _ = try await client.pushes(1) }
+                for (index, client) in clients.enumerated() {
+                    let counts = clients.map(\.pushes.count)
+                    try await client.save(["r\(index)"], in: "notes")
+                    for (other, count) in zip(clients, counts) where other !== client {
+                        _ = try await other.pushes(count + 1)
+                    }
+                }
                 for client in clients { #expect(try await client.names(in: "notes").count == 8) }
+                for (index, client) in clients.enumerated() {
+                    client.post(.modifyRecords(try client.saving(["last\(index)"], in: "notes")))
+                }
+                await server.stop()
+                for client in clients { #expect(try await client.closeCode() == 1001) }
             }
         }
     }
