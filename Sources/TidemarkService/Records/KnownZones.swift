@@ -5,15 +5,32 @@ internal import TidemarkFields
 
 /// What this server knows of zones because it wrote in them last: their newest records, and what is remembered of requests.
 ///
-/// Who decides by it needs no question before the answer: one round trip to the store instead of two. It is never believed:
-/// ``Storage/commit(_:at:)`` writes only if nobody has written in the zone since. So nothing need be told between servers,
-/// and to forget is always right.
+/// Who decides by it needs no question before the answer: one round trip to the store instead of two. Of a zone that has more
+/// records than are kept here, those that a request names are read first, without a lock, unless it says that they are new.
+/// None of it is ever believed: ``Storage/commit(_:at:)`` writes only if nobody has written in the zone since, and what was
+/// taken for new is. So nothing need be told between servers, and to forget is always right.
 struct KnownZones {
     /// All that the rules need to know, as a transaction would have read it.
     struct Knowledge {
         var snapshots: [ZoneSnapshot] = []
-        /// One a snapshot.
+        /// One a snapshot. Records that are not known are among their ``ZoneMoment/absentNames``.
         var moments: [ZoneMoment] = []
+
+        var hasUnknown: Bool { moments.contains { !$0.absentNames.isEmpty } }
+
+        /// Whether whoever names records that are not known saves them as new: without a tag, and by the policy that never
+        /// replaces what it has not seen. If that is wrong it costs a round trip more, and nothing else.
+        ///
+        /// - Parameter keys: one a moment.
+        func areUnknownNew(to entries: [WriteQueue.Entry], keys: [ZoneKey]) -> Bool {
+            zip(keys, moments).allSatisfy { key, moment in
+                guard !moment.absentNames.isEmpty else { return true }
+                let requests = entries.lazy.filter { $0.key == key }.map(\.request)
+                let newNames = requests.filter { $0.policy == .ifServerRecordUnchanged }
+                    .flatMap { $0.saves.lazy.filter { $0.tag == nil }.map(\.name) }
+                return Set(newNames).isSuperset(of: moment.absentNames)
+            }
+        }
     }
 
     /// Zones in use, and those that were before: when the recent ones fill half of the room, the earlier ones are forgotten,
@@ -28,15 +45,15 @@ struct KnownZones {
         self.bytesMax = bytesMax
     }
 
-    /// - Returns: nil unless everything is known that is asked for.
+    /// - Returns: nil unless everything is known that is asked for, but for records.
     mutating func knowledge(for reads: [ZoneRead]) -> Knowledge? {
         var knowledge = Knowledge()
         for read in reads {
-            guard read.isPlain, let zone = use(read.key), zone.isTrusted, let snapshot = zone.snapshot(for: read) else {
-                return nil
-            }
+            guard read.isPlain, let zone = use(read.key), zone.isTrusted else { return nil }
+            var moment = zone.moment
+            guard let snapshot = zone.snapshot(for: read, unknownNames: &moment.absentNames) else { return nil }
             knowledge.snapshots.append(snapshot)
-            knowledge.moments.append(zone.moment)
+            knowledge.moments.append(moment)
         }
         return knowledge
     }
@@ -107,8 +124,9 @@ struct KnownZones {
         return zone
     }
 
-    /// NB: a zone that takes a quarter of the room is not kept, so that no single one drives out all others.
-    private mutating func keep(_ zone: KnownZone, as key: ZoneKey) {
+    /// NB: of a zone that takes a quarter of the room the records are forgotten, so that no single one drives out all others.
+    private mutating func keep(_ zone: consuming KnownZone, as key: ZoneKey) {
+        if zone.byteCount > bytesMax / 4 { zone.forgetRecords() }
         guard zone.byteCount <= bytesMax / 4 else { return }
         if recentByteCount + zone.byteCount > bytesMax / 2 {
             earlier = recent
@@ -127,7 +145,7 @@ private struct KnownZone {
     private let store: StoreIncarnation
     var schema: SchemaStamp
     /// Whether what is not here is not there either: this server has seen everything that was ever written in the zone.
-    private let isWhole: Bool
+    private var isWhole: Bool
     /// Whether this server wrote twice and nobody between. A zone that several servers write in turn never is: to decide by
     /// what is known would cost a round trip more, not less.
     var isTrusted: Bool
@@ -159,8 +177,8 @@ private struct KnownZone {
             && state.changeNumber == now.state.changeNumber
     }
 
-    /// Nil if not all of it is known.
-    func snapshot(for read: ZoneRead) -> ZoneSnapshot? {
+    /// Nil if more is not known than records.
+    func snapshot(for read: ZoneRead, unknownNames: inout [String]) -> ZoneSnapshot? {
         guard read.namedZoneKeyIDs.isSubset(of: zoneKeyIDs) else { return nil }
         var snapshot = ZoneSnapshot(key: read.key, zone: state, schema: schema)
         snapshot.writeNumber = writeNumber
@@ -170,7 +188,7 @@ private struct KnownZone {
             if let record = records[name] {
                 snapshot.records[name] = record
             } else if !isWhole {
-                return nil
+                unknownNames.append(name)
             }
         }
         for device in read.devices {
@@ -196,6 +214,12 @@ private struct KnownZone {
         for (device, memory) in changes.memories { keep(memory, of: device) }
         state.changeNumber = changes.changeNumber
         writeNumber += 1
+    }
+
+    mutating func forgetRecords() {
+        byteCount -= records.values.reduce(0) { $0 + Self.byteCount(of: $1) }
+        records = [:]
+        isWhole = false
     }
 
     private mutating func keep(_ record: RecordState) {

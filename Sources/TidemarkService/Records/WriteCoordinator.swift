@@ -101,7 +101,7 @@ final class WriteCoordinator: Sendable {
         }
     }
 
-    /// One transaction, of one round trip if this server knows the zones.
+    /// One transaction, of one round trip if this server knows the zones with the records that are named.
     private func attempt(_ part: [WriteQueue.Entry]) async throws(StorageError) -> GroupDecision {
         let keys = WriteQueue.keys(of: part)
         let reads = GroupDecision.reads(of: part, keys: keys)
@@ -120,7 +120,14 @@ final class WriteCoordinator: Sendable {
     private func writeKnown(
         _ part: [WriteQueue.Entry], keys: [ZoneKey], _ reads: [ZoneRead]
     ) async throws(StorageError) -> GroupDecision? {
-        guard let known = shared.knownZones.withLock({ $0.knowledge(for: reads) }) else { return nil }
+        guard var known = shared.knownZones.withLock({ $0.knowledge(for: reads) }) else { return nil }
+        if known.hasUnknown, !known.areUnknownNew(to: part, keys: keys) {
+            guard keys.count == 1 else { return nil }
+            guard try await readUnknown(in: &known) else {
+                shared.knownZones.withLock { $0.forget(keys) }
+                return nil
+            }
+        }
         let schemas = schemas.known
         let check = SchemaCheck(part, snapshots: known.snapshots, schemas: schemas, limits: limits)
         guard case .checked(let part) = check else { return nil }
@@ -138,6 +145,19 @@ final class WriteCoordinator: Sendable {
         }
         shared.knownZones.withLock { $0.follow(keys, decision.changes) }
         return decision
+    }
+
+    /// Reads what is not known, without a lock: if nobody has written in the zone by the time of the commit, nobody had now.
+    ///
+    /// - Returns: false if somebody has.
+    private func readUnknown(in known: inout KnownZones.Knowledge) async throws(StorageError) -> Bool {
+        let found = try await storage.records(named: known.moments[0].absentNames, in: known.snapshots[0].key)
+        guard let now = found.zone, let zone = known.snapshots[0].zone, now.id == zone.id,
+            now.changeNumber == zone.changeNumber
+        else { return false }
+        known.snapshots[0].records.merge(found.records) { _, now in now }
+        known.moments[0].absentNames = []
+        return true
     }
 
     /// Lock, read, decide, write, commit. Begins again if the schema has something to learn first.

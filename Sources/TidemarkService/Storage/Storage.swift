@@ -265,6 +265,8 @@ package struct ZoneMoment: Sendable, Hashable {
     package let changeNumber: ChangeNumber
     /// See ``ZoneSnapshot/writeNumber``.
     package let writeNumber: Int64
+    /// Records that were taken for ones that have never been there: they must not be, nor their tombstones.
+    package var absentNames: [String] = []
 
     package init(
         store: StoreIncarnation, schema: SchemaStamp, database: DatabaseID, zone: ZoneID, changeNumber: ChangeNumber,

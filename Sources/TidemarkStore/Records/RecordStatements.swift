@@ -276,7 +276,7 @@ enum RecordStatements {
     /// The same as a transaction by itself, if the zones are as they were; one number, 0 if they are not.
     ///
     /// Beside the parameters of ``write``, of zones: 26 change numbers until now, 27 write numbers until now; 28 the store's
-    /// incarnation, 29 the version of its schemas.
+    /// incarnation, 29 the version of its schemas. Of records that must not be there: 30 databases, 31 zones, 32 names.
     static let writeIfStill = Statement(
         "write_if_still",
         """
@@ -289,12 +289,22 @@ enum RecordStatements {
         still AS MATERIALIZED (
             SELECT 1 FROM store
              WHERE incarnation = $28 AND schema_version = $29
-               AND (SELECT count(*) FROM locked WHERE is_same) = cardinality($18::bigint[])),
+               AND (SELECT count(*) FROM locked WHERE is_same) = cardinality($18::bigint[])
+               AND NOT EXISTS (
+                   SELECT FROM unnest($30::bigint[], $31::bigint[], $32::text[]) AS k (database_id, zone_id, name)
+                    CROSS JOIN LATERAL (\(recordKey)) AS r)),
         \(movedAndRemembered(from: "still, ")),
         written AS (
         \(insertion(from: "still, ")))
         SELECT count(*) FROM still
-        """, writeTypes + [.int8Array, .int8Array, .int8, .int8])
+        """, writeTypes + [.int8Array, .int8Array, .int8, .int8, .int8Array, .int8Array, .textArray])
+
+    /// Whether there is the record `k.name`, to be joined `LATERAL`.
+    private static let recordKey = """
+        SELECT FROM record
+         WHERE database_id = k.database_id AND zone_id = k.zone_id AND name BETWEEN k.name AND k.name
+         ORDER BY name LIMIT 1
+        """
 
     private static func movedAndRemembered(from guards: String) -> String {
         """
@@ -363,13 +373,16 @@ enum RecordStatements {
     /// 6 device, 7 its memory. Of the run: 8 the change number before its first, 9 batch end, 10 creator, 11 the creator's
     /// device, 12 time of change, 13 who changed, 14 whether they are tombstones, 15 type. Of records: 16 names, 17 fields,
     /// 18 times of creation, 19 parents, 20 index values. 21 the zone's change number until now, 22 its write number until
-    /// now, 23 the store's incarnation, 24 the version of its schemas.
+    /// now, 23 the store's incarnation, 24 the version of its schemas, 25 names of records that must not be there.
     static let writeRunIfStill = Statement(
         "write_run_if_still",
         """
         WITH moved AS (
             \(moveOne) AND num_nulls(removal) = 1 AND change_number = $21 AND write_number = $22
                AND EXISTS (SELECT FROM store WHERE incarnation = $23 AND schema_version = $24)
+               AND NOT EXISTS (
+                   SELECT FROM (SELECT $1 AS database_id, $2 AS zone_id, unnest($25::text[]) AS name) AS k
+                    CROSS JOIN LATERAL (\(recordKey)) AS r)
          RETURNING id),
         remembered AS (
             INSERT INTO request_memory (database_id, zone_id, device_id, memory, updated_at)
@@ -389,6 +402,7 @@ enum RecordStatements {
         [
             .int8, .int8, .int8, .int8, .int8, .uuid, .bytea, .int8, .int8, .int8, .uuid, .timestamptz, .int8, .bool,
             .text, .textArray, .byteaArray, .timestamptzArray, .textArray, .textArray, .int8, .int8, .int8, .int8,
+            .textArray,
         ])
 
     private static let moveOne = """

@@ -34,12 +34,19 @@ struct ZoneWrites {
         ]
         if changes.count == 1, changes[0].memories.count == 1, let run = RecordRun(changes[0]) {
             let moment: [PostgresValue] = [.int8(moments[0].changeNumber), .int8(moments[0].writeNumber)]
-            return RecordStatements.writeRunIfStill.bind(zone(changes[0]) + run.values + moment + store)
+            return RecordStatements.writeRunIfStill.bind(
+                zone(changes[0]) + run.values + moment + store + [.textArray(moments[0].absentNames)])
         }
         let numbers: [PostgresValue] = [
             .int8Array(moments.map(\.changeNumber)), .int8Array(moments.map(\.writeNumber)),
         ]
-        return RecordStatements.writeIfStill.bind(all + numbers + store)
+        let absent = moments.filter { !$0.absentNames.isEmpty }
+        let absentNames: [PostgresValue] = [
+            .int8Array(absent.flatMap { [Int64](repeating: $0.database.rawValue, count: $0.absentNames.count) }),
+            .int8Array(absent.flatMap { [Int64](repeating: $0.zone.rawValue, count: $0.absentNames.count) }),
+            .textArray(absent.flatMap(\.absentNames)),
+        ]
+        return RecordStatements.writeIfStill.bind(all + numbers + store + absentNames)
     }
 
     private var main: BoundStatement {

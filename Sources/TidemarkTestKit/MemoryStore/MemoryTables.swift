@@ -142,7 +142,7 @@ struct MemoryTables {
         // Where PostgreSQL's store counts the version of its schemas on for a new quota, here it is looked for.
         return incarnation == moment.store && schemaStamp(of: moment.database) == moment.schema
             && storageUse(of: moment.database) == nil && zone.state.changeNumber == moment.changeNumber
-            && zone.writeNumber == moment.writeNumber
+            && zone.writeNumber == moment.writeNumber && !zone.hasAny(of: moment.absentNames)
     }
 
     func zonePage(_ query: ZonePageQuery) -> ZonePageRead {

@@ -21,6 +21,9 @@ struct MemoryZone {
         self.state = state
     }
 
+    /// Whether one of these is there, be it as a tombstone.
+    func hasAny(of names: [String]) -> Bool { names.contains { records[$0] != nil } }
+
     func snapshot(_ read: ZoneRead) -> ZoneSnapshot {
         var snapshot = ZoneSnapshot(key: read.key, zone: state)
         snapshot.writeNumber = writeNumber

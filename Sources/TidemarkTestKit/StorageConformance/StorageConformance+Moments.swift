@@ -100,6 +100,36 @@ extension StorageConformance {
                 try expectEqual(after.records.keys.sorted(), expected, "of zone \(key.name)")
             }
         },
+        Scenario("R-092, R-105: what was taken for new is written if it is, and else nothing is") { store in
+            let keys = [try await store.zoneAtMoment("a"), try await store.zoneAtMoment("b")]
+            try await store.write([RecordDraft("gone", isDeleted: true)], in: keys[1], on: store.second)
+            for (zones, absent, isNew) in [
+                ([1], ["never"], true), ([1], ["first"], false), ([1], ["gone"], false), ([0], ["gone"], true),
+                ([1, 0], ["x", "y"], true), ([1, 0], ["x"], false), ([0, 1], ["y", "z"], false),
+                ([0], ["z", "a"], true),
+            ] {
+                var changes: [ZoneChanges] = []
+                var moments: [ZoneMoment] = []
+                for key in zones.map({ keys[$0] }) {
+                    var (snapshot, moment) = try await store.moment(key)
+                    moment.absentNames = absent
+                    // A zone alone goes by a statement of its own.
+                    changes.append(try require(snapshot.known(absent.map { RecordDraft($0) }), "the zone lives"))
+                    moments.append(moment)
+                }
+                if isNew {
+                    try await store.first.commit(changes, at: moments)
+                } else {
+                    try await expectError(.outdated, "\(absent) are there") {
+                        try await store.first.commit(changes, at: moments)
+                    }
+                }
+            }
+            for (key, number) in [(keys[0], ChangeNumber(6)), (keys[1], 5)] {
+                let zone = try await store.moment(key).snapshot.zone
+                try expectEqual(zone?.changeNumber, number, "nothing else was written in \(key.name)")
+            }
+        },
         Scenario("R-106: a zone that has ended is not written, nor is the one that has its name now") { store in
             let key = try await store.zoneAtMoment("notes")
             let (snapshot, moment) = try await store.moment(key)

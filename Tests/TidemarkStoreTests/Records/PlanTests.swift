@@ -58,18 +58,25 @@ import TidemarkTestSupport
             """
             (1, 1, 9, 300, 7, '00000000-0000-0000-0000-000000000001', '', 8, 9, 1, \
             '00000000-0000-0000-0000-000000000001', '2026-01-01', 1, false, 'Note', '{r5}', '{""}', '{}', '{}', '{}', \
-            8, 8, 1, 1)
+            8, 8, 1, 1, '{r5}')
             """,
-            ["using zone_pkey", "(database_id = $1) AND (id = $2)"]
+            [
+                "using zone_pkey", "(database_id = $1) AND (id = $2)",
+                "(database_id = ($1)) AND (zone_id = ($2)) AND (name >= (unnest($25)))",
+            ]
         ),
         (
             RecordStatements.writeIfStill,
             """
             ('{1}', '{1}', '{9}', '{1}', '{00000000-0000-0000-0000-000000000001}', '{2026-01-01}', '{1}', '{f}', \
             '{1}', '{9}', '{r5}', '{Note}', '{""}', '{}', '{}', '{}', '{1}', '{1}', '{9}', '{300}', '{7}', \
-            '{1}', '{1}', '{00000000-0000-0000-0000-000000000001}', '{""}', '{8}', '{8}', 1, 1)
+            '{1}', '{1}', '{00000000-0000-0000-0000-000000000001}', '{""}', '{8}', '{8}', 1, 1, \
+            '{1}', '{1}', '{r5}')
             """,
-            ["(database_id = k.database_id) AND (id >= k.id)", "(database_id = k_1.database_id) AND (id = k_1.id)"]
+            [
+                "(database_id = k.database_id) AND (id >= k.id)", "(database_id = k_2.database_id) AND (id = k_2.id)",
+                "(database_id = k_1.database_id) AND (zone_id = k_1.zone_id) AND (name >= k_1.name)",
+            ]
         ),
         (ZoneStatements.lockNamed, "(1, '{Notes}')", ["(name >= n.name)", "(id >= zone.id)"]),
         (
