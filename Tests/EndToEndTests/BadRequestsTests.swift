@@ -199,6 +199,10 @@ import TidemarkWire
                 Mistake("2 MB and a byte", .limitExceeded, "contains \(most + 1) bytes of fields") {
                     try await database.modifyRecords(saving: tooMuch, deleting: [])
                 },
+                Mistake("a message of more than the server reads", .limitExceeded, "bytes long, more than the server takes") {
+                    let records = (0..<10).map { Self.note("long\($0)", ["data": Data(count: 800_000)]) }
+                    return try await database.modifyRecords(saving: records, deleting: [])
+                },
                 Mistake("a record of more than 1 MB", .limitExceeded, "more than 1048576 bytes. Keep large data") {
                     try await database.save(Self.note("huge", ["data": Data(count: 1_100_000)]))
                 },

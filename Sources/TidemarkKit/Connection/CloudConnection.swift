@@ -203,6 +203,9 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         update { $0.machine.changeCredential(credential, now: $1) }
     }
 
+    /// What was asked before it grew may have been asked twice.
+    var cutCount: Int { state.withLock { $0.machine.cutCount } }
+
     /// Ends the connection and every request. It cannot be used again.
     package func stop() {
         update { state, _ in state.machine.stop() }

@@ -106,6 +106,8 @@ struct ConnectionMachine {
     /// Another attempt follows at once if the one under way fails: it began before there was reason to try again.
     private var isAttemptOld = false
     private var wasConnected = false
+    /// How many channels have come to an end.
+    private(set) var cutCount = 0
     /// The server's clock minus ours when Hello was answered, in milliseconds.
     private var serverTimeOffset: Int64 = 0
     private var inFlightMax = 64
@@ -309,6 +311,7 @@ struct ConnectionMachine {
         guard state != .stopped, state != .idle else { return [] }
         let wasOpen = state == .open
         state = .waiting
+        cutCount += 1
         for id in order {
             requests[id]?.isSentOnThisChannel = false
             if let request = requests[id], request.isPart, request.wasSent { requests[id]?.bytes = [] }
@@ -413,11 +416,28 @@ struct ConnectionMachine {
                 continue
             }
             guard inFlight < inFlightMax else { break }
+            let bytes = encodeForSending(id, now: now)
+            if let refusal = refusal(ofMessageWith: bytes.count) {
+                actions += finish(id, .failure(refusal))
+                continue
+            }
             inFlight += 1
-            actions.append(.send(encodeForSending(id, now: now)))
+            actions.append(.send(bytes))
         }
         if isHeldBack, let silence, now.monotonic >= lookDue { actions.append(look(after: silence, now: now)) }
         return actions
+    }
+
+    /// R-155: to a message that is too long the server answers by closing the connection, and would each time.
+    private func refusal(ofMessageWith byteCount: Int) -> RequestFailure? {
+        let most = Int(greeting.hello.limits.messageBytesMax)
+        guard most > 0, byteCount > most else { return nil }
+        return RequestFailure(
+            code: .refused(.limitExceeded),
+            message: """
+                Your request is \(byteCount) bytes long, more than the server takes in one message (\(most)). Split it in \
+                half.
+                """)
     }
 
     private mutating func encodeForSending(_ id: UInt64, now: Moment) -> [UInt8] {

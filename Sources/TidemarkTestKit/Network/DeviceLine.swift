@@ -104,7 +104,7 @@ package final class DeviceLine: CloudTransport {
             let envelope = try? WireServerEnvelope(serializedBytes: message)
         else { return false }
         switch envelope.answer {
-        case .modifyRecords, .modifyZones: break
+        case .modifyRecords, .modifyZones, .modifySubscriptions: break
         default: return false
         }
         return state.withLock { state in

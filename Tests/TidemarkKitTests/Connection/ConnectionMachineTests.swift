@@ -65,7 +65,8 @@ import TidemarkWire
         }
 
         mutating func open(
-            serverTime: Int64 = 1_700_000_200_000, inFlightMax: UInt32 = 0, chunkBytesMax: UInt32 = 0
+            serverTime: Int64 = 1_700_000_200_000, inFlightMax: UInt32 = 0, chunkBytesMax: UInt32 = 0,
+            messageBytesMax: UInt32 = 0
         ) throws {
             take(machine.opened())
             var answer = WireServerEnvelope()
@@ -74,6 +75,7 @@ import TidemarkWire
             answer.hello.serverTime = serverTime
             answer.hello.limits.requestsInFlightMax = inFlightMax
             answer.hello.limits.assetChunkBytesMax = chunkBytesMax
+            answer.hello.limits.messageBytesMax = messageBytesMax
             take(machine.received(try answer.serializedBytes(), now: now))
         }
 
@@ -246,6 +248,37 @@ import TidemarkWire
         try bench.answer(ids[0])
         #expect(bench.sent.count == 1 + 3)
         #expect(bench.sent.last?.id == ids[2])
+    }
+
+    @Test func `R-155: what the server would not read is refused here, each time, and the others go on`() throws {
+        var bench = Bench()
+        func request(_ bench: inout Bench, byteCount: Int) -> UInt64 {
+            let (id, actions) = bench.machine.request(isChange: true, now: bench.now) { stamp in
+                var envelope = WireClientEnvelope()
+                envelope.modifyRecords = WireModifyRecords()
+                if let stamp { envelope.modifyRecords.stamp = stamp }
+                envelope.modifyRecords.clientChangeToken = Data(count: byteCount)
+                return envelope
+            }
+            bench.take(actions)
+            return id
+        }
+        let waiting = request(&bench, byteCount: 2_000)
+        let fitting = request(&bench, byteCount: 900)
+        try bench.open(messageBytesMax: 1_000)
+        let later = request(&bench, byteCount: 1_000)
+        for id in [waiting, later] { #expect(bench.failure(id) == .refused(.limitExceeded)) }
+        #expect(bench.sent.dropFirst().map(\.id) == [fitting])
+        let last = request(&bench, byteCount: 0)
+        #expect(bench.sent.last?.id == last)
+        #expect(bench.sent.last?.modifyRecords.stamp.lowestUnanswered == bench.sent[1].modifyRecords.stamp.counter)
+        // The next server reads less than the one before.
+        bench.cut()
+        bench.clock += bench.waits[0]
+        bench.take(bench.machine.wokeUp(now: bench.now))
+        try bench.open(messageBytesMax: 500)
+        #expect(bench.failure(fitting) == .refused(.limitExceeded))
+        #expect(bench.answers[last] == nil && bench.sent.last?.id == last)
     }
 
     @Test func `each server says how large the parts of assets may be; one that says nothing changes nothing`() throws {

@@ -17,6 +17,7 @@ extension CloudDatabase {
         request.database = wireScope
         request.saves = subscriptions.map(WireSubscription.init)
         request.deletes = ids
+        let cutCount = connection.cutCount
         guard
             case .modifySubscriptions(let answer) =
                 try await self.request({ [request] _ in .modifySubscriptions(request) }).answer,
@@ -32,7 +33,9 @@ extension CloudDatabase {
         }
         for (id, result) in zip(ids, answer.deletes) {
             if case .failure(let failure) = result.result {
-                results.deletes[id] = .failure(CKError(failure))
+                // after a cut the request is sent again, and may find its own work done.
+                let isDone = failure.code == .unknownItem && connection.cutCount != cutCount
+                results.deletes[id] = isDone ? .success(()) : .failure(CKError(failure))
             } else {
                 results.deletes[id] = .success(())
             }
