@@ -84,10 +84,16 @@ extension CKSyncEngine.RecordZoneChangeBatch {
 }
 
 extension CKRecord {
+    /// All assets take as many bytes in a record, whatever is in their files, which nobody has read yet.
+    private static let anyAsset = FieldAsset(
+        sha256: [UInt8](repeating: 0, count: FieldAsset.sha256ByteCount), byteCount: .max)
+
     /// About how many bytes it takes to send this record's changes. Those that cannot be sent are found out by who
     /// sends them; here they count little.
     fileprivate var batchByteCount: Int {
-        let fieldByteCount = (try? changedFields(all: false))?.byteCount ?? 0
+        let assets = sentAssets(all: false).map { (ObjectIdentifier($0), Self.anyAsset) }
+        let changes = try? changes(all: false, assets: Dictionary(assets) { first, _ in first })
+        let fieldByteCount = changes?.fields.byteCount ?? 0
         return fieldByteCount + recordID.recordName.utf8.count + recordID.zoneID.zoneName.utf8.count + 64
     }
 }

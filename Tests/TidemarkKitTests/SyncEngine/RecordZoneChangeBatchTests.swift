@@ -47,6 +47,16 @@ import Testing
         #expect(try #require(single).itemCount == 1)
     }
 
+    @Test func `R-156, R-579: what a record has beside an asset that is still to be sent counts`() async throws {
+        let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: (0..<4).map { change("A/\($0)") }) { id in
+            let record = record(id, byteCount: 600_000)
+            record["photo"] = CKAsset(fileURL: URL(fileURLWithPath: "/nowhere/photo"))
+            record["more"] = [CKAsset(fileURL: URL(fileURLWithPath: "/nowhere/1"))]
+            return record
+        }
+        #expect(try #require(batch).itemCount == 2)
+    }
+
     @Test func `R-581, R-582: the defaults of a batch`() {
         let batch = CKSyncEngine.RecordZoneChangeBatch()
         #expect(batch.recordsToSave.isEmpty && batch.recordIDsToDelete.isEmpty && !batch.atomicByZone)
