@@ -63,6 +63,29 @@ import Testing
             ])
     }
 
+    @Test func `R-111: what is in the way is complete, also if it is more than an answer can hold`() async throws {
+        let names = (0..<6).map { "n\($0)" }
+        let seen = try await Both.clouds { cloud in
+            let ours = try await cloud.device(of: "alice").database
+            try await ours.save(CKRecordZone(zoneID: Both.notes))
+            for name in names {
+                let record = Both.note(name, ["a": "1"])
+                record["long"] = String(repeating: "x", count: 900_000)
+                try await ours.save(record)
+            }
+            let attempts = names.map { Both.note($0, ["a": "2"]) }
+            let results = try await ours.modifyRecords(saving: attempts, deleting: [], atomically: false).saveResults
+            return names.map { name in
+                guard case .failure(let error as CKError) = results[Both.id(name)] else { return "\(name) no error" }
+                let length = (error.serverRecord?["long"] as? String)?.count ?? 0
+                let (a, client) = (error.serverRecord?["a"] as? String, error.clientRecord?["a"] as? String)
+                let ancestor = error.ancestorRecord.map { "\($0.allKeys())" }
+                return "\(error.code) \(a ?? "") \(length) \(client ?? "") \(ancestor ?? "")"
+            }
+        }
+        #expect(seen == names.map { _ in "serverRecordChanged 1 900000 2 []" })
+    }
+
     @Test func `R-151, R-153: an atomic batch is refused as a whole, another one item by item`() async throws {
         let seen = try await Both.clouds { cloud in
             let database = try await cloud.device(of: "alice").database
@@ -196,6 +219,18 @@ import Testing
             return seen + ["\(page.modificationResultsByID.count) in the feed"]
         }
         #expect(seen == ["1 lost", "true", "saved a=2", "1 in the feed"])
+    }
+
+    @Test func `R-157, R-242: deleting a subscription is repeated after a cut, one that is missing is unknownItem`() async throws {
+        let seen = try await Both.clouds { cloud in
+            let device = try await cloud.device(of: "alice")
+            try await device.database.save(CKDatabaseSubscription(subscriptionID: "all"))
+            device.loseNextAnswer()
+            let deleted = try await device.database.deleteSubscription(withID: "all")
+            let error = try await failure { try await device.database.deleteSubscription(withID: "all") }
+            return ["\(device.lostAnswerCount) lost", deleted, "\(error.code)"]
+        }
+        #expect(seen == ["1 lost", "all", "unknownItem"])
     }
 
     @Test func `R-173 to R-178: queries by predicate, in an order, in pages`() async throws {

@@ -59,7 +59,30 @@ extension CloudDatabase {
         }
         await sendAgain(saves, recordIDs, policy, atomically, clientToken, into: &results)
         await unsealConflicts(&results)
+        await completeConflicts(of: saves, in: &results)
         return results
+    }
+
+    /// what is in the way is complete. Records that did not fit into the answer are fetched; if one is gone
+    /// meanwhile, or cannot be fetched, that is the save's error.
+    private func completeConflicts(of saves: [Save], in results: inout RecordResults) async {
+        let incomplete = saves.filter {
+            guard case .failure(let error) = results.saves[$0.copy.recordID] else { return false }
+            return error.code == .serverRecordChanged && error.serverRecord == nil
+        }
+        guard !incomplete.isEmpty else { return }
+        do throws(CKError) {
+            let ids = incomplete.map(\.copy.recordID)
+            let fetched = try await records(for: ids, desiredKeys: nil, bringsFiles: false)
+            for save in incomplete {
+                let id = save.copy.recordID
+                results.saves[id] = (fetched[id] ?? .failure(Self.wrongAnswer)).flatMap { server in
+                    .failure(CKError(serverRecordChanged: server, client: save.copy))
+                }
+            }
+        } catch {
+            for save in incomplete { results.saves[save.copy.recordID] = .failure(error) }
+        }
     }
 
     /// Once more what was encrypted with keys that its zone does not have any more, as after another device created it
@@ -181,8 +204,10 @@ extension CloudDatabase {
     }
 
     /// Records by ID, each once; an answer that the server had to cut is asked for until it is whole.
+    ///
+    /// - Parameter bringsFiles: whether their assets are downloaded as well.
     func records(
-        for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]?, progress: Progress? = nil
+        for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]?, bringsFiles: Bool = true, progress: Progress? = nil
     ) async throws(CKError) -> [CKRecord.ID: Result<CKRecord, CKError>] {
         var results: [CKRecord.ID: Result<CKRecord, CKError>] = [:]
         var seen: Set<CKRecord.ID> = []
@@ -202,7 +227,8 @@ extension CloudDatabase {
                 case nil: (id: id, result: .failure(Self.wrongAnswer))
                 }
             }
-            for (id, result) in try await withFiles(try await unsealed(fetched), progress: progress) {
+            let readable = try await unsealed(fetched)
+            for (id, result) in bringsFiles ? try await withFiles(readable, progress: progress) : readable {
                 results[id] = result
             }
             waiting = waiting.dropFirst(Int(answer.covered))
