@@ -217,8 +217,10 @@ final class WriteCoordinator: Sendable {
     private func recover(
         from code: StorageError.Code, part: [WriteQueue.Entry], rest: [[WriteQueue.Entry]], group: [WriteQueue.Entry]
     ) -> [[WriteQueue.Entry]]? {
+        let now = scheduler.now
         let recovery = shared.state.withLock { state in
-            let recovery = state.queue.recover(from: code, part: part, rest: rest, dice: scheduler.randomBits)
+            let recovery = state.queue.recover(
+                from: code, part: part, rest: rest, now: now, dice: scheduler.randomBits)
             // NB: in the same breath, before another worker can take a lane that was put back.
             if case .later = recovery { state.queue.endGroup(group) }
             return recovery
@@ -229,7 +231,7 @@ final class WriteCoordinator: Sendable {
         case .later(let refusals, let wakes):
             refuse(refusals)
             for wake in wakes { arm(wake) }
-            // Its deadline may have come while it was being written, when there was nobody to refuse.
+            // While it was being written it was not among those whose deadlines are watched.
             armDeadlineTimer()
             return nil
         }

@@ -187,13 +187,14 @@ struct WriteQueue {
         }
     }
 
-    /// The transaction of `part` failed and wrote nothing, or nobody knows whether it did.
+    /// The transaction of `part` failed and wrote nothing, or nobody knows whether it did. Whose time is over is refused
+    /// now: else it would be tried again, and that may take long while the store is away.
     ///
     /// - Parameters:
     ///   - rest: parts of the same group that were not tried yet, in order.
     ///   - dice: spreads the back-off.
     mutating func recover(
-        from code: StorageError.Code, part: [Entry], rest: [[Entry]], dice: () -> UInt64
+        from code: StorageError.Code, part: [Entry], rest: [[Entry]], now: Duration, dice: () -> UInt64
     ) -> Recovery {
         if code == .rejected, part.count > 1 {
             return .bisect(Array(part[..<(part.count / 2)]), Array(part[(part.count / 2)...]))
@@ -217,6 +218,12 @@ struct WriteQueue {
             }
         }
         returned += rest.joined()
+        let overdue = returned.filter { isStopped || $0.deadline <= now }
+        if !overdue.isEmpty {
+            returned.removeAll { isStopped || $0.deadline <= now }
+            refusals += overdue.map { Refusal(ticket: $0.ticket, reason: refusal(ofWaiting: $0)) }
+            leave(overdue)
+        }
         let wakes = putBack(returned, isAlone: code == .zoneBusy, delays: delays)
         return .later(refusals: refusals, wakes: wakes)
     }
@@ -245,14 +252,17 @@ struct WriteQueue {
 
     /// Refuses those who have waited too long for a transaction to begin.
     mutating func expire(now: Duration) -> [Refusal] {
-        removeWaiting { $0.deadline <= now }
-            .map { Refusal(ticket: $0.ticket, reason: $0.lastFailure ?? .zoneBusy) }
+        removeWaiting { $0.deadline <= now }.map { Refusal(ticket: $0.ticket, reason: refusal(ofWaiting: $0)) }
+    }
+
+    private func refusal(ofWaiting entry: Entry) -> FailureReason {
+        isStopped ? .storeUnavailable : entry.lastFailure ?? .zoneBusy
     }
 
     /// Refuses those who wait, and whoever comes after.
     mutating func stop() -> [Refusal] {
         isStopped = true
-        return removeWaiting { _ in true }.map { Refusal(ticket: $0.ticket, reason: .storeUnavailable) }
+        return removeWaiting { _ in true }.map { Refusal(ticket: $0.ticket, reason: refusal(ofWaiting: $0)) }
     }
 
     /// Whether nothing is waiting or being written.

@@ -9,7 +9,7 @@ struct DatabaseWatch {
     private(set) var sessions: [UInt64: DeviceID] = [:]
     /// The owner's subscriptions of the private database; nil: not read yet.
     private(set) var subscriptions: [Subscription]?
-    private var subscriptionsReadAt: Duration = .zero
+    private var subscriptionsReadAt: Duration
     /// Whether the default zone had a feed when the last session came.
     private var tellsDefaultZone = false
 
@@ -23,8 +23,11 @@ struct DatabaseWatch {
     /// The devices that notices named since all was quiet.
     private var causes: Set<DeviceID> = []
 
-    init(user: UserID) {
+    /// - Parameter now: reads of subscriptions that began before were for an earlier watch, and may have missed what changed
+    ///   between the two.
+    init(user: UserID, since now: Duration) {
         self.user = user
+        subscriptionsReadAt = now
     }
 
     var isEmpty: Bool { sessions.isEmpty }
@@ -59,7 +62,7 @@ struct DatabaseWatch {
     ///   - all: the user's subscriptions of every kind and scope.
     ///   - now: when the read began.
     mutating func knows(_ all: [Subscription], at now: Duration) {
-        guard subscriptions == nil || now >= subscriptionsReadAt else { return }
+        guard now >= subscriptionsReadAt else { return }
         subscriptions = Self.pushed(all)
         subscriptionsReadAt = now
     }

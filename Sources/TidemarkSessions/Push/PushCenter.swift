@@ -38,9 +38,10 @@ final class PushCenter: Sendable {
     func join(_ session: Session, _ member: SessionMember) {
         guard let identity = member.identity else { return }
         let database = identity.privateDatabase
+        let now = scheduler.now
         state.withLock { state in
             state.sessions[session.number] = session
-            state.watches[database, default: DatabaseWatch(user: identity.user)].join(
+            state.watches[database, default: DatabaseWatch(user: identity.user, since: now)].join(
                 session.number, member.device, tellsDefaultZone: identity.feedsEverywhere)
         }
         scheduler.run { [self] in

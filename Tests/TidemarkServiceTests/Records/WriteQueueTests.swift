@@ -167,7 +167,9 @@ import TidemarkScheduling
         }
         _ = queue.startsWorker(at: 0)
         let group = queue.nextGroup(at: 0, isFirst: true)!
-        guard case .bisect(let first, let second) = queue.recover(from: .rejected, part: group, rest: [], dice: { 0 })
+        guard
+            case .bisect(let first, let second) = queue.recover(
+                from: .rejected, part: group, rest: [], now: .zero, dice: { 0 })
         else {
             Issue.record("not cut")
             return
@@ -176,7 +178,7 @@ import TidemarkScheduling
         #expect(counters(second) == [2, 3])
         guard
             case .later(let refusals, let wakes) = queue.recover(
-                from: .rejected, part: first, rest: [second], dice: { 0 })
+                from: .rejected, part: first, rest: [second], now: .zero, dice: { 0 })
         else {
             Issue.record("not refused")
             return
@@ -195,7 +197,9 @@ import TidemarkScheduling
         _ = queue.startsWorker(at: 0)
         let group = queue.nextGroup(at: 0, isFirst: true)!
         _ = queue.admit(try request(3), in: database, at: 0, now: .zero)
-        guard case .later(_, let wakes) = queue.recover(from: .unavailable, part: group, rest: [], dice: { 500 })
+        guard
+            case .later(_, let wakes) = queue.recover(
+                from: .unavailable, part: group, rest: [], now: .zero, dice: { 500 })
         else {
             Issue.record("not later")
             return
@@ -215,7 +219,7 @@ import TidemarkScheduling
         _ = queue.admit(try request(2, zone: "b"), in: database, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
         let group = queue.nextGroup(at: 0, isFirst: true)!
-        guard case .later(_, let wakes) = queue.recover(from: .zoneBusy, part: group, rest: [], dice: { 0 })
+        guard case .later(_, let wakes) = queue.recover(from: .zoneBusy, part: group, rest: [], now: .zero, dice: { 0 })
         else {
             Issue.record("not later")
             return
@@ -227,7 +231,8 @@ import TidemarkScheduling
         #expect(counters(alone) == [1])
         #expect(queue.startsWorker(at: 0) == true)
         #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [2])
-        guard case .later(_, let wakes) = queue.recover(from: .zoneBusy, part: alone, rest: [], dice: { 500 })
+        guard
+            case .later(_, let wakes) = queue.recover(from: .zoneBusy, part: alone, rest: [], now: .zero, dice: { 500 })
         else {
             Issue.record("not later")
             return
@@ -244,7 +249,7 @@ import TidemarkScheduling
         let group = queue.nextGroup(at: 0, isFirst: true)!
         _ = queue.admit(try request(2), in: database, at: 0, now: .milliseconds(500))
         #expect(queue.nextDeadline == .milliseconds(1_500), "one that is being written is not refused")
-        _ = queue.recover(from: .commitUnknown, part: group, rest: [], dice: { 0 })
+        _ = queue.recover(from: .commitUnknown, part: group, rest: [], now: .zero, dice: { 0 })
         queue.endGroup(group)
         #expect(queue.nextDeadline == .seconds(1))
         #expect(queue.expire(now: .milliseconds(999)) == [])
@@ -255,6 +260,53 @@ import TidemarkScheduling
         #expect(queue.nextDeadline == nil)
     }
 
+    @Test func `who is put back when its time is over, or when the server stops, is not tried again`() throws {
+        for stops in [false, true] {
+            var settings = WriteSettings()
+            settings.waitMax = .seconds(1)
+            var queue = makeQueue(settings)
+            _ = queue.admit(try request(1), in: database, at: 0, now: .zero)
+            _ = queue.admit(try request(2), in: database, at: 0, now: .milliseconds(500))
+            _ = queue.startsWorker(at: 0)
+            let group = queue.nextGroup(at: 0, isFirst: true)!
+            #expect(counters(group) == [1, 2])
+            if stops { #expect(queue.stop() == []) }
+            guard
+                case .later(let refusals, let wakes) = queue.recover(
+                    from: .unavailable, part: group, rest: [], now: .seconds(1), dice: { 500 })
+            else {
+                Issue.record("not later")
+                return
+            }
+            queue.endGroup(group)
+            #expect(refusals.map(\.reason) == Array(repeating: .storeUnavailable, count: stops ? 2 : 1))
+            #expect(refusals.first?.ticket == 0)
+            #expect(wakes.count == (stops ? 0 : 1))
+            for wake in wakes { queue.wake(wake.key) }
+            #expect(counters(queue.nextGroup(at: 0, isFirst: false)) == (stops ? nil : [2]))
+            #expect(queue.isIdle == stops)
+        }
+    }
+
+    @Test func `a part that was not tried yet and whose time is over is said to have found the zone busy`() throws {
+        var settings = WriteSettings()
+        settings.waitMax = .seconds(1)
+        var queue = makeQueue(settings)
+        for counter in 1...2 as ClosedRange<UInt64> {
+            _ = queue.admit(try request(counter), in: database, at: 0, now: .zero)
+        }
+        _ = queue.startsWorker(at: 0)
+        let group = queue.nextGroup(at: 0, isFirst: true)!
+        guard
+            case .later(let refusals, _) = queue.recover(
+                from: .unavailable, part: [group[0]], rest: [[group[1]]], now: .seconds(2), dice: { 0 })
+        else {
+            Issue.record("not later")
+            return
+        }
+        #expect(refusals == [.init(ticket: 0, reason: .storeUnavailable), .init(ticket: 1, reason: .zoneBusy)])
+    }
+
     @Test func `a request that may have been written is never said to be only busy`() throws {
         var settings = WriteSettings()
         settings.attemptsMax = 2
@@ -262,11 +314,13 @@ import TidemarkScheduling
         _ = queue.admit(try request(1), in: database, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
         let group = queue.nextGroup(at: 0, isFirst: true)!
-        _ = queue.recover(from: .commitUnknown, part: group, rest: [], dice: { 0 })
+        _ = queue.recover(from: .commitUnknown, part: group, rest: [], now: .zero, dice: { 0 })
         queue.endGroup(group)
         queue.wake(ZoneKey(database: database, name: "a"))
         let again = queue.nextGroup(at: 0, isFirst: false)!
-        guard case .later(let refusals, _) = queue.recover(from: .zoneBusy, part: again, rest: [], dice: { 0 })
+        guard
+            case .later(let refusals, _) = queue.recover(
+                from: .zoneBusy, part: again, rest: [], now: .zero, dice: { 0 })
         else {
             Issue.record("not later")
             return
