@@ -83,4 +83,17 @@ import TidemarkKit
         }
         #expect(found?.recordID == id && found?.recordType == "Users")
     }
+
+    @Test func `R-352: the operation for the current user fails as a whole where there is none`() async throws {
+        let container = try await DevServer.shared().makeContainer()
+        container.signOut()
+        let result: Result<Void, any Error> = await withCheckedContinuation { continuation in
+            let operation = CKFetchRecordsOperation.fetchCurrentUserRecordOperation()
+            operation.perRecordResultBlock = { id, _ in Issue.record("told of \(id)") }
+            operation.fetchRecordsResultBlock = { continuation.resume(returning: $0) }
+            container.publicCloudDatabase.add(operation)
+        }
+        let error = #expect(throws: CKError.self) { try result.get() }
+        #expect(error?.code == .notAuthenticated)
+    }
 }

@@ -68,7 +68,11 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     override func perform() async {
         let answer = await withCloud { cloud throws(CKError) in
             var ids = recordIDs ?? []
-            if fetchesCurrentUser { ids = [CKRecord.ID(recordName: try await cloud.identify())] }
+            if fetchesCurrentUser {
+                let name = try await cloud.identify()
+                guard !name.isEmpty else { throw CKError.noAccount }
+                ids = [CKRecord.ID(recordName: name)]
+            }
             return (ids, try await cloud.records(for: ids, desiredKeys: desiredKeys, progress: progress))
         }
         switch answer {

@@ -45,17 +45,22 @@ public final class _CKPredicate: NSPredicate {
         } catch {
             content = .failure(PredicateMistake(error.text(of: format)))
         }
-        super.init(value: false)
+        super.init(block: Self.notHere)
     }
 
     init(_ node: PredicateNode) {
         format = node.text
         content = .success(node)
-        super.init(value: false)
+        super.init(block: Self.notHere)
     }
 
     /// Nil: predicates are archived with their queries.
     public required init?(coder: NSCoder) { nil }
+
+    /// NB: Foundation takes a predicate of a block for equal to no other, where one of a value would be equal to all formats.
+    private static func notHere(_ object: Any?, _ bindings: [String: Any]?) -> Bool {
+        preconditionFailure("A predicate with a format is evaluated by the server: give it to a CKQuery.")
+    }
 
     /// The format with the arguments in their places.
     public override var predicateFormat: String { (try? content.get().text) ?? format }
@@ -64,8 +69,21 @@ public final class _CKPredicate: NSPredicate {
     public override func evaluate(
         with object: Any?, substitutionVariables bindings: [String: Any]?
     ) -> Bool {
-        preconditionFailure("A predicate with a format is evaluated by the server: give it to a CKQuery.")
+        Self.notHere(object, bindings)
     }
+
+    /// Whether both say the same.
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? _CKPredicate else { return false }
+        switch (content, other.content) {
+        case (.success(let node), .success(let otherNode)): return node == otherNode
+        case (.failure, .failure): return format == other.format
+        default: return false
+        }
+    }
+
+    /// Equal for equal predicates.
+    public override var hash: Int { predicateFormat.hashValue }
 
     /// The same object: it cannot change.
     public override func copy(with zone: NSZone? = nil) -> Any { self }

@@ -45,6 +45,25 @@ public final class _CKSortDescriptor: NSSortDescriptor {
     /// The same key in the other direction.
     public override var reversedSortDescriptor: Any { _CKSortDescriptor(name, ascending: !ascending) }
 
+    /// The order of two records as far as their fields tell it: numbers, dates and texts by what they are, locations not at
+    /// all; a record without the field comes first. Texts are put in the order of their characters, where a server does not
+    /// tell upper from lower case. Only for two `CKRecord`s.
+    public override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
+        guard let first = object1 as? CKRecord, let second = object2 as? CKRecord else {
+            preconditionFailure("NSSortDescriptor(key:ascending:) puts records in order, and nothing else.")
+        }
+        return first.order(to: second, by: name).turned(!ascending)
+    }
+
+    /// Whether both say the same.
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? _CKSortDescriptor else { return false }
+        return name == other.name && ascending == other.ascending
+    }
+
+    /// Equal for equal descriptors.
+    public override var hash: Int { name.hashValue }
+
     /// For people to read.
     public override var description: String { "(\(name), \(ascending ? "ascending" : "descending"))" }
 }
@@ -62,11 +81,41 @@ public class CKLocationSortDescriptor: NSSortDescriptor {
         super.init(keyPath: \NSString.length, ascending: true)
     }
 
+    private init(reversing descriptor: CKLocationSortDescriptor) {
+        name = descriptor.name
+        relativeLocation = descriptor.relativeLocation
+        super.init(keyPath: \NSString.length, ascending: !descriptor.ascending)
+    }
+
     /// Nil: descriptors are archived with their queries.
     public required init?(coder: NSCoder) { nil }
 
     /// The same object: it cannot change.
     public override func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// The farthest first: for records that are here, not for queries.
+    public override var reversedSortDescriptor: Any { CKLocationSortDescriptor(reversing: self) }
+
+    /// The order of two records by their distances; one without a location comes last, as in a query. Only for two
+    /// `CKRecord`s.
+    public override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
+        guard let first = object1 as? CKRecord, let second = object2 as? CKRecord else {
+            preconditionFailure("CKLocationSortDescriptor puts records in order, and nothing else.")
+        }
+        let distances = [first, second].map { record in
+            (record.object(forKey: name) as? CLLocation)?.distance(from: relativeLocation) ?? .infinity
+        }
+        return ComparisonResult.order(distances[0], distances[1]).turned(!ascending)
+    }
+
+    /// Whether both say the same.
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? CKLocationSortDescriptor else { return false }
+        return name == other.name && ascending == other.ascending && relativeLocation.isEqual(other.relativeLocation)
+    }
+
+    /// Equal for equal descriptors.
+    public override var hash: Int { name.hashValue }
 
     /// For people to read.
     public override var description: String { "(distance of \(name) from \(relativeLocation))" }
@@ -80,6 +129,9 @@ extension WireSort {
             key = descriptor.name
             isDescending = !descriptor.ascending
         case let descriptor as CKLocationSortDescriptor:
+            guard descriptor.ascending else {
+                throw PredicateMistake("A query is sorted by distance with the nearest first, not the farthest (R-187).")
+            }
             key = descriptor.name
             origin = PredicateNode.Place(descriptor.relativeLocation).wire
         default:
@@ -92,5 +144,41 @@ extension WireSort {
         guard hasOrigin else { return _CKSortDescriptor(key, ascending: !isDescending) }
         let place = CLLocation(latitude: origin.latitude, longitude: origin.longitude)
         return CKLocationSortDescriptor(key: key, relativeLocation: place)
+    }
+}
+
+extension CKRecord {
+    /// By a field, or by one of the record's own dates and names (R-183).
+    fileprivate func order(to other: CKRecord, by key: String) -> ComparisonResult {
+        switch (sortValue(key), other.sortValue(key)) {
+        case (nil, nil): .orderedSame
+        case (nil, _): .orderedAscending
+        case (_, nil): .orderedDescending
+        case (let first as NSDate, let second as NSDate):
+            .order(first.timeIntervalSinceReferenceDate, second.timeIntervalSinceReferenceDate)
+        case (let first as NSNumber, let second as NSNumber): first.compare(second)
+        case (let first as NSString, let second as NSString): first.compare(String(describing: second))
+        default: .orderedSame
+        }
+    }
+
+    private func sortValue(_ key: String) -> NSObject? {
+        switch key {
+        case SystemFieldKey.recordID: NSString(string: recordID.recordName)
+        case SystemFieldKey.creationDate: creationDate.map { $0 as NSDate }
+        case SystemFieldKey.modificationDate: modificationDate.map { $0 as NSDate }
+        default: object(forKey: key) as? NSObject
+        }
+    }
+}
+
+extension ComparisonResult {
+    fileprivate static func order(_ first: Double, _ second: Double) -> ComparisonResult {
+        first < second ? .orderedAscending : first > second ? .orderedDescending : .orderedSame
+    }
+
+    /// The other way round, if that is wanted.
+    fileprivate func turned(_ isTurned: Bool) -> ComparisonResult {
+        isTurned ? ComparisonResult(rawValue: -rawValue) ?? self : self
     }
 }

@@ -69,6 +69,58 @@ import TidemarkWire
         #expect(query.sortDescriptors?.map(\.key) == [nil])
     }
 
+    @Test func `R-185: predicates that say the same are equal, others are not`() {
+        func predicate(_ format: String, _ arguments: Any...) -> NSPredicate {
+            NSPredicate(format: format, argumentArray: arguments)
+        }
+        let same = predicate("a == 1 AND b != %@", "x")
+        #expect(predicate("a = 1 && b <> 'x'") == same && predicate("a = 1 && b <> 'x'").hash == same.hash)
+        let others = [
+            predicate("a == 1 AND b != %@", "y"), predicate("a == 1"), predicate("a == 1 AND"), NSPredicate(value: false),
+            NSPredicate(value: true),
+        ]
+        for other in others {
+            #expect(other != same && same != other, "\(other)")
+        }
+        #expect(predicate("a == 1 AND") == predicate("a == 1 AND") && predicate("a ==") != predicate("a == 1 AND"))
+        #expect(Set([same, predicate("a == 1 AND b != 'x'")] + others).count == 6)
+    }
+
+    @Test func `R-183, R-187: the descriptors of a query put records in order here too`() throws {
+        let here = CLLocation(latitude: 64, longitude: -22)
+        let records = (0..<4).map { number in
+            let record = CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: "r\(number)"))
+            record["name"] = ["b", "a", nil, "c"][number]
+            record["count"] = [3, 1, 2, nil][number]
+            record["day"] = [1.0, 3.0, nil, 2.0][number].map { Date(timeIntervalSince1970: $0) }
+            record["place"] = [10.0, nil, 64.0, 30.0][number].map { CLLocation(latitude: $0, longitude: -22) }
+            return record
+        }
+        func order(_ descriptor: NSSortDescriptor) -> String {
+            records.sorted { descriptor.compare($0, to: $1) == .orderedAscending }
+                .map { String($0.recordID.recordName.dropFirst()) }.joined()
+        }
+        #expect(order(NSSortDescriptor(key: "name", ascending: true)) == "2103")
+        #expect(order(NSSortDescriptor(key: "name", ascending: false)) == "3012")
+        #expect(order(NSSortDescriptor(key: "count", ascending: true)) == "3120")
+        #expect(order(NSSortDescriptor(key: "day", ascending: true)) == "2031")
+        #expect(order(NSSortDescriptor(key: "recordID", ascending: false)) == "3210")
+        let nearest = CKLocationSortDescriptor(key: "place", relativeLocation: here)
+        #expect(order(nearest) == "2301")
+        let farthest = try #require(nearest.reversedSortDescriptor as? CKLocationSortDescriptor)
+        #expect(order(farthest) == "1032" && farthest != nearest)
+        #expect(farthest.reversedSortDescriptor as? NSSortDescriptor == nearest)
+        #expect(NSSortDescriptor(key: "a", ascending: true) == NSSortDescriptor(key: "a", ascending: true))
+        #expect(NSSortDescriptor(key: "a", ascending: true) != NSSortDescriptor(key: "a", ascending: false))
+        #expect(
+            (records as NSArray).sortedArray(using: [NSSortDescriptor(key: "name", ascending: true)])
+                .compactMap { ($0 as? CKRecord)?.recordID.recordName } == ["r2", "r1", "r0", "r3"])
+        let query = CKQuery(recordType: "T", predicate: NSPredicate(value: true))
+        query.sortDescriptors = [farthest]
+        let error = #expect(throws: CKError.self) { try query.wire(in: nil, now: Date()) }
+        #expect(error?.code == .invalidArguments)
+    }
+
     /// Written as an app would write it: that it compiles is the test.
     @Test func `R-185: formats with the arguments that apps give`() throws {
         let date = Date()
