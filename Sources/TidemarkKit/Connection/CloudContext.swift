@@ -45,6 +45,8 @@ package final class CloudContext: Sendable {
         var observers: [WeakObserver] = []
         /// Whether the server has refused the credential.
         var isRefused = false
+        /// Brings pushes to the app, if it wants them.
+        var courier: NotificationCourier?
     }
 
     private struct WeakConnection {
@@ -170,6 +172,18 @@ package final class CloudContext: Sendable {
 }
 
 extension CloudContext {
+    /// See ``CKContainer/handleRemoteNotifications(with:)``.
+    func handleRemoteNotifications(with handler: NotificationCourier.Handler?) {
+        let courier = handler.map { NotificationCourier(self, handler: $0) }
+        state.withLock { state in
+            defer { state.courier = courier }
+            return state.courier
+        }?.stop()
+        guard let courier else { return }
+        observeCredential(courier)
+        if hasCredential { connection.observe(courier) }
+    }
+
     /// The network is back: no connection waits any longer before it tries again.
     package func retryNow() {
         let connections = state.withLock { $0.connections.compactMap(\.object) }

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Synchronization
+internal import TidemarkScheduling
+internal import TidemarkWire
+
+/// Brings the pushes of one connection to the app's handler: one after the other, of those that wait the last one a
+/// subscription, so that a slow handler makes nothing grow.
+final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
+    typealias Handler = @Sendable (_ userInfo: [AnyHashable: Any]) async -> Void
+
+    private struct State {
+        let handler: Handler
+        /// In the order in which they came.
+        var waiting: [NotificationPayload] = []
+        var isDelivering = false
+    }
+
+    private let state: Mutex<State>
+    private weak let context: CloudContext?
+
+    init(_ context: CloudContext, handler: @escaping Handler) {
+        self.context = context
+        state = Mutex(State(handler: handler))
+    }
+
+    // MARK: CloudConnectionObserver
+
+    func connected(userRecordName: String) {}
+
+    func disconnected() {}
+
+    func refused(_ code: CKError.Code) {}
+
+    func pushed(_ push: WirePush) {
+        guard let context, var payload = NotificationPayload(push) else { return }
+        payload.containerIdentifier = context.containerIdentifier
+        payload.notificationID = UUID().uuidString
+        payload.subscriptionOwner = context.connection.userRecordName
+        let starts = state.withLock { [payload] state in
+            state.waiting.removeAll { $0.subscriptionID == payload.subscriptionID && $0.scope == payload.scope }
+            state.waiting.append(payload)
+            defer { state.isDelivering = true }
+            return !state.isDelivering
+        }
+        guard starts else { return }
+        let atWork = context.enginesAtWork
+        atWork?(true)
+        context.engineScheduler.run {
+            await self.deliver()
+            atWork?(false)
+        }
+    }
+
+    private func deliver() async {
+        while let (handler, payload) = next() { await handler(payload.dictionary) }
+    }
+
+    private func next() -> (Handler, NotificationPayload)? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isDelivering = false
+                return nil
+            }
+            return (state.handler, state.waiting.removeFirst())
+        }
+    }
+
+    // MARK: CredentialObserver
+
+    /// What concerned somebody else is not told.
+    func credentialChanged() {
+        state.withLock { $0.waiting = [] }
+        guard let context, context.hasCredential else { return }
+        context.connection.observe(self)
+    }
+
+    /// Nobody wants to hear of anything any more.
+    func stop() {
+        state.withLock { $0.waiting = [] }
+        context?.connection.stopObserving(self)
+    }
+}
+
+extension NotificationPayload {
+    /// Nil for a kind that this version does not know.
+    init?(_ push: WirePush) {
+        // The only database whose changes servers tell so far.
+        guard push.database == .private else { return nil }
+        let scope = CKDatabase.Scope.private
+        switch push.kind {
+        case .database:
+            self.init(type: .database, scope: scope)
+        case .recordZone:
+            self.init(type: .recordZone, scope: scope)
+            zoneID = push.zones.first.map(CKRecordZone.ID.init)
+        default:
+            return nil
+        }
+        subscriptionID = push.subscriptionID
+    }
+}
