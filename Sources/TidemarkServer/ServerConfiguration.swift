@@ -45,6 +45,11 @@ package struct ServerConfiguration: Sendable {
     package var assetSweepInterval: Duration = .seconds(3_600)
     package var limits = Limits()
     package var writeSettings = WriteSettings()
+    /// Bytes of memory for what is known of zones that this server wrote in last (``WriteSettings/knownBytesMax``).
+    package var knownZonesBytesMax: Int {
+        get { writeSettings.knownBytesMax }
+        set { writeSettings.knownBytesMax = newValue }
+    }
     package var transport = TransportLimits()
     /// How long a connection may take until its `Hello` is answered. Then it is closed with 4408.
     package var helloTimeout = Duration.seconds(10)

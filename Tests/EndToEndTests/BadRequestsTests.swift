@@ -199,7 +199,7 @@ import TidemarkWire
                 Mistake("2 MB and a byte", .limitExceeded, "contains \(most + 1) bytes of fields") {
                     try await database.modifyRecords(saving: tooMuch, deleting: [])
                 },
-                Mistake("a message of more than the server reads", .limitExceeded, "bytes long, more than the server takes") {
+                Mistake("a message that is too long", .limitExceeded, "bytes long, more than the server takes") {
                     let records = (0..<10).map { Self.note("long\($0)", ["data": Data(count: 800_000)]) }
                     return try await database.modifyRecords(saving: records, deleting: [])
                 },

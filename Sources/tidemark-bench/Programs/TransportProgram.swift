@@ -31,15 +31,17 @@ struct TransportProgram {
 
     /// `tidemark serve` on the benchmark's database.
     ///
-    /// - Parameter core: nil: any.
-    static func tidemark(_ bench: Bench, core: Int? = nil) throws -> TransportProgram {
+    /// - Parameters:
+    ///   - core: nil: any.
+    ///   - options: further ones of `serve`.
+    static func tidemark(_ bench: Bench, core: Int? = nil, options: [String] = []) throws -> TransportProgram {
         try TransportProgram(
             bench, "tidemark",
             [
                 "serve", "--listen", "127.0.0.1:0", "--database-url", try bench.database().url, "--certificate",
                 bench.certificates.certificateFile, "--private-key", bench.certificates.privateKeyFile,
                 "--asset-directory", "\(bench.filesDirectory)/assets",
-            ], marker: "serving address=", core: core)
+            ] + options, marker: "serving address=", core: core)
     }
 
     private init(

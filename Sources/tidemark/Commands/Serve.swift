@@ -15,7 +15,7 @@ struct Serve: ParsableCommand {
 
             Each option can be given as an environment variable: TIDEMARK_LISTEN, TIDEMARK_DATABASE_URL, \
             TIDEMARK_CERTIFICATE, TIDEMARK_PRIVATE_KEY, TIDEMARK_PLAIN, TIDEMARK_LOOPS, TIDEMARK_DATABASE_CONNECTIONS, \
-            TIDEMARK_MASTER_KEY_FILE, TIDEMARK_ASSET_DIRECTORY, TIDEMARK_ASSET_MEGABYTES, TIDEMARK_ASSET_GRACE_HOURS, \
+            TIDEMARK_KNOWN_ZONES_MEGABYTES, TIDEMARK_MASTER_KEY_FILE, TIDEMARK_ASSET_DIRECTORY, TIDEMARK_ASSET_MEGABYTES, TIDEMARK_ASSET_GRACE_HOURS, \
             TIDEMARK_LOG_LEVEL.
             """)
 
@@ -48,6 +48,14 @@ struct Serve: ParsableCommand {
         help: ArgumentHelp(
             "Database connections for writing, of each loop.", discussion: "Default: 8.", valueName: "count"))
     var databaseConnections: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Memory for what is known of zones that this server wrote in last.",
+            discussion:
+                "Saves in them need not ask the database first. In megabytes. Default: 128; 0: each save asks.",
+            valueName: "megabytes"))
+    var knownZonesMegabytes: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -104,6 +112,10 @@ struct Serve: ParsableCommand {
             loops, "--loops", "TIDEMARK_LOOPS", default: ServerConfiguration.loopCountDefault, in: 1...64)
         configuration.databaseConnections = try Setting.number(
             databaseConnections, "--database-connections", "TIDEMARK_DATABASE_CONNECTIONS", default: 8, in: 1...100)
+        let known = try Setting.number(
+            knownZonesMegabytes, "--known-zones-megabytes", "TIDEMARK_KNOWN_ZONES_MEGABYTES", default: 128,
+            in: 0...65_536)
+        configuration.knownZonesBytesMax = known * 1_048_576
         configuration.masterKeyFile = Setting.optional(masterKeyFile, "TIDEMARK_MASTER_KEY_FILE")
         configuration.assetDirectory = assets.directory
         configuration.assetGrace = try assets.grace()

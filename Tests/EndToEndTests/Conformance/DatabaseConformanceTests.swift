@@ -221,7 +221,7 @@ import Testing
         #expect(seen == ["1 lost", "true", "saved a=2", "1 in the feed"])
     }
 
-    @Test func `R-157, R-242: deleting a subscription is repeated after a cut, one that is missing is unknownItem`() async throws {
+    @Test func `R-157, R-242: deleting a subscription is repeated after a cut, twice is unknownItem`() async throws {
         let seen = try await Both.clouds { cloud in
             let device = try await cloud.device(of: "alice")
             try await device.database.save(CKDatabaseSubscription(subscriptionID: "all"))

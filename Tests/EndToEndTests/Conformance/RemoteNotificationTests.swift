@@ -17,12 +17,13 @@ import Testing
             }
             var line = "\(notification.subscriptionID ?? "-") in \(notification.containerIdentifier != nil)"
             switch notification {
-            case let notification as CKDatabaseNotification: line += " database \(notification.databaseScope.rawValue)"
-            case let notification as CKRecordZoneNotification: line += " zone \(notification.recordZoneID?.zoneName ?? "-")"
+            case let database as CKDatabaseNotification: line += " database \(database.databaseScope.rawValue)"
+            case let zone as CKRecordZoneNotification: line += " zone \(zone.recordZoneID?.zoneName ?? "-")"
             default: line += " other"
             }
             let owner = notification.subscriptionOwnerUserRecordID?.recordName ?? ""
-            lines.withLock { $0.append(line + (owner.isEmpty || notification.notificationID == nil ? " anonymous" : "")) }
+            if owner.isEmpty || notification.notificationID == nil { line += " anonymous" }
+            lines.withLock { $0.append(line) }
         }
 
         var all: Set<String> { lines.withLock { Set($0) } }

@@ -76,7 +76,8 @@ import TidemarkWire
         let same = predicate("a == 1 AND b != %@", "x")
         #expect(predicate("a = 1 && b <> 'x'") == same && predicate("a = 1 && b <> 'x'").hash == same.hash)
         let others = [
-            predicate("a == 1 AND b != %@", "y"), predicate("a == 1"), predicate("a == 1 AND"), NSPredicate(value: false),
+            predicate("a == 1 AND b != %@", "y"), predicate("a == 1"), predicate("a == 1 AND"),
+            NSPredicate(value: false),
             NSPredicate(value: true),
         ]
         for other in others {

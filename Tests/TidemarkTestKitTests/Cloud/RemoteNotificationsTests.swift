@@ -3,8 +3,8 @@
 import CloudKit
 import Foundation
 import Synchronization
-import TidemarkTestKit
 import Testing
+import TidemarkTestKit
 
 /// What an app's handler of notifications is not called for.
 @Suite struct RemoteNotificationsTests {
@@ -29,7 +29,7 @@ import Testing
             recordID: CKRecord.ID(recordName: name, zoneID: CKRecordZone.ID(zoneName: "Notes")))
     }
 
-    @Test func `R-248, R-257: not of what its own calls changed, and not once it has taken the handler back`() async throws {
+    @Test func `R-248, R-257: not of what its own calls changed, nor once there is no handler`() async throws {
         let cloud = TestCloud()
         let alice = cloud.account("alice")
         let (phone, laptop) = (alice.device("phone"), alice.device("laptop"))
