@@ -115,8 +115,9 @@ extension CKSyncEngine.Event.SentRecordZoneChanges {
     /// Merges every conflict of this event, and has what came of it saved.
     ///
     /// To be called in `handleEvent`. The app stores the records that this returns: they are what its next batch must hold.
-    /// Records in which nothing differs from the server's any more are not saved again. A record whose deletion was added
-    /// while its save was under way is left out: to save it would replace the deletion.
+    /// Records in which nothing differs from the server's any more are not saved again. A record that is pending again, because
+    /// it was edited or deleted while its save was under way, is left out: to store or save what was merged would undo that.
+    /// The save of the newer edit meets the same conflict, and is merged then.
     ///
     /// Other failures are not touched: what failed with `batchRequestFailed` beside a conflict is for the app to add.
     ///
@@ -124,8 +125,8 @@ extension CKSyncEngine.Event.SentRecordZoneChanges {
     public func mergeConflicts(
         _ merge: TidemarkMerge = TidemarkMerge(), _ syncEngine: CKSyncEngine
     ) -> [CKRecord] {
-        let pending = Set(syncEngine.state.pendingRecordZoneChanges)
-        let merged = failedRecordSaves.filter { !pending.contains(.deleteRecord($0.record.recordID)) }
+        let pending = Set(syncEngine.state.pendingRecordZoneChanges.map(\.recordID))
+        let merged = failedRecordSaves.filter { !pending.contains($0.record.recordID) }
             .compactMap { $0.error.merged(by: merge) }
         let unsaved = merged.filter(\.hasChanges).map { CKSyncEngine.PendingRecordZoneChange.saveRecord($0.recordID) }
         syncEngine.state.add(pendingRecordZoneChanges: unsaved)

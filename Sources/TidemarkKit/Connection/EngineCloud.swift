@@ -3,6 +3,7 @@
 internal import Foundation
 internal import Synchronization
 internal import TidemarkScheduling
+internal import TidemarkTelemetry
 internal import TidemarkWire
 
 /// The cloud of one sync engine: a connection of its own, because each engine is a device.
@@ -13,9 +14,12 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         var user: String?
         /// For the account that ``currentUser()`` found last; its requests fail once that has changed.
         var database: CloudDatabase?
+        /// Whose state the engine goes on from; nil: nobody's.
+        let returningUser: String?
         /// What the app may have stored something of, whatever the engine's tokens say: of it ends are asked for even
-        /// without a token, since a process may die between the records and the state that has their token.
-        var isReturning: Bool
+        /// without a token, since a process may die between the records and the state that has their token. Of another user's
+        /// the app has nothing: to be told of ends would make it drop what it is to send.
+        var isReturning = false
         var hasFetchedZones = false
         var fetchedZones: Set<CKRecordZone.ID> = []
         /// What came with the last page of the database's feed.
@@ -26,6 +30,18 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         /// more, what pushes bring is not all.
         var gapCount = 0
         var gapsAsked = 0
+
+        init(returningUser: String?) {
+            self.returningUser = returningUser
+        }
+
+        /// - Parameter name: empty: nobody is signed in.
+        mutating func found(_ name: String) {
+            guard user != name else { return }
+            isReturning = user == nil && name == returningUser
+            (hasFetchedZones, fetchedZones, attached, pushed) = (false, [], nil, nil)
+            user = name
+        }
 
         /// An engine that takes what it was pushed does so at once.
         private static let pushedAgeMax: Duration = .seconds(2)
@@ -57,15 +73,17 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         let credentialGeneration: Int
     }
 
+    private static let log = Log("sync-engine")
+
     private let context: CloudContext
     private let scope: CKDatabase.Scope
     private let connection: CloudConnection
     private let state: Mutex<State>
 
-    init(context: CloudContext, scope: CKDatabase.Scope, device: [UInt8], isReturning: Bool) {
+    init(context: CloudContext, scope: CKDatabase.Scope, device: [UInt8], returningUser: String?) {
         self.context = context
         self.scope = scope
-        state = Mutex(State(isReturning: isReturning))
+        state = Mutex(State(returningUser: returningUser))
         connection = context.makeConnection(device: device)
     }
 
@@ -87,14 +105,17 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
 
     func currentUser() async throws(CKError) -> CKRecord.ID? {
         guard context.hasCredential else {
-            state.withLock { $0.database = nil }
+            state.withLock { state in
+                state.database = nil
+                state.found("")
+            }
             return nil
         }
         let database = context.database(scope, on: connection)
         do {
             let name = try await database.identify()
             state.withLock { state in
-                state.user = name
+                state.found(name)
                 state.database = name.isEmpty ? nil : database
             }
             database.keys.observe(self)
@@ -195,6 +216,10 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
                 in: zoneID, since: token, withEnds: withEnds, missingAssets: .leaveOut)
         }
         state.withLock { _ = $0.fetchedZones.insert(zoneID) }
+        for case (_, .failure(let error)) in page.modifications {
+            // no event tells of it.
+            Self.log.warning("a record cannot be read", ["zone": zoneID.zoneName, "code": "\(error.code)"])
+        }
         return SyncEngineZonePage(
             modifications: page.modifications.compactMap { try? $0.result.get() }.map { .init(record: $0) },
             deletions: page.deletions, token: page.token, moreComing: page.moreComing)

@@ -5,8 +5,8 @@ extension CKDatabase {
     package var syncEngineHost: SyncEngineHost {
         let (context, scope) = (container.context, scope)
         return SyncEngineHost(scheduler: context.engineScheduler, atWork: context.enginesAtWork) {
-            device, isReturning in
-            EngineCloud(context: context, scope: scope, device: device, isReturning: isReturning)
+            device, returningUser in
+            EngineCloud(context: context, scope: scope, device: device, returningUser: returningUser)
         }
     }
 }

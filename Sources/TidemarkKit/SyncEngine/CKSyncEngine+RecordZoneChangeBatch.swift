@@ -88,12 +88,16 @@ extension CKRecord {
     private static let anyAsset = FieldAsset(
         sha256: [UInt8](repeating: 0, count: FieldAsset.sha256ByteCount), byteCount: .max)
 
+    /// About how much longer a value gets by being encrypted: a key's name, a nonce, a tag, and its own head once more.
+    private static let sealBytes = 96
+
     /// About how many bytes it takes to send this record's changes. Those that cannot be sent are found out by who
     /// sends them; here they count little.
     fileprivate var batchByteCount: Int {
         let assets = sentAssets(all: false).map { (ObjectIdentifier($0), Self.anyAsset) }
         let changes = try? changes(all: false, assets: Dictionary(assets) { first, _ in first })
         let fieldByteCount = changes?.fields.byteCount ?? 0
-        return fieldByteCount + recordID.recordName.utf8.count + recordID.zoneID.zoneName.utf8.count + 64
+        let sealedCount = changes?.fields.count { $0.isEncrypted } ?? 0
+        return fieldByteCount + sealedCount * Self.sealBytes + recordID.recordName.utf8.count + recordID.zoneID.zoneName.utf8.count + 64
     }
 }

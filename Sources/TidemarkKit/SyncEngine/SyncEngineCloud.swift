@@ -177,9 +177,10 @@ package struct SyncEngineHost: Sendable {
     /// - Parameters:
     ///   - deviceIdentity: 16 random bytes, kept in the engine's state. They outlive the process, and an old
     ///     state may be used again: what numbers requests under this identity must not begin anew.
-    ///   - isReturning: whether the engine goes on from a saved state. The app may have stored more than that state
-    ///     knows of: what it fetched without a token may have ended since.
-    package let makeCloud: @Sendable (_ deviceIdentity: [UInt8], _ isReturning: Bool) -> any SyncEngineCloud
+    ///   - returningUser: the record name of the user whose saved state the engine goes on from, if there was one. The app may
+    ///     have stored more of this user's than that state knows of: what it fetched without a token may have ended since. Of
+    ///     anybody else it has stored nothing, and is to hear of no ends.
+    package let makeCloud: @Sendable (_ deviceIdentity: [UInt8], _ returningUser: String?) -> any SyncEngineCloud
 
     /// Told when an engine begins and when it ends to be at work, its delegate's callbacks included: for tests, which wait
     /// until nobody is.
@@ -187,7 +188,7 @@ package struct SyncEngineHost: Sendable {
 
     package init(
         scheduler: any Scheduler = GlobalScheduler(), atWork: (@Sendable (_ begins: Bool) -> Void)? = nil,
-        makeCloud: @escaping @Sendable (_ deviceIdentity: [UInt8], _ isReturning: Bool) -> any SyncEngineCloud
+        makeCloud: @escaping @Sendable (_ deviceIdentity: [UInt8], _ returningUser: String?) -> any SyncEngineCloud
     ) {
         self.scheduler = scheduler
         self.atWork = atWork

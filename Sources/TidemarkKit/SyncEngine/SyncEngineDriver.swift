@@ -49,7 +49,7 @@ final class SyncEngineDriver: Sendable {
         var snapshot =
             configuration.stateSerialization?.snapshot
             ?? SyncEngineSnapshot(deviceIdentity: Self.newDeviceIdentity(host.scheduler))
-        cloud = host.makeCloud(snapshot.deviceIdentity, configuration.stateSerialization != nil)
+        cloud = host.makeCloud(snapshot.deviceIdentity, snapshot.user?.recordName)
         scheduler = host.scheduler
         atWork = host.atWork
         journal = configuration.journal.map {

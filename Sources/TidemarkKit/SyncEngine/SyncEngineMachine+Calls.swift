@@ -126,9 +126,9 @@ extension SyncEngineMachine {
     ) {
         guard !changes.isEmpty else { return }
         if !isInCallback, case .send(var send) = operation, case .asking = send.phase {
-            // The delegate may have read the record before this change of it, so one more send is due.
-            let touched = changes.filter { snapshot.pendingRecords.contains($0) }
-            send.touchedRecords.formUnion(touched.map(\.recordID))
+            // The delegate may have read the record before this change of it, so one more send is due. Whatever is pending of
+            // it now: the change may have been undone and made again since.
+            send.touchedRecords.formUnion(changes.map(\.recordID))
             operation = .send(send)
         }
         var isChanged = false

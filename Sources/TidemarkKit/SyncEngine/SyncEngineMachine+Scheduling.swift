@@ -154,6 +154,8 @@ extension SyncEngineMachine {
     mutating func resume(at moment: SyncEngineMoment) {
         guard schedule.isSuspended else { return }
         schedule.isSuspended = false
+        // What was cancelled may have been a fetch that knew already where there is something to fetch.
+        scheduleFetch(at: moment)
         if hasAnythingToSend { scheduleSend(at: moment) }
     }
 

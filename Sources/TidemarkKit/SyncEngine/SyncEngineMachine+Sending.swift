@@ -70,9 +70,11 @@ extension SyncEngineMachine {
             return nil
         }
         let options = send.context.options
-        let changes = snapshot.pendingZones.elements.filter {
-            options.scope.contains($0) && !send.triedZones.contains($0.zoneID)
+        let due = snapshot.pendingZones.elements.lazy.filter { [triedZones = send.triedZones] in
+            options.scope.contains($0) && !triedZones.contains($0.zoneID)
         }
+        // What one request takes; this comes by again for the rest.
+        let changes = Array(due.prefix(SyncEngineLimits.batchItemsMax))
         guard !changes.isEmpty else {
             send.phase = .asking
             send.batch = nil

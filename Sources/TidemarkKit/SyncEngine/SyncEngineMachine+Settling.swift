@@ -104,7 +104,14 @@ extension SyncEngineMachine {
             }
         }
         snapshot.inFlightRecords = []
-        snapshot.pendingRecords.restore(retried)
+        if case .failure = outcome {
+            snapshot.pendingRecords.restore(retried)
+        } else {
+            // Items that failed by themselves go behind the others, which they would keep from being sent as long as they fail.
+            for change in retried where !snapshot.pendingRecords.contains(key: change.recordID) {
+                snapshot.pendingRecords.add(change)
+            }
+        }
         journalWhenTold(batch.recordIDs)
         noteChange(at: moment)
         if case .failure(let error) = outcome { send.noteRequestError(error) }

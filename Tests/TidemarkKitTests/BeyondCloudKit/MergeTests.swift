@@ -345,6 +345,30 @@ private typealias Case = (before: Int?, theirs: Int?, ours: Int?)
         try scheduler.complete { try await engine.sendChanges() }
         #expect(server.contents == ["A/2": "ours"])
     }
+
+    @Test func `R-516: a record that is edited while its save is under way keeps the newer edit`() throws {
+        let scheduler = ManualScheduler()
+        let server = FakeServer()
+        server.save(zone: zone("A"))
+        let delegate = RecordingDelegate()
+        let engine = CKSyncEngine(.on(FakeCloud(server, scheduler), delegate))
+        var conflicts = 0
+        delegate.onEvent = { event, engine in
+            guard case .sentRecordZoneChanges(let sent) = event, !sent.failedRecordSaves.isEmpty else { return }
+            conflicts += 1
+            if conflicts == 1 { delegate.save("A/1", "newer", in: engine) }
+            for record in sent.mergeConflicts(TidemarkMerge(.clientWins), engine) {
+                delegate.records[record.recordID] = record
+            }
+        }
+        server.save("1", in: zone("A"), value: "theirs")
+        delegate.save("A/1", "ours", in: engine)
+        for _ in 0..<2 {
+            #expect(throws: CKError.self) { try scheduler.complete { try await engine.sendChanges() } }
+        }
+        try scheduler.complete { try await engine.sendChanges() }
+        #expect(server.contents == ["A/1": "newer"] && conflicts == 2)
+    }
 }
 
 @Suite struct ListMergeTests {

@@ -51,7 +51,7 @@ import TidemarkWire
     private func makeCloud(in container: CKContainer? = nil) throws -> any SyncEngineCloud {
         server.answer(Self.answer)
         let database = (container ?? makeContainer()).privateCloudDatabase
-        let cloud = database.syncEngineHost.makeCloud(Array(0..<16), false)
+        let cloud = database.syncEngineHost.makeCloud(Array(0..<16), nil)
         #expect(try scheduler.complete { try await cloud.currentUser() }?.recordName == "_alice")
         return cloud
     }

@@ -208,6 +208,22 @@ import Testing
         }
     }
 
+    @Test func `R-610: with the next change also the fetch that was cancelled goes on`() {
+        let harness = MachineHarness(automatic: true)
+        harness.advance(by: .seconds(1))
+        harness.server.save(zone: zone("A"))
+        harness.holds = { $0.isZone }
+        harness.machine.pushReceived([], at: harness.moment)
+        harness.run()
+        #expect(harness.unfetched == ["A"])
+        harness.cancelOperations()
+        harness.run()
+        harness.holds = { _ in false }
+        harness.add("A/1")
+        harness.advance(by: .seconds(1))
+        #expect(harness.unfetched == [] && harness.server.contents["A/1"] == "v")
+    }
+
     @Test func `R-610: after cancelOperations neither time nor network nor a hint begins anything`() {
         let harness = MachineHarness(automatic: true)
         harness.server.save(zone: zone("A"))

@@ -77,6 +77,57 @@ import Testing
         #expect(harness.pending == ["A/1"])
     }
 
+    @Test func `R-516: what is deleted and saved again while the delegate is asked is sent once more`() {
+        let harness = started()
+        harness.add("A/1")
+        harness.batch = { context in
+            defer { harness.batch = nil }
+            let batch = harness.pendingBatch(context)
+            for text in ["-A/1", "A/1"] {
+                harness.machine.add([change(text)], isInCallback: false, at: harness.moment)
+            }
+            harness.records[recordID("A/1")]?["value"] = "newest"
+            return batch
+        }
+        harness.send()
+        harness.run()
+        #expect(harness.server.contents["A/1"] == "newest" && harness.pending == [])
+    }
+
+    @Test func `R-518, R-585: items that keep failing do not keep those behind them from being sent`() {
+        let harness = started()
+        let stuck = (0..<250).map { "A/\($0)" }
+        for text in stuck + ["A/next", "-A/gone"] { harness.add(text) }
+        harness.respond = { request in
+            guard case .modifyRecords(let batch, _) = request else { return nil }
+            var results = SyncEngineRecordResults()
+            for record in batch.recordsToSave {
+                let isStuck = stuck.contains("A/\(record.recordID.recordName)")
+                results.saves[record.recordID] =
+                    isStuck ? .failure(CKError(.accountTemporarilyUnavailable)) : .success(record)
+            }
+            for recordID in batch.recordIDsToDelete { results.deletes[recordID] = .success(()) }
+            return .success(.recordResults(results))
+        }
+        harness.send()
+        harness.run()
+        #expect(harness.pending == ["A/next", "-A/gone"] + stuck)
+        harness.send()
+        harness.run()
+        #expect(Set(harness.pending) == Set(stuck))
+    }
+
+    @Test func `R-155, R-571: more zones than a request takes go in several, before the records`() {
+        let harness = started()
+        harness.machine.add(
+            (0..<600).map { .saveZone(CKRecordZone(zoneName: "Z\($0)")) }, at: harness.moment)
+        harness.add("Z599/1")
+        harness.send()
+        let log = harness.take().filter { $0.hasPrefix("→") }
+        #expect(log.map { $0.split(separator: " ").count - 2 } == [250, 250, 100, 1])
+        #expect(harness.server.contents["Z599/1"] == "v")
+    }
+
     @Test func `R-515, R-516: what the delegate itself adds while it is asked goes with its batch`() {
         let harness = started()
         harness.add("A/1")

@@ -57,6 +57,17 @@ import Testing
         #expect(try #require(batch).itemCount == 2)
     }
 
+    @Test func `R-156, R-579: what encryption adds counts`() async throws {
+        let changes = (0..<250).map { change("A/\($0)") }
+        let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
+            let record = record(id)
+            for number in 0..<100 { record.encryptedValues["k\(number)"] = "0123456789" }
+            return record
+        }
+        // As they are sent: each value with key, nonce and tag.
+        #expect((90...160).contains(try #require(batch).itemCount), "\(batch?.itemCount ?? 0)")
+    }
+
     @Test func `R-581, R-582: the defaults of a batch`() {
         let batch = CKSyncEngine.RecordZoneChangeBatch()
         #expect(batch.recordsToSave.isEmpty && batch.recordIDsToDelete.isEmpty && !batch.atomicByZone)

@@ -62,6 +62,33 @@ import TidemarkTestKit
         }
     }
 
+    @Test func `R-204, R-211: an account that was never read here tells of no ends, so that what is new stays`() async throws {
+        // Alice had a zone and a record of these names once, and deleted both.
+        let database = alice.device("tool").container.privateCloudDatabase
+        func end() async throws {
+            try await database.save(NotesDevice.zone)
+            try await database.save(CKRecord(recordType: "Note", recordID: NotesDevice.id("shopping")))
+            try await database.deleteRecord(withID: NotesDevice.id("shopping"))
+        }
+        try await end()
+        try await database.deleteRecordZone(withID: NotesDevice.zone.zoneID)
+        try await end()
+        let phone = cloud.account("bob").device("phone")
+        let notes = await NotesDevice(on: phone)
+        await notes.write("milk", to: "shopping")
+        try await cloud.settle()
+        phone.signOut()
+        try await cloud.settle()
+        await notes.write("bread", to: "shopping")
+        try await cloud.settle()
+        phone.signIn(alice)
+        try await cloud.settle()
+        #expect(await notes.events.filter { $0.hasPrefix("deleted") } == [])
+        #expect(await notes.texts == ["shopping": "bread"])
+        let saved = try await database.record(for: NotesDevice.id("shopping"))
+        #expect(saved["text"] == "bread")
+    }
+
     @Test func `R-505: in manual mode nothing happens by itself, however much time passes`() async throws {
         let (_, notes, _, others) = try await pair(automatically: false)
         await notes.write("bread", to: "shopping")
