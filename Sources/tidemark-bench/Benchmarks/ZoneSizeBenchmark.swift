@@ -16,7 +16,7 @@ enum ZoneSizeBenchmark: Benchmark {
         let zones = try counts.map { Zone(recordCount: $0, credential: try bench.database().makeCredential()) }
         return [
             try row("save-in-large-zone", bench, zones, isFirst: true, goal: 1.2, ["--known-zones-megabytes", "0"]),
-            try row("save-beside-known-zone", bench, zones, isFirst: false, goal: 1.5, []),
+            try row("save-beside-known-zone", bench, zones, isFirst: false, goal: 1.2, []),
         ]
     }
 

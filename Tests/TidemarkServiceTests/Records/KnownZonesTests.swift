@@ -65,12 +65,15 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `who comes later knows what it has written twice, and reads other records without a lock`() throws {
+    @Test
+    func `who comes later knows what it has written twice, and reads other records without a lock, but a single one`()
+        throws
+    {
         let fixture = try ServiceFixture()
         let script = FaultScript()
         let (earlier, service) = (fixture.server(), fixture.server(faults: script.plan))
         try fixture.scheduler.simulate {
-            _ = try await save(["a", "b"], counter: 1, fixture, earlier, device: other)
+            _ = try await save(["a", "b", "c", "d"], counter: 1, fixture, earlier, device: other)
             var asked: [Int] = []
             func begun(_ names: [String], counter: UInt64) async throws {
                 let before = script.count(.beginAnswered)
@@ -78,10 +81,11 @@ import TidemarkTestSupport
                 asked.append(script.count(.beginAnswered) - before)
             }
             // Its first looks up the schema as well.
-            for (counter, names) in [["a"], ["a"], ["a"], ["a", "b"], ["a", "b"], ["new"], ["new", "a"]].enumerated() {
+            let requests = [["a"], ["a"], ["a"], ["a", "b"], ["a", "b"], ["c", "d"], ["c"], ["new"], ["new", "a"]]
+            for (counter, names) in requests.enumerated() {
                 try await begun(names, counter: UInt64(counter) + 1)
             }
-            #expect(asked.dropFirst() == [1, 0, 0, 0, 0, 0])
+            #expect(asked.dropFirst() == [1, 0, 1, 0, 0, 1, 1, 0])
             let before = script.count(.beginAnswered)
             _ = try await save(["a"], counter: 1, fixture, service, device: DeviceID(high: 4, low: 4))
             #expect(
@@ -177,7 +181,7 @@ import TidemarkTestSupport
 
     /// The request's own policy decides by the record as it is when it is written, whenever another server comes between.
     @Test(arguments: [nil, .callSent, .callAnswered, .commitSent] as [FaultPoint?])
-    func `R-094: what another server writes while an unknown record is read is found`(point: FaultPoint?) throws {
+    func `R-094: what another server writes while unknown records are read is found`(point: FaultPoint?) throws {
         let fixture = try ServiceFixture()
         let slow = Mutex<FaultPoint?>(nil)
         let faults = FaultPlan(at: { reached in
@@ -187,12 +191,16 @@ import TidemarkTestSupport
         })
         let (another, service) = (fixture.server(), fixture.server(faults: faults))
         @Sendable func request(
-            _ name: String, _ fields: [Field], tag: ChangeTag? = nil, id: RequestID, policy: SavePolicy = .allKeys
+            _ name: String, _ fields: [Field], tag: ChangeTag? = nil, beside new: [String] = [], id: RequestID,
+            policy: SavePolicy = .allKeys
         ) throws -> RecordsRequest {
             let save = RecordSave(
                 name: name, type: "Note", tag: tag, fields: try FieldMap(fields), parent: .unchanged)
+            let others = new.map {
+                RecordSave(name: $0, type: "Note", tag: nil, fields: FieldMap(), parent: .unchanged)
+            }
             return RecordsRequest(
-                id: id, zoneName: "notes", saves: [save], deletes: [], policy: policy, isAtomic: true,
+                id: id, zoneName: "notes", saves: [save] + others, deletes: [], policy: policy, isAtomic: true,
                 user: fixture.identity.user)
         }
         try fixture.scheduler.simulate {
@@ -209,7 +217,7 @@ import TidemarkTestSupport
                 store: try await MemoryStore(fixture.database).incarnation(), zone: try #require(zone).id,
                 number: old.changeNumber)
             let update = try request(
-                "b", [Field("text", .string("mine"))], tag: tag, id: RequestID(device, 3),
+                "b", [Field("text", .string("mine"))], tag: tag, beside: ["c"], id: RequestID(device, 3),
                 policy: .ifServerRecordUnchanged)
             slow.withLock { $0 = point }
             let answer = fixture.scheduler.run { await service.modify(update, in: database) }
@@ -222,12 +230,12 @@ import TidemarkTestSupport
             let now = try #require(try await fixture.records().first { $0.name == "b" })
             #expect(now.changeNumber == 4)
             if point == nil {
-                #expect(outcome.reasons == [nil])
+                #expect(outcome.reasons == [nil, nil])
                 let merged = try FieldMap([Field("kept", .string("kept")), Field("text", .string("mine"))])
                 #expect(now.fields == merged)
                 #expect(now.createdAt == old.createdAt && now.createdByDevice == other)
             } else {
-                #expect(outcome.reasons == [.recordChanged])
+                #expect(outcome.reasons == [.recordChanged, .batchFailed])
                 #expect(now == between && now.modifiedBy == fixture.identity.user)
             }
             #expect(fixture.database.complaints == [])

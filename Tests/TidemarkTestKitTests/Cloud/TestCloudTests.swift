@@ -62,7 +62,7 @@ import TidemarkTestKit
         }
     }
 
-    @Test func `R-204, R-211: an account that was never read here tells of no ends, so that what is new stays`() async throws {
+    @Test func `R-204, R-211: an account that was never read here tells of no ends`() async throws {
         // Alice had a zone and a record of these names once, and deleted both.
         let database = alice.device("tool").container.privateCloudDatabase
         func end() async throws {
