@@ -6,10 +6,10 @@ import Foundation
 enum ConflictName {
     /// - Parameter attempt: 0, and more when the name before was taken.
     static func make(_ path: RelativePath, deviceName: String, time: Date, attempt: Int) -> RelativePath {
-        let name = path.text.split(separator: "/").last.map(String.init) ?? path.text
+        let name = path.name
         // A leading dot begins a hidden file's name, not an extension.
         let dot = name.dropFirst().lastIndex(of: ".") ?? name.endIndex
-        let device = String(deviceName.map { $0 == "/" || $0.isNewline || $0 == "\0" ? "-" : $0 }.prefix(64))
+        let device = String(withoutSeparators(deviceName).prefix(64))
         let number = attempt == 0 ? "" : " \(attempt + 1)"
         let mark = " (conflict, \(device), \(stamp(time))\(number))"
         var (stem, ending) = (String(name[..<dot]), String(name[dot...]))
@@ -18,6 +18,14 @@ enum ConflictName {
             if stem.isEmpty { ending.removeLast() } else { stem.removeLast() }
         }
         return (path.directories.last ?? "").appending(stem + mark + ending)
+    }
+
+    /// Scalar by scalar: a "/" with a combining mark behind it is one for Linux all the same.
+    private static func withoutSeparators(_ deviceName: String) -> String {
+        let scalars = deviceName.unicodeScalars.map { scalar -> Unicode.Scalar in
+            scalar == "/" || scalar == "\0" || Character(scalar).isNewline ? "-" : scalar
+        }
+        return String(String.UnicodeScalarView(scalars))
     }
 
     private static func stamp(_ time: Date) -> String {

@@ -16,25 +16,46 @@ extension FileTree {
     ///
     /// The old file is taken out of the way in one step, and only then looked at. So if somebody wrote it since it was
     /// synced last, be it a moment ago, that content is in our hands and is kept under another name. The new content
-    /// never replaces a file, it only takes an empty place.
+    /// never replaces a file, it only takes an empty place; if it cannot, the old file is put back.
     ///
     /// Where one device has a file and another a directory of that name, the directory stays and the file moves aside.
     ///
     /// - Parameter version: of what may go; nil: nothing may.
     func replace(_ content: FileRecord.Content, expecting version: String?, deviceName: String) throws -> [Kept] {
         let path = content.path
+        // What is behind a linked directory is not ours to change, and the link itself is left as it is.
+        if let obstacle = obstacle(to: path) { throw obstacle }
         guard let bytes = content.bytes else {
-            return try takeAway(path, expecting: version, deviceName: deviceName, mayStay: true).map { [$0] } ?? []
+            switch try takeAway(path, expecting: version, deviceName: deviceName, mayStay: true) {
+            case .nothing: return []
+            case .expected(let old):
+                unlink(old)
+                removeEmptyDirectories(above: path)
+                return []
+            case .other(let kept): return [kept]
+            }
         }
         var kept = try makeDirectories(for: path, deviceName: deviceName)
         let new = staged(path, .new)
         defer { unlink(new) }
         try write(bytes, isExecutable: content.isExecutable, to: new)
-        while try !place(new, at: absolute(path)) {
-            if let other = try takeAway(path, expecting: version, deviceName: deviceName, mayStay: false) {
-                kept.append(other)
+        var old: String?
+        do {
+            while try !place(new, at: absolute(path)) {
+                // The place has been taken again: what was taken out of it before has a successor.
+                if let old { unlink(old) }
+                old = nil
+                switch try takeAway(path, expecting: version, deviceName: deviceName, mayStay: false) {
+                case .nothing: break
+                case .expected(let file): old = file
+                case .other(let other): kept.append(other)
+                }
             }
+        } catch {
+            if let old { _ = try? place(old, at: absolute(path)) }
+            throw error
         }
+        if let old { unlink(old) }
         return kept
     }
 
@@ -68,24 +89,34 @@ extension FileTree {
         }
     }
 
+    /// What was in a place that is empty now.
+    private enum Taken {
+        case nothing
+        /// It is as it was expected to be, and here: it may go as soon as it is not needed any more.
+        case expected(String)
+        case other(Kept)
+    }
+
     private func takeAway(
         _ path: RelativePath, expecting version: String?, deviceName: String, mayStay: Bool
-    ) throws -> Kept? {
+    ) throws -> Taken {
         let old = staged(path, .old)
         // Something that could not be put anywhere before must not be overwritten.
         if access(old, F_OK) == 0 { _ = try keepAside(old, path: path, deviceName: deviceName) }
         guard !isDirectory(absolute(path)) else { throw FolderSyncError.directoryInTheWay(path) }
         guard rename(absolute(path), old) == 0 else {
-            if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw FolderSyncError.system(errno, path.text)
+            guard errno == ENOENT || errno == ENOTDIR else { throw FolderSyncError.system(errno, path.text) }
+            guard isInPlace else { throw FolderSyncError.moved(root) }
+            return .nothing
         }
-        if version != nil, look(atAbsolute: old).version == version {
-            unlink(old)
-            if mayStay { removeEmptyDirectories(above: path) }
-            return nil
+        if version != nil, look(atAbsolute: old).version == version { return .expected(old) }
+        if mayStay, try place(old, at: absolute(path)) { return .other(Kept(path: path, newPath: path)) }
+        do {
+            return .other(try keepAside(old, path: path, deviceName: deviceName))
+        } catch {
+            _ = try? place(old, at: absolute(path))
+            throw error
         }
-        if mayStay, try place(old, at: absolute(path)) { return Kept(path: path, newPath: path) }
-        return try keepAside(old, path: path, deviceName: deviceName)
     }
 
     private func keepAside(_ file: String, path: RelativePath, deviceName: String) throws -> Kept {
@@ -101,6 +132,7 @@ extension FileTree {
         for directory in path.directories {
             if mkdir(absolute(directory), 0o777) == 0 || isDirectory(absolute(directory)) { continue }
             guard errno == EEXIST else { throw FolderSyncError.system(errno, directory.text) }
+            guard !isKind(S_IFLNK, absolute(directory)) else { throw FolderSyncError.linkedDirectory }
             kept.append(try keepAside(absolute(directory), path: directory, deviceName: deviceName))
             guard mkdir(absolute(directory), 0o777) == 0 else { throw FolderSyncError.system(errno, directory.text) }
         }
@@ -114,22 +146,30 @@ extension FileTree {
     }
 
     private func isDirectory(_ path: String) -> Bool {
-        let code = errno
-        defer { errno = code }
-        var status = Glibc.stat()
-        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        isKind(S_IFDIR, path)
     }
 
     /// Gives a file another name that is free.
     ///
     /// - Returns: false, and nothing was done, if the name is taken.
     private func place(_ file: String, at name: String) throws -> Bool {
-        guard link(file, name) == 0 else {
-            if errno == EEXIST { return false }
-            throw FolderSyncError.system(errno, name)
+        if makeLink(file, name) == 0 {
+            unlink(file)
+            return true
         }
-        unlink(file)
+        if errno == EEXIST { return false }
+        guard Self.saysThatThereAreNoLinks(errno) else { throw FolderSyncError.system(errno, name) }
+        // The next best: somebody who takes the name between these two calls is not seen. (Glibc's Swift module lacks
+        // renameat2.)
+        var status = Glibc.stat()
+        guard lstat(name, &status) != 0 else { return false }
+        guard errno == ENOENT, rename(file, name) == 0 else { throw FolderSyncError.system(errno, name) }
         return true
+    }
+
+    /// FAT and some file systems of networks have no hard links, and each says so in its own way.
+    private static func saysThatThereAreNoLinks(_ code: Int32) -> Bool {
+        [EPERM, EOPNOTSUPP, ENOSYS].contains(code)
     }
 
     // MARK: After a crash
@@ -143,6 +183,8 @@ extension FileTree {
                 unlink(file)
                 continue
             }
+            // It waits here until there is a directory again.
+            if obstacle(to: path) == .linkedDirectory { continue }
             _ = try makeDirectories(for: path, deviceName: deviceName)
             if try place(file, at: absolute(path)) { continue }
             let version = look(atAbsolute: file).version

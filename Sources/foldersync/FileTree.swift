@@ -15,6 +15,9 @@ struct FileTree: Sendable {
     /// Files on their way in or out (`FileTree+Replacing.swift`).
     var stagingDirectory: String { "\(stateDirectory)/staging" }
 
+    /// `link`; tests put in one that fails.
+    var makeLink: @Sendable (_ file: String, _ name: String) -> Int32 = { link($0, $1) }
+
     /// Creates what is missing.
     init(root: String) throws {
         self.root = URL(fileURLWithPath: root, isDirectory: true).standardizedFileURL.resolvingSymlinksInPath().path
@@ -53,7 +56,10 @@ struct FileTree: Sendable {
         case same
         case missing
         case file(File)
+        /// It is not to be synced, or not as things are.
         case unusable(String)
+        /// It is to be synced and cannot be read.
+        case unreadable(String)
 
         /// Nil: there is no file that could be synced.
         var version: String? {
@@ -65,7 +71,34 @@ struct FileTree: Sendable {
     func look(at path: RelativePath, known: Stat? = nil) -> Look {
         // No device could take it.
         guard path.isSafe else { return .unusable("its path is too long; skipped") }
-        return look(atAbsolute: absolute(path), known: known)
+        // Before anything is read: who knows what is there.
+        if isBelowLink(path) { return .unusable(FolderSyncError.linkedDirectory.description) }
+        let look = look(atAbsolute: absolute(path), known: known)
+        // Gone is a file only from a folder that is there.
+        if case .missing = look, let obstacle = obstacle(to: path) { return .unusable(obstacle.description) }
+        return look
+    }
+
+    /// Why nothing can be said of a path, and nothing be done there; nil: there is no such reason.
+    func obstacle(to path: RelativePath) -> FolderSyncError? {
+        guard isInPlace else { return .moved(root) }
+        return isBelowLink(path) ? .linkedDirectory : nil
+    }
+
+    /// Whether the folder is where it was when this program started: if it is not, none of its files was deleted.
+    var isInPlace: Bool { isKind(S_IFDIR, stagingDirectory) }
+
+    /// Behind a linked directory is another folder, or this one a second time.
+    private func isBelowLink(_ path: RelativePath) -> Bool {
+        path.directories.contains { isKind(S_IFLNK, absolute($0)) }
+    }
+
+    /// Leaves `errno` as it is.
+    func isKind(_ kind: mode_t, _ path: String) -> Bool {
+        let code = errno
+        defer { errno = code }
+        var status = Glibc.stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == kind
     }
 
     func look(atAbsolute path: String, known: Stat? = nil) -> Look {
@@ -87,29 +120,34 @@ struct FileTree: Sendable {
             version = try? FileRecord.version(of: handle, isExecutable: isExecutable)
         } else {
             guard let data = try? handle.read(upToCount: FileRecord.contentBytesMax + 1) ?? Data() else {
-                return Self.failure()
+                return .unreadable("cannot be read")
             }
-            guard data.count <= FileRecord.contentBytesMax else { return .unusable("grew while it was read; skipped") }
+            guard data.count <= FileRecord.contentBytesMax else { return .unreadable("grew while it was read") }
             bytes = .small(data)
             version = FileRecord.version(of: data, isExecutable: isExecutable)
         }
-        guard let version else { return .unusable("cannot be read") }
+        guard let version else { return .unreadable("cannot be read") }
         return .file(
             File(bytes: bytes, version: version, isExecutable: isExecutable, stat: Stat(settled: status)))
     }
 
     private static func failure() -> Look {
-        errno == ENOENT || errno == ENOTDIR ? .missing : .unusable(String(cString: strerror(errno)))
+        errno == ENOENT || errno == ENOTDIR ? .missing : .unreadable(String(cString: strerror(errno)))
     }
 
     // MARK: All files
 
     /// All regular files.
     ///
-    /// - Parameter onSkipped: is told what else is there, and why it is passed over.
-    func files(onSkipped: (String) -> Void = { _ in }) throws -> Set<RelativePath> {
+    /// - Parameters:
+    ///   - onSkipped: is told what else is there, and why it is passed over.
+    ///   - onUnreadable: is told of what may be, or hold, more files, and why that cannot be seen.
+    func files(
+        onSkipped: (String) -> Void = { _ in }, onUnreadable: (RelativePath, String) -> Void = { _, _ in }
+    ) throws -> Set<RelativePath> {
+        guard isInPlace else { throw FolderSyncError.moved(root) }
         var files: Set<RelativePath> = []
-        try walk("", onFile: { files.insert($0) }, onSkipped: onSkipped)
+        try walk("", onFile: { files.insert($0) }, onSkipped: onSkipped, onUnreadable: onUnreadable)
         return files
     }
 
@@ -122,18 +160,27 @@ struct FileTree: Sendable {
 
     private func walk(
         _ top: RelativePath, onFile: (RelativePath) -> Void = { _ in }, onDirectory: (RelativePath) -> Void = { _ in },
-        onSkipped: (String) -> Void = { _ in }
+        onSkipped: (String) -> Void = { _ in }, onUnreadable: (RelativePath, String) -> Void = { _, _ in }
     ) throws {
         var waiting = [top]
         while let directory = waiting.popLast() {
             onDirectory(directory)
-            guard let stream = opendir(absolute(directory)) else {
+            guard let stream = openDirectory(directory) else {
+                let code = errno
                 if directory.text.isEmpty { throw FolderSyncError.unreadable(root) }
-                if errno != ENOENT { onSkipped("\(directory): \(String(cString: strerror(errno))); skipped") }
+                // Gone meanwhile, or something else is in its place.
+                if code == ENOENT || code == ENOTDIR || code == ELOOP { continue }
+                onUnreadable(directory, String(cString: strerror(code)))
                 continue
             }
             defer { closedir(stream) }
-            while let item = readdir(stream) {
+            while true {
+                // The only way to tell the end from a failure.
+                errno = 0
+                guard let item = readdir(stream) else {
+                    if errno != 0 { onUnreadable(directory, String(cString: strerror(errno))) }
+                    break
+                }
                 let bytes = withUnsafeBytes(of: &item.pointee.d_name) { [UInt8]($0.prefix { $0 != 0 }) }
                 let name = String(decoding: bytes, as: UTF8.self)
                 guard name != ".", name != "..", name != Self.stateDirectoryName else { continue }
@@ -143,7 +190,10 @@ struct FileTree: Sendable {
                     continue
                 }
                 var status = Glibc.stat()
-                guard lstat(absolute(path), &status) == 0 else { continue }
+                guard lstat(absolute(path), &status) == 0 else {
+                    if errno != ENOENT { onUnreadable(path, String(cString: strerror(errno))) }
+                    continue
+                }
                 switch status.st_mode & S_IFMT {
                 case S_IFDIR: waiting.append(path)
                 case S_IFREG: onFile(path)
@@ -151,6 +201,20 @@ struct FileTree: Sendable {
                 }
             }
         }
+    }
+
+    /// Does not follow a link that has taken the directory's place; the folder itself may be one.
+    private func openDirectory(_ directory: RelativePath) -> OpaquePointer? {
+        let linkFlag = directory.text.isEmpty ? 0 : O_NOFOLLOW
+        let descriptor = open(absolute(directory), O_RDONLY | O_DIRECTORY | O_CLOEXEC | linkFlag)
+        guard descriptor >= 0 else { return nil }
+        guard let stream = fdopendir(descriptor) else {
+            let code = errno
+            close(descriptor)
+            errno = code
+            return nil
+        }
+        return stream
     }
 }
 

@@ -55,7 +55,9 @@ final class FileWatcher: @unchecked Sendable {
             IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR
                 | IN_EXCL_UNLINK)
         for path in try tree.directories(below: directory) {
-            let watch = inotify_add_watch(descriptor, tree.absolute(path), mask)
+            // A link that has taken a directory's place is not followed; the folder itself may be one.
+            let linkFlag = path.text.isEmpty ? 0 : UInt32(IN_DONT_FOLLOW)
+            let watch = inotify_add_watch(descriptor, tree.absolute(path), mask | linkFlag)
             if watch >= 0 {
                 directories[watch] = path
             } else if errno == ENOSPC {

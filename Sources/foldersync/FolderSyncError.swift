@@ -6,12 +6,14 @@ import Glibc
 /// Why the program ends, or why a file is left as it is, in words for the person who started it.
 enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible {
     case unreadable(String)
+    case moved(String)
     case cannotPersist(String)
     case cannotWatch(String)
     case system(Int32, String)
     case alreadyRunning
     case otherZone(String)
     case directoryInTheWay(RelativePath)
+    case linkedDirectory
     case accountChanged
     case zoneDeleted(String)
     case notSettled
@@ -22,6 +24,8 @@ enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible 
         switch self {
         case .unreadable(let path):
             "\(path) cannot be read."
+        case .moved(let path):
+            "\(path) is not where it was."
         case .cannotPersist(let why):
             "What is known of the last sync cannot be written (\(why)); stopped before anything could be forgotten."
         case .cannotWatch(let why):
@@ -34,6 +38,8 @@ enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible 
             "This folder is in sync with the zone \(name). To give it to another one, remove its .foldersync first."
         case .directoryInTheWay(let path):
             "Elsewhere \(path) is a file and here it is a directory; the directory stays."
+        case .linkedDirectory:
+            "in a linked directory; skipped"
         case .accountChanged:
             "The account has changed. All files are kept as they are; start again to sync them with the new account."
         case .zoneDeleted(let name):

@@ -184,6 +184,8 @@ final class Journal: @unchecked Sendable {
     /// engine's state it survives the end of the machine as well.
     func persist() throws {
         if lineCount > 2 * entries.count + 1_000 { return try rewrite() }
+        // No line can say that there is no state any more: those before it would count again.
+        if engineStateIsUnsaved, engineState == nil { return try rewrite() }
         var text = Data()
         let encoder = JSONEncoder()
         for name in unsaved { try append(Line(entry: entries[name]), to: &text, encoder) }

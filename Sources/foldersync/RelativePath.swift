@@ -33,7 +33,16 @@ struct RelativePath: Hashable, Comparable, Codable, Sendable, CustomStringConver
 
     /// The directories that it is in, from the outermost one inwards.
     var directories: [RelativePath] {
-        text.indices.filter { text[$0] == "/" }.map { RelativePath(String(text[..<$0])) }
+        // Bytes, as Linux does: a "/" and a combining mark behind it are one character.
+        text.utf8.indices.filter { text.utf8[$0] == UInt8(ascii: "/") }
+            .map { RelativePath(String(decoding: text.utf8[..<$0], as: UTF8.self)) }
+    }
+
+    /// The last of its parts.
+    var name: String {
+        let slash = text.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let start = slash.map { text.utf8.index(after: $0) } ?? text.utf8.startIndex
+        return String(decoding: text.utf8[start...], as: UTF8.self)
     }
 
     /// Whether a path that somebody else chose stays inside the folder, and away from what this program keeps there.

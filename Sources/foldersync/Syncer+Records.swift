@@ -9,7 +9,7 @@ extension Syncer {
     /// The record as the file is now. Nil, and no longer pending, when there is nothing to send after all.
     func recordToSave(_ id: CKRecord.ID, syncEngine: CKSyncEngine) -> CKRecord? {
         if var entry = journal[id] {
-            switch tree.look(at: entry.path) {
+            switch look(at: entry.path) {
             case .file(let file) where entry.differs(from: file.version):
                 entry.sending(file)
                 journal[id] = entry
@@ -22,7 +22,7 @@ extension Syncer {
                 return FileRecord.makeTombstone(from: entry, in: zoneID)
             case .unusable(let why):
                 report.problem("\(entry.path): \(why)", once: true)
-            case .file, .missing, .same:
+            case .file, .missing, .same, .unreadable:
                 break
             }
         }
@@ -59,7 +59,7 @@ extension Syncer {
         case .batchRequestFailed:
             syncEngine.state.add(pendingRecordZoneChanges: [change])
         case .userDeletedZone:
-            finish(FolderSyncError.zoneDeleted(zoneID.zoneName))
+            zoneEnded()
         case .networkFailure, .networkUnavailable, .zoneBusy, .serviceUnavailable, .notAuthenticated,
             .requestRateLimited, .operationCancelled, .serverResponseLost, .accountTemporarilyUnavailable:
             break  // The engine keeps these pending and tries again by itself.
@@ -110,10 +110,12 @@ extension Syncer {
     /// a record twice.
     func fetchMissing() async throws {
         let missing = journal.arrivals
-        guard let engine, !missing.isEmpty else { return }
+        guard let engine, !missing.isEmpty, !hasFailed else { return }
         for path in missing.keys.sorted() {
             let id = FileRecord.id(of: path, in: zoneID)
             let result = try await engine.database.records(for: [id])[id]
+            // Another account's record may have the same name.
+            guard !hasFailed else { return }
             // The engine may have told of a newer version meanwhile.
             guard let result, journal[id]?.receiving == missing[path] else { continue }
             switch result {
@@ -136,7 +138,7 @@ extension Syncer {
         let isOurs = entry.sent.contains { $0.version == content.version }
         let synced = isOurs ? content.version : entry.version
         let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(record.recordID)
-        switch Meeting(file: tree.look(at: content.path).version, synced: synced, record: content.version) {
+        switch meeting(at: content.path, synced: synced, record: content.version) {
         case .equal:
             syncEngine.state.remove(pendingRecordZoneChanges: [change])
         case .takeRecord, .keepBoth:
@@ -160,7 +162,7 @@ extension Syncer {
     /// Somebody deleted the record itself (not this program, which saves tombstones).
     func fetchedDeletion(_ id: CKRecord.ID, syncEngine: CKSyncEngine) {
         guard var entry = journal[id] else { return }
-        switch Meeting(file: tree.look(at: entry.path).version, synced: entry.version, record: nil) {
+        switch meeting(at: entry.path, synced: entry.version, record: nil) {
         case .equal: break
         case .keepFile, .keepBoth: syncEngine.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
         case .takeRecord:
@@ -172,6 +174,12 @@ extension Syncer {
         entry.forgetRecord()
         journal[id] = entry
         report.received(1)
+    }
+
+    private func meeting(at path: RelativePath, synced: String?, record: String?) -> Meeting {
+        // Whether there is a file is not known. `apply` says why nothing can be done, and it is tried again.
+        guard tree.obstacle(to: path) == nil else { return .takeRecord }
+        return Meeting(file: tree.look(at: path).version, synced: synced, record: record)
     }
 
     /// Makes the file what the record says. A file that is not what was synced last is never replaced: it moves aside,

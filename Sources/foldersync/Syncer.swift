@@ -19,10 +19,16 @@ actor Syncer: CKSyncEngineDelegate {
     private var stop: CheckedContinuation<Void, any Error>?
     /// Set once there is a reason to stop.
     private var ending: Result<Void, any Error>?
+    /// From then on nothing is sent, written or written down: what the engine still tells may be of another account.
+    var hasFailed: Bool {
+        if case .failure? = ending { true } else { false }
+    }
     /// What the engine was given to send; nothing for a tombstone.
     var underWay: [CKRecord.ID: Journal.Entry.Sent] = [:]
     /// What the server refused, and why was told.
     var unsent: Set<CKRecord.ID> = []
+    /// What is to be synced and could not be read when it was looked at last; the folder itself if it could not be.
+    private var unreadable: Set<RelativePath> = []
     /// Files were written since the journal was.
     var hasUnflushedFiles = false
 
@@ -38,9 +44,20 @@ actor Syncer: CKSyncEngineDelegate {
 
     /// Fetches, sends, and fetches again while somebody else's changes make ours wait.
     func syncOnce() async throws {
+        do {
+            try await fetchAndSend()
+        } catch {
+            // What ended it says more than what followed from that.
+            try ending?.get()
+            throw error
+        }
+    }
+
+    private func fetchAndSend() async throws {
         try recover()
         let engine = makeEngine(automaticallySync: false)
         try await engine.fetchChanges()
+        try ending?.get()
         try await fetchMissing()
         scan()
         for attempt in 1... {
@@ -50,15 +67,27 @@ actor Syncer: CKSyncEngineDelegate {
             } catch let error as CKError where error.code == .partialFailure && attempt < 10 {
                 // Conflicts were solved while the events were handled; what they left is pending again.
             }
+            try ending?.get()
             try await engine.fetchChanges()
             try ending?.get()
-            if engine.state.pendingRecordZoneChanges.isEmpty { break }
+            if engine.state.pendingRecordZoneChanges.isEmpty {
+                // What came later may have made room for what came first: a directory went, and a file has its name.
+                try await fetchMissing()
+                try ending?.get()
+                if engine.state.pendingRecordZoneChanges.isEmpty { break }
+            }
             guard attempt < 10 else { throw FolderSyncError.notSettled }
         }
+        report.settled(pending: 0, missing: journal.arrivals.count)
         report.finish()
-        guard journal.arrivals.isEmpty, unsent.isEmpty else {
-            throw FolderSyncError.incomplete(journal.arrivals.count + unsent.count)
-        }
+        guard tree.isInPlace else { throw FolderSyncError.moved(tree.root) }
+        let count = notInSync.count
+        guard count == 0 else { throw FolderSyncError.incomplete(count) }
+    }
+
+    /// The names of the records of files that are not in sync for any reason; each once.
+    private var notInSync: Set<String> {
+        Set(unsent.map(\.recordName)).union(unreadable.union(journal.arrivals.keys).map { FileRecord.name(of: $0) })
     }
 
     /// Syncs on every change, here or elsewhere, until a signal or a reason to stop.
@@ -115,7 +144,9 @@ actor Syncer: CKSyncEngineDelegate {
     /// Brings in order what a crash has left.
     private func recover() throws {
         try tree.recoverLeftovers(journal: journal, deviceName: deviceName)
-        for path in journal.arrivals.keys { journal[path]?.recover(tree.look(at: path).version) }
+        for path in journal.arrivals.keys where tree.obstacle(to: path) == nil {
+            journal[path]?.recover(tree.look(at: path).version)
+        }
     }
 
     private func makeEngine(automaticallySync: Bool) -> CKSyncEngine {
@@ -133,9 +164,15 @@ actor Syncer: CKSyncEngineDelegate {
 
     /// Looks at every file: at the start, and when the watcher lost count.
     private func scan() {
+        unreadable = []
+        var failures: [(path: RelativePath, why: String)] = []
         do {
-            note(try tree.files { report.problem($0, once: true) }.union(journal.paths))
+            let files = try tree.files(
+                onSkipped: { report.problem($0, once: true) }, onUnreadable: { failures.append((path: $0, why: $1)) })
+            note(files.union(journal.paths))
+            for failure in failures { cannotRead(failure.path, failure.why) }
         } catch {
+            unreadable.insert("")
             report.problem("cannot read \(tree.root): \(error.localizedDescription)")
         }
     }
@@ -152,7 +189,7 @@ actor Syncer: CKSyncEngineDelegate {
     private func note(_ paths: Set<RelativePath>) {
         let changed = paths.filter { path in
             let entry = journal[path] ?? Journal.Entry(path: path)
-            switch tree.look(at: path, known: entry.stat) {
+            switch look(at: path, known: entry.stat) {
             case .same: return !entry.sent.isEmpty
             case .missing: return entry.differs(from: nil)
             case .file(let file):
@@ -163,10 +200,24 @@ actor Syncer: CKSyncEngineDelegate {
             case .unusable(let why):
                 report.problem("\(path): \(why)", once: true)
                 return false
+            case .unreadable:
+                return false
             }
         }
         pend(changed.sorted())
         report.show(pending: engine?.state.pendingRecordZoneChanges.count ?? 0)
+    }
+
+    /// Looks at a file that is to be sent if it has changed, and remembers whether it could be read.
+    func look(at path: RelativePath, known: FileTree.Stat? = nil) -> FileTree.Look {
+        let look = tree.look(at: path, known: known)
+        if case .unreadable(let why) = look { cannotRead(path, why) } else { unreadable.remove(path) }
+        return look
+    }
+
+    private func cannotRead(_ path: RelativePath, _ why: String) {
+        unreadable.insert(path)
+        report.problem("\(path.text.isEmpty ? tree.root : path.text): \(why)", once: true)
     }
 
     /// The engine will ask for these records.
@@ -181,6 +232,7 @@ actor Syncer: CKSyncEngineDelegate {
     func nextRecordZoneChangeBatch(
         _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
     ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        guard !hasFailed else { return nil }
         let changes = syncEngine.state.pendingRecordZoneChanges.filter { context.options.scope.contains($0) }
         let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
             await self.recordToSave(id, syncEngine: syncEngine)
@@ -188,7 +240,7 @@ actor Syncer: CKSyncEngineDelegate {
         // What is about to be sent is written down first: if this program ends before the answer comes, the next run
         // knows its own changes when it meets them.
         persist()
-        return batch
+        return hasFailed ? nil : batch
     }
 
     /// The account's other zones are other folders.
@@ -201,6 +253,7 @@ actor Syncer: CKSyncEngineDelegate {
     }
 
     func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+        guard !hasFailed else { return }
         switch event {
         case .stateUpdate(let update):
             journal.engineState = update.stateSerialization
@@ -217,7 +270,10 @@ actor Syncer: CKSyncEngineDelegate {
             persist()
         case .sentRecordZoneChanges(let sent):
             for record in sent.savedRecords { saved(record) }
-            for failure in sent.failedRecordSaves { notSaved(failure.record, failure.error, syncEngine: syncEngine) }
+            for failure in sent.failedRecordSaves where !hasFailed {
+                notSaved(failure.record, failure.error, syncEngine: syncEngine)
+            }
+            guard !hasFailed else { return }
             solveConflicts(sent.failedRecordSaves.map(\.error), syncEngine: syncEngine)
             report.sent(sent.savedRecords.count, pending: syncEngine.state.pendingRecordZoneChanges.count)
             persist()
@@ -270,15 +326,23 @@ actor Syncer: CKSyncEngineDelegate {
 
     private func zonesDeleted(_ deletions: [CKDatabase.DatabaseChange.Deletion], syncEngine: CKSyncEngine) {
         guard let deletion = deletions.first(where: { $0.zoneID == zoneID }) else { return }
-        journal.forgetRecords()
-        persist()
         switch deletion.reason {
         case .encryptedDataReset:
+            journal.forgetRecords()
+            persist()
             // The server lost the data, not the user's will to keep it: send everything again.
             syncEngine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
             scan()
         case .deleted, .purged:
-            finish(FolderSyncError.zoneDeleted(zoneID.zoneName))
+            zoneEnded()
         }
+    }
+
+    /// Somebody wanted the zone to go: nothing is sent again unless the person here starts anew. That start is like the
+    /// first one, which creates the zone: the engine's state goes, too.
+    func zoneEnded() {
+        journal.forgetEverything()
+        persist()
+        finish(FolderSyncError.zoneDeleted(zoneID.zoneName))
     }
 }

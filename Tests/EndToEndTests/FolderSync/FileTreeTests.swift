@@ -120,6 +120,89 @@ import TidemarkTestSupport
         #expect(try tree.files() == ["target", "link"] && tree.look(at: aside).version == nil)
     }
 
+    @Test func `a folder that is not where it was says nothing of its files, and none is deleted`() throws {
+        defer { done() }
+        try write("content", to: "d/a")
+        let moved = "\(tree.root)-moved"
+        #expect(rename(tree.root, moved) == 0)
+        defer { try? FileManager.default.removeItem(atPath: moved) }
+        for isReplaced in [false, true] {
+            // An empty one of the same name is no better.
+            if isReplaced { #expect(mkdir(tree.root, 0o755) == 0) }
+            guard case .unusable(let why) = tree.look(at: "d/a") else { return #expect(Bool(false)) }
+            #expect(why.contains("is not where it was"))
+            let error = FolderSyncError.moved(tree.root)
+            #expect(throws: error) { try replace("d/a", nil, expecting: "content") }
+            #expect(throws: error) { try replace("d/a", "theirs", expecting: "content") }
+            #expect(throws: error) { try tree.files() }
+        }
+        #expect(FileManager.default.contents(atPath: "\(moved)/d/a") == Data("content".utf8))
+        #expect(rmdir(tree.root) == 0 && rename(moved, tree.root) == 0)
+        #expect(tree.look(at: "d/a").version == version("content"))
+        guard case .missing = tree.look(at: "d/b") else { return #expect(Bool(false)) }
+    }
+
+    @Test func `what is behind a linked directory is neither looked at nor changed, and the link stays`() throws {
+        defer { done() }
+        let outside = try TestDirectory()
+        defer { outside.remove() }
+        try write("content", to: "d/e/x")
+        let target = "\(outside.path)/d"
+        #expect(rename(tree.absolute("d"), target) == 0)
+        #expect(symlink(target, tree.absolute("d")) == 0)
+        for path in ["d/e/x", "d/y"] as [RelativePath] {
+            guard case .unusable(let why) = tree.look(at: path) else { return #expect(Bool(false)) }
+            #expect(why == "in a linked directory; skipped")
+            let error = FolderSyncError.linkedDirectory
+            #expect(throws: error) { try replace(path, "theirs", expecting: "content") }
+            #expect(throws: error) { try replace(path, nil, expecting: "content") }
+        }
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: tree.absolute("d")) == target)
+        #expect(FileManager.default.contents(atPath: "\(target)/e/x") == Data("content".utf8))
+        #expect(try tree.files() == [] && FileManager.default.contentsOfDirectory(atPath: target) == ["e"])
+    }
+
+    @Test func `without hard links files are placed all the same, and none replaces another`() throws {
+        defer { done() }
+        for code in [EPERM, EOPNOTSUPP, ENOSYS] {
+            var linkless = tree
+            linkless.makeLink = { _, _ in
+                errno = code
+                return -1
+            }
+            let path = RelativePath("d/\(code)")
+            func replace(_ text: String?, expecting old: String) throws -> [FileTree.Kept] {
+                try linkless.replace(content(path, text), expecting: version(old), deviceName: "test")
+            }
+            #expect(try replace("one", expecting: "") == [])
+            #expect(try replace("two", expecting: "one") == [])
+            #expect(text(path) == "two")
+            let kept = try replace("three", expecting: "one")
+            #expect(text(path) == "three" && kept.first.flatMap { text($0.newPath) } == "two")
+            #expect(try replace(nil, expecting: "two") == [.init(path: path, newPath: path)])
+            #expect(text(path) == "three")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: tree.stagingDirectory).isEmpty)
+    }
+
+    @Test func `a file is where it was when the new one cannot be placed`() throws {
+        defer { done() }
+        var full = tree
+        full.makeLink = { file, name in
+            guard file.hasSuffix(".new"), access(name, F_OK) != 0 else { return link(file, name) }
+            errno = ENOSPC
+            return -1
+        }
+        try write("old", to: "a")
+        #expect(throws: FolderSyncError.system(ENOSPC, tree.absolute("a"))) {
+            try full.replace(content("a", "new"), expecting: version("old"), deviceName: "test")
+        }
+        #expect(text("a") == "old")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: tree.stagingDirectory).isEmpty)
+        #expect(try replace("a", "new", expecting: "old") == [])
+        #expect(text("a") == "new")
+    }
+
     @Test func `a path that is too long for other devices is not sent`() throws {
         defer { done() }
         let path = RelativePath(Array(repeating: String(repeating: "n", count: 200), count: 20).joined(separator: "/"))

@@ -9,105 +9,9 @@ import TidemarkTestSupport
 
 /// The program itself: two folders, two processes, a real server.
 @Suite struct FolderSyncTests {
-    /// A folder and who keeps it.
-    private final class Folder {
-        let path: String
-        let name: String
-        let site: Site
-        let directory: TestDirectory
-        var program: Program?
-
-        init(_ name: String, _ site: Site, _ directory: TestDirectory) throws {
-            self.name = name
-            self.site = site
-            self.directory = directory
-            path = "\(directory.path)/\(name)"
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        }
-
-        private var arguments: [String] { [path, "--zone", "Files", "--device", name] }
-
-        func start() async throws {
-            let program = try Program(
-                "foldersync", arguments, environment: site.environment(), directory: directory.path)
-            self.program = program
-            try await eventually("\(name) watches") {
-                guard program.isRunning else { throw NeverHappened(description: program.output) }
-                return program.output.contains("watching")
-            }
-        }
-
-        @discardableResult
-        func once() async throws -> String {
-            let result = try await Program.run(
-                "foldersync", arguments + ["--once"], environment: site.environment(), directory: directory.path)
-            #expect(result.status == 0, "\(result.output)")
-            return result.output
-        }
-
-        func write(_ text: String, to name: String) throws { try write(Data(text.utf8), to: name) }
-
-        func write(_ data: Data, to name: String) throws {
-            let url = URL(fileURLWithPath: "\(path)/\(name)")
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try data.write(to: url)
-        }
-
-        /// Whether the server has the file.
-        func has(_ name: String) async throws -> Bool {
-            try await once()
-            return text(name) != nil
-        }
-
-        /// Runs it once in a shell, so that the shell can say what it may do and where it writes.
-        ///
-        /// - Parameter line: "$@" stands for the program and its arguments.
-        func once(in line: String, _ more: String...) async throws -> (status: Int32, output: String) {
-            try await Program.run(
-                "sh", ["-c", line, "sh", "\(Program.directory)/foldersync"] + arguments + ["--once"] + more,
-                environment: site.environment(), directory: directory.path, path: "/bin/sh")
-        }
-
-        func delete(_ name: String) throws { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
-
-        func text(_ name: String) -> String? {
-            FileManager.default.contents(atPath: "\(path)/\(name)").map { String(decoding: $0, as: UTF8.self) }
-        }
-
-        /// Path → version, as the program itself sees the folder.
-        var files: [RelativePath: String] {
-            get throws {
-                let tree = try FileTree(root: path)
-                var files: [RelativePath: String] = [:]
-                for path in try tree.files() { files[path] = tree.look(at: path).version ?? "?" }
-                return files
-            }
-        }
-    }
-
-    private func withFolders(_ body: (Folder, Folder) async throws -> Void) async throws {
-        let site = try await DevServer.shared()
-        let directory = try TestDirectory()
-        defer { directory.remove() }
-        let (a, b) = (try Folder("a", site, directory), try Folder("b", site, directory))
-        try await body(a, b)
-        for folder in [a, b] {
-            guard let program = folder.program else { continue }
-            #expect(try await program.stop() == 0, "\(program.output)")
-        }
-    }
-
-    private func equal(_ a: Folder, _ b: Folder, _ expected: Set<RelativePath>) async throws {
-        try await eventually("the folders are equal") {
-            let (left, right) = (try a.files, try b.files)
-            return left == right && Set(left.keys) == expected
-        }
-    }
-
     @Test func `R-554: what a device has sent itself is not counted as received when it comes back`() async throws {
         try await withFolders { a, b in
-            func counts(_ folder: Folder) async throws -> [String] {
+            func counts(_ folder: SyncedFolder) async throws -> [String] {
                 try await folder.once().split(separator: "\n").map(String.init).filter { $0.hasPrefix("in sync") }
             }
             for name in ["1", "2", "3"] { try a.write("of a", to: name) }
@@ -345,41 +249,10 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `a file for which there was no room is received when there is`() async throws {
-        try await withFolders { a, b in
-            try a.write(Data(count: 900_000), to: "large")
-            try a.write("small", to: "small")
-            try await a.once()
-            // 512 KiB in blocks of 512 bytes.
-            let first = try await b.once(in: "ulimit -f 1024; trap '' XFSZ; exec \"$@\"")
-            #expect(first.status != 0 && first.output.contains("large: "), "\(first.output)")
-            #expect(first.output.contains("1 files are not in sync"))
-            #expect(b.text("small") == "small" && b.text("large") == nil)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(b.path)/.foldersync/staging").isEmpty)
-            try await b.once()
-            #expect(try a.files == b.files)
-        }
-    }
-
-    @Test func `a file whose place was taken by a directory is received, or deleted, when there is room for it`()
-        async throws
-    {
-        try await withFolders { a, b in
-            try a.write("content", to: "name")
-            try FileManager.default.createDirectory(atPath: "\(b.path)/name", withIntermediateDirectories: true)
-            try await a.once()
-            let first = try await b.once(in: "exec \"$@\"")
-            #expect(first.status != 0 && first.output.contains("the directory stays"), "\(first.output)")
-            try b.delete("name")
-            #expect(try await b.once() == "in sync: 0 sent, 1 received\n")
-            #expect(try a.files == b.files)
-        }
-    }
-
     @Test func `on a terminal a bar shows how far it is, and is not full while files still come`() async throws {
         try await withFolders { a, b in
             for number in 0..<30 { try a.write("\(number)", to: "\(number).txt") }
-            func bars(_ folder: Folder) async throws -> [Substring] {
+            func bars(_ folder: SyncedFolder) async throws -> [Substring] {
                 let terminal = #"exec script -qefc '"'"$1"'" "'"$2"'" --zone Files --once' /dev/null"#
                 let result = try await folder.once(in: terminal)
                 #expect(result.status == 0, "\(result.output)")
@@ -493,7 +366,7 @@ import TidemarkTestSupport
         let server = try await DevServer.start(in: place)
         let directory = try TestDirectory()
         defer { directory.remove() }
-        let (a, b) = (try Folder("a", server.site, directory), try Folder("b", server.site, directory))
+        let (a, b) = (try SyncedFolder("a", server.site, directory), try SyncedFolder("b", server.site, directory))
         for name in ["edited by a", "edited by b", "edited by both", "renamed by a", "deleted by b"] {
             try a.write("start", to: name)
         }
@@ -530,7 +403,7 @@ import TidemarkTestSupport
         let server = try await DevServer.start(in: place)
         let directory = try TestDirectory()
         defer { directory.remove() }
-        let (a, b) = (try Folder("a", server.site, directory), try Folder("b", server.site, directory))
+        let (a, b) = (try SyncedFolder("a", server.site, directory), try SyncedFolder("b", server.site, directory))
         try a.write("one", to: "one.txt")
         try await a.start()
         try await b.start()
@@ -542,7 +415,7 @@ import TidemarkTestSupport
         let again = try await DevServer.start(in: place, port: server.site.port)
         try b.write("two", to: "two.txt")
         try await eventually("b has sent it") {
-            try await Folder("c", server.site, directory).has("two.txt")
+            try await SyncedFolder("c", server.site, directory).has("two.txt")
         }
         // Longer than what a client takes for a hiccup.
         try await Task.sleep(for: .seconds(7))

@@ -67,6 +67,31 @@ import TidemarkTestSupport
         #expect(journal["file 0"]?.version == "v0")
     }
 
+    @Test func `what was forgotten, the engine's state too, is not there after a start`() throws {
+        defer { directory.remove() }
+        let state = """
+            {"version": 1, "device": "000102030405060708090a0b0c0d0e0f", "user": "_alice", "subscription": "s",
+             "databaseToken": "AAEC", "zones": [{"name": "Z"}], "zoneTokens": [{"zone": 0, "token": "Aw=="}],
+             "unfetchedZones": [0], "pendingRecords": [], "inFlightRecords": [], "pendingZones": [],
+             "inFlightZones": [], "untrackedChanges": false}
+            """
+        do {
+            let journal = try open()
+            journal.engineState = try JSONDecoder().decode(
+                CKSyncEngine.State.Serialization.self, from: Data(state.utf8))
+            try fill(journal, 0..<2)
+        }
+        do {
+            let journal = try open()
+            #expect(journal.engineState != nil && journal["file 1"]?.version == "v1")
+            journal.forgetEverything()
+            try journal.persist()
+        }
+        let journal = try open()
+        #expect(journal.engineState == nil)
+        #expect(journal.paths == ["file 0", "file 1"] && journal["file 1"]?.version == nil)
+    }
+
     @Test func `two programs do not share a folder`() throws {
         defer { directory.remove() }
         let journal = try open()

@@ -36,6 +36,11 @@ import Testing
         #expect(name("a.txt", device: "x/y\nz") == "a (conflict, x-y-z, T).txt")
     }
 
+    @Test func `a slash ends a directory whatever follows it, and no device's name brings in another`() {
+        #expect(RelativePath(name("dir/\u{301}b.txt")) == "dir/\u{301}b (conflict, mac, T).txt")
+        #expect(RelativePath(name("a.txt", device: "x/\u{301}y")) == "a (conflict, x-\u{301}y, T).txt")
+    }
+
     @Test(arguments: [
         String(repeating: "x", count: 255), String(repeating: "é", count: 127),
         "x." + String(repeating: "e", count: 253),
@@ -64,6 +69,13 @@ import Testing
     @Test(arguments: ["a", "a/b/c.txt", "...", ".hidden", "a/.foldersync", "Grüße/世界", "with space", "a\nb", "-rf"])
     func `others are safe`(_ path: String) {
         #expect(RelativePath(path).isSafe)
+    }
+
+    @Test func `a path's directories end at each slash, also before a combining mark`() {
+        #expect(RelativePath("a/b/c").directories == ["a", "a/b"] && RelativePath("a/b/c").name == "c")
+        #expect(RelativePath("a/\u{301}b/c").directories == ["a", "a/\u{301}b"])
+        #expect(RelativePath(RelativePath("a/\u{301}b").name) == "\u{301}b")
+        #expect(RelativePath("a").directories == [] && RelativePath("a").name == "a")
     }
 
     @Test func `two spellings of one letter are two paths`() {

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CloudKit
+import Foundation
+import Testing
+import TidemarkTestSupport
+
+@testable import foldersync
+
+/// What is in the way of a folder that is to be kept equal: no room, no access, a link, somebody else's account, no zone.
+@Suite struct FolderSyncTroubleTests {
+    @Test func `a file for which there was no room is received when there is`() async throws {
+        try await withFolders { a, b in
+            try a.write(Data(count: 900_000), to: "large")
+            try a.write("small", to: "small")
+            try await a.once()
+            // 512 KiB in blocks of 512 bytes.
+            let first = try await b.once(in: "ulimit -f 1024; trap '' XFSZ; exec \"$@\"")
+            #expect(first.status != 0 && first.output.contains("large: "), "\(first.output)")
+            #expect(first.output.contains("1 files are not in sync"))
+            #expect(b.text("small") == "small" && b.text("large") == nil)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(b.path)/.foldersync/staging").isEmpty)
+            try await b.once()
+            #expect(try a.files == b.files)
+        }
+    }
+
+    @Test func `a file whose place was taken by a directory is received, or deleted, when there is room for it`()
+        async throws
+    {
+        try await withFolders { a, b in
+            try a.write("content", to: "name")
+            try FileManager.default.createDirectory(atPath: "\(b.path)/name", withIntermediateDirectories: true)
+            try await a.once()
+            let first = try await b.once(in: "exec \"$@\"")
+            #expect(first.status != 0 && first.output.contains("the directory stays"), "\(first.output)")
+            try b.delete("name")
+            #expect(try await b.once() == "in sync: 0 sent, 1 received\n")
+            #expect(try a.files == b.files)
+        }
+    }
+
+    @Test func `a file that gets the name of a directory is received when the same fetch removes the directory`()
+        async throws
+    {
+        try await withFolders { a, b in
+            try a.write("below", to: "name/x")
+            for folder in [a, b] { try await folder.once() }
+            try a.delete("name")
+            try a.write("content", to: "name")
+            for folder in [a, b] { try await folder.once() }
+            #expect(b.text("name") == "content")
+            #expect(try a.files == b.files)
+        }
+    }
+
+    @Test func `a file that cannot be read is not in sync, and each run says so until it can be`() async throws {
+        try await withFolders { a, b in
+            try a.write("public", to: "public")
+            try a.write("secret", to: "secret")
+            // It is left out on purpose.
+            symlink("public", "\(a.path)/link")
+            chmod("\(a.path)/secret", 0)
+            // Not even root may, without these.
+            let privileges = "-dac_override,-dac_read_search"
+            let line = #"[ "$(id -u)" != 0 ] && exec "$@"; exec setpriv --bounding-set="# + privileges + #" "$@""#
+            for _ in 0..<2 {
+                let run = try await a.once(in: line)
+                #expect(run.status != 0 && run.output.contains("secret: Permission denied"), "\(run.output)")
+                #expect(run.output.contains("1 files are not in sync"), "\(run.output)")
+            }
+            try await b.once()
+            #expect(Set(try b.files.keys) == ["public"])
+            chmod("\(a.path)/secret", 0o600)
+            for folder in [a, b] { try await folder.once() }
+            #expect(b.text("secret") == "secret")
+        }
+    }
+
+    @Test func `a folder that is moved away while it is watched is not taken for a deleted one`() async throws {
+        try await withFolders { a, b in
+            for name in ["file", "other"] { try a.write("first", to: name) }
+            for folder in [a, b] { try await folder.start() }
+            try await equal(a, b, ["file", "other"])
+            let moved = "\(a.path)-moved"
+            #expect(rename(a.path, moved) == 0)
+            for name in ["file", "other"] {
+                try Data("second".utf8).write(to: URL(fileURLWithPath: "\(moved)/\(name)"))
+            }
+            try await eventually("it says so") { a.program?.output.contains("is not where it was") == true }
+            #expect(rename(moved, a.path) == 0)
+            try a.write("third", to: "file")
+            try await eventually("b has the edit") { b.text("file") == "third" }
+            #expect(b.text("other") != nil)
+        }
+    }
+
+    @Test func `behind a link that has taken a directory's place nothing is deleted, here or elsewhere`() async throws {
+        try await withFolders { a, b in
+            for name in ["edited", "deleted", "kept"] { try a.write("first", to: "d/\(name)") }
+            for folder in [a, b] { try await folder.once() }
+            let outside = "\(a.directory.path)/outside"
+            #expect(rename("\(a.path)/d", outside) == 0)
+            #expect(symlink(outside, "\(a.path)/d") == 0)
+            try await a.once()
+            try await b.once()
+            #expect(try b.files.count == 3)
+            try b.write("second", to: "d/edited")
+            try b.delete("d/deleted")
+            try await b.once()
+            let run = try await a.once(in: "exec \"$@\"")
+            #expect(run.status != 0 && run.output.contains("d/edited: in a linked directory"), "\(run.output)")
+            #expect(run.output.contains("2 files are not in sync"), "\(run.output)")
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(a.path)/d") == outside)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: outside).count == 3)
+            #expect(a.text("d/edited") == "first")
+            try await b.once()
+            #expect(Set(try b.files.keys) == ["d/edited", "d/kept"])
+            // The directory is back.
+            try a.delete("d")
+            #expect(rename(outside, "\(a.path)/d") == 0)
+            try await a.once()
+            #expect(try a.files == b.files)
+        }
+    }
+
+    @Test func `when somebody else signs in the files of two accounts do not meet, until it is started again`()
+        async throws
+    {
+        try await withFolders { a, b in
+            b.account = "bob"
+            try a.write("of alice", to: "of alice")
+            try b.write("of bob", to: "of bob")
+            for folder in [a, b] { try await folder.once() }
+            a.account = "bob"
+            try a.write("new", to: "new")
+            let run = try await a.once(in: "exec \"$@\"")
+            #expect(run.status != 0 && run.output.contains("The account has changed"), "\(run.output)")
+            #expect(Set(try a.files.keys) == ["of alice", "new"])
+            try await b.once()
+            #expect(Set(try b.files.keys) == ["of bob"])
+            for folder in [a, b] { try await folder.once() }
+            #expect(Set(try b.files.keys) == ["of alice", "of bob", "new"])
+            #expect(try a.files == b.files)
+        }
+    }
+
+    @Test func `after its zone was deleted a folder that is started again is synced anew`() async throws {
+        try await withFolders { a, b in
+            try a.write("content", to: "file")
+            for folder in [a, b] { try await folder.once() }
+            let database = a.site.makeContainer().privateCloudDatabase
+            try await database.deleteRecordZone(withID: CKRecordZone.ID(zoneName: "Files"))
+            for folder in [a, b] {
+                try folder.write("more of \(folder.name)", to: "of \(folder.name)")
+                let run = try await folder.once(in: "exec \"$@\"")
+                #expect(run.status != 0 && run.output.contains("was deleted on the server"), "\(run.output)")
+            }
+            for folder in [a, b, a] { try await folder.once() }
+            #expect(Set(try a.files.keys) == ["file", "of a", "of b"])
+            #expect(try a.files == b.files)
+        }
+    }
+
+    @Test func `a save that is refused because its zone was purged ends it, and the next start syncs anew`()
+        async throws
+    {
+        try await withFolders { a, b in
+            try a.write("content", to: "file")
+            try await a.once()
+            let database = a.site.makeContainer().privateCloudDatabase
+            let zoneID = CKRecordZone.ID(zoneName: "Files")
+            do {
+                let tree = try FileTree(root: a.path)
+                let journal = try Journal(directory: tree.stateDirectory, zoneName: "Files")
+                let syncer = Syncer(
+                    tree: tree, journal: journal, zoneName: "Files", deviceName: "a", report: Report(isVerbose: false))
+                var configuration = CKSyncEngine.Configuration(
+                    database: database, stateSerialization: journal.engineState, delegate: syncer)
+                configuration.automaticallySync = false
+                let engine = CKSyncEngine(configuration)
+                let record = CKRecord(recordType: "File", recordID: FileRecord.id(of: "file", in: zoneID))
+                await syncer.notSaved(record, CKError(.userDeletedZone), syncEngine: engine)
+                #expect(await syncer.hasFailed)
+                #expect(journal.engineState == nil && journal["file"]?.version == nil)
+                await engine.cancelOperations()
+                #expect(journal.engineState == nil)
+            }
+            try await database.deleteRecordZone(withID: zoneID)
+            for folder in [a, b] { try await folder.once() }
+            #expect(b.text("file") == "content")
+        }
+    }
+}
