@@ -57,7 +57,9 @@ extension AdminStore {
     package enum MasterKeyChange: Sendable, Equatable {
         /// How many account keys were closed anew.
         case done(keyCount: Int)
-        /// The store has another master key than the old one, or none yet.
+        /// The store has the new master key; so it is after a rotation whose answer was lost.
+        case isDone
+        /// The store has another master key than these two, or none yet.
         case isOther
         /// A key did not open by the old master key; nothing was changed.
         case unopened(UserID)
@@ -76,7 +78,9 @@ extension AdminStore {
         defer { storage.release(lease) }
         do {
             let rows = try await lease.connection.execute([.begin, KeyStatements.lockMasterKeyCheck()])
-            guard try rows[1][0].bytes(ifPresent: 0) == old else { return .isOther }
+            let stored = try rows[1][0].bytes(ifPresent: 0)
+            guard stored != new else { return .isDone }
+            guard stored == old else { return .isOther }
             var keyCount = 0
             var last = Int64.min
             while true {

@@ -9,12 +9,19 @@ package import TidemarkSockets
 /// fails leaves nothing. Steps that were applied are remembered with their SHA-256: a database that went another way is
 /// refused, not guessed at.
 package struct Migrator: Sendable {
+    /// For a step's answer, so that an index on a large table can be made. The wait for others that migrate counts.
+    private static let stepTimeMax = Duration.seconds(6 * 3_600)
+
     private let url: String
     private let loop: EventLoop
+    private let tableLockTimeMax: Duration
 
-    package init(url: String, loop: EventLoop) {
+    /// - Parameter tableLockTimeMax: how long a step waits for a table's lock. Whoever comes to the table meanwhile
+    ///   stands behind it: beside a backup that takes all night, a step is given up rather than that nobody is served.
+    package init(url: String, loop: EventLoop, tableLockTimeMax: Duration = .seconds(5)) {
         self.url = url
         self.loop = loop
+        self.tableLockTimeMax = tableLockTimeMax
     }
 
     /// Applies what is missing.
@@ -22,7 +29,8 @@ package struct Migrator: Sendable {
     /// - Returns: the names of the steps that were applied now; empty if there was nothing to do.
     package func migrate() async throws(MigrationError) -> [String] {
         try await withConnection { connection throws(PostgresError) in
-            try await connection.executeScript("BEGIN; \(Self.lock); \(Self.create); COMMIT")
+            try await connection.executeScript(
+                "BEGIN; \(Self.lock); \(Self.create); COMMIT", timeout: Self.stepTimeMax)
         }
         var names: [String] = []
         while true {
@@ -55,8 +63,11 @@ package struct Migrator: Sendable {
     private static let list = Statement(
         "migration_list", "SELECT checksum FROM schema_migration ORDER BY number")
 
-    /// "tide" in ASCII: the same number for all servers.
-    private static let lock = "SELECT pg_advisory_xact_lock(1953064037)"
+    /// "tide" in ASCII: the same number for all servers. Nobody is held up by who waits for it, so it is waited for as
+    /// long as others need for their steps.
+    private static let lock = """
+        SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(1953064037); SET LOCAL lock_timeout TO DEFAULT
+        """
 
     /// One step and its line in the list, or neither.
     ///
@@ -67,12 +78,25 @@ package struct Migrator: Sendable {
             + "VALUES (\(step.number), '\(step.name)', '\(step.checksum)')"
         do {
             try await withConnection { connection throws(PostgresError) in
-                try await connection.executeScript("BEGIN; \(Self.lock); \(record); \(step.sql); COMMIT")
+                try await connection.executeScript(
+                    "BEGIN; \(Self.lock); \(record); \(step.sql); COMMIT", timeout: Self.stepTimeMax)
             }
             return true
         } catch {
-            if error.isDuplicate { return false }
-            throw MigrationError(.step(step.name), detail: error.detail)
+            if error.cause?.code == .statement(.uniqueViolation) { return false }
+            throw MigrationError(Self.code(of: error, step), detail: error.detail, cause: error.cause)
+        }
+    }
+
+    /// What is known of a step that was not answered well.
+    private static func code(of error: MigrationError, _ step: Migration) -> MigrationError.Code {
+        guard let cause = error.cause else { return error.code }
+        if cause.isCommitOutcomeUnknown { return .unanswered(step.name) }
+        switch cause.code {
+        case .statement(let state) where state == .lockNotAvailable: return .locked(step.name)
+        case .statement: return .step(step.name)
+        // It was not sent.
+        default: return error.code
         }
     }
 
@@ -96,8 +120,9 @@ package struct Migrator: Sendable {
         _ body: (PostgresConnection) async throws(PostgresError) -> Value
     ) async throws(MigrationError) -> Value {
         do {
+            let lockTimeout = "\(Int(tableLockTimeMax / .milliseconds(1)))ms"
             let pool = try PostgresPool(
-                url: url, connections: 1, loop: loop, sessionSettings: [("lock_timeout", "60s")],
+                url: url, connections: 1, loop: loop, sessionSettings: [("lock_timeout", lockTimeout)],
                 applicationName: "tidemark-migrate")
             let result: Result<Value, PostgresError>
             do throws(PostgresError) {
@@ -110,8 +135,7 @@ package struct Migrator: Sendable {
             await pool.stop()
             return try result.get()
         } catch {
-            throw MigrationError(
-                .database, detail: error.debugDescription, isDuplicate: error.code == .statement(.uniqueViolation))
+            throw MigrationError(.database, detail: error.debugDescription, cause: error)
         }
     }
 }
@@ -120,7 +144,12 @@ package struct Migrator: Sendable {
 package struct MigrationError: Error, CustomStringConvertible {
     package enum Code: Sendable, Equatable {
         case database
+        /// PostgreSQL refused it: nothing of it is left.
         case step(String)
+        /// The same, because somebody else has a table for longer than a step waits.
+        case locked(String)
+        /// Whether it took place, or will, is not known.
+        case unanswered(String)
         case newer
         case different(String)
     }
@@ -128,12 +157,12 @@ package struct MigrationError: Error, CustomStringConvertible {
     package let code: Code
     package let detail: String
 
-    let isDuplicate: Bool
+    let cause: PostgresError?
 
-    init(_ code: Code, detail: String = "", isDuplicate: Bool = false) {
+    init(_ code: Code, detail: String = "", cause: PostgresError? = nil) {
         self.code = code
         self.detail = detail
-        self.isDuplicate = isDuplicate
+        self.cause = cause
     }
 
     package var description: String {
@@ -142,6 +171,12 @@ package struct MigrationError: Error, CustomStringConvertible {
             "The database cannot be reached or read: check --database-url. \(detail)"
         case .step(let name):
             "Migration \(name) failed and was rolled back. \(detail)"
+        case .locked(let name):
+            "Migration \(name) was rolled back: another program, such as a backup, uses a table that it changes. Run "
+                + "`tidemark migrate` again when that has ended. \(detail)"
+        case .unanswered(let name):
+            "PostgreSQL did not answer to migration \(name): whether it took place is not known. Run "
+                + "`tidemark migrate` again: it waits for its end and does what is missing. \(detail)"
         case .newer:
             "The database was migrated by a newer version of tidemark: run that version. \(detail)"
         case .different(let name):

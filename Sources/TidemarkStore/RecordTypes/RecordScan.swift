@@ -19,6 +19,8 @@ struct ScannedRecord {
 struct RecordScan {
     /// Rows of one page, of whatever type.
     private static let rowsMax: Int64 = 500
+    /// A page ends with the record whose fields reach so many bytes together: all of it is in memory at once.
+    private static let bytesMax: Int64 = 4 * 1_024 * 1_024
 
     private let storage: PostgresStorage
     private let container: ContainerID
@@ -44,7 +46,8 @@ struct RecordScan {
         guard let database = databases?.last else { return nil }
         let rows = try await storage.read(
             ScanStatements.page(
-                .int8(database), .int8(zone), .text(name), .textArray(types.sorted()), .int8(Self.rowsMax)))
+                .int8(database), .int8(zone), .text(name), .textArray(types.sorted()), .int8(Self.rowsMax),
+                .int8(Self.bytesMax)))
         return try decode { () throws(PostgresError) in try take(rows, of: database) }
     }
 
@@ -58,7 +61,8 @@ struct RecordScan {
                     database: DatabaseID(database), zone: ZoneID(zone), name: name, type: try row.string(2),
                     changeNumber: try row.int64(3), fields: FieldMap(trusting: fields)))
         }
-        if rows.count < Self.rowsMax {
+        // A page may be short because its records are large.
+        if rows.isEmpty {
             databases?.removeLast()
             (zone, name) = (0, "")
         }
@@ -66,19 +70,24 @@ struct RecordScan {
     }
 }
 
-private enum ScanStatements {
+enum ScanStatements {
     static let databases = Statement(
         "scan_databases", "SELECT id FROM database WHERE container_id = $1 ORDER BY id", [.int8])
 
-    /// 1 database, 2 zone, 3 name, 4 types, 5 rows.
+    /// The first row always comes, however large it is. 1 database, 2 zone, 3 name, 4 types, 5 rows, 6 bytes.
     static let page = Statement(
         "scan_page",
         """
-        SELECT zone_id, name, type, change_number,
-               CASE WHEN type = ANY ($4) AND NOT is_deleted THEN fields END AS fields
-          FROM record
-         WHERE database_id = $1 AND (zone_id, name) > ($2, $3)
+        SELECT zone_id, name, type, change_number, fields
+          FROM (SELECT zone_id, name, type, change_number,
+                       CASE WHEN type = ANY ($4) AND NOT is_deleted THEN fields END AS fields,
+                       sum(byte_count) FILTER (WHERE type = ANY ($4) AND NOT is_deleted) OVER (
+                           ORDER BY zone_id, name ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+                  FROM record
+                 WHERE database_id = $1 AND (zone_id, name) > ($2, $3)
+                 ORDER BY zone_id, name
+                 LIMIT $5) AS p
+         WHERE coalesce(bytes_before, 0) < $6
          ORDER BY zone_id, name
-         LIMIT $5
-        """, [.int8, .int8, .text, .textArray, .int8])
+        """, [.int8, .int8, .text, .textArray, .int8, .int8])
 }

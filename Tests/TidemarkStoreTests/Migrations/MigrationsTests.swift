@@ -125,6 +125,93 @@ import TidemarkTestSupport
         }
     }
 
+    /// A database whose next step is the one of that name, which `body` can find among all.
+    private func withDatabase(
+        before name: String, _ body: (String, EventLoop, Int) async throws -> Void
+    ) async throws {
+        try await withEmptyDatabase { url, loop in
+            let place = try #require(Migrations.all.firstIndex { $0.name == name })
+            let list = """
+                CREATE TABLE schema_migration (
+                    number integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,
+                    applied_at timestamptz NOT NULL DEFAULT now())
+                """
+            let lines = Migrations.all[..<place].map { step in
+                "INSERT INTO schema_migration (number, name, checksum) "
+                    + "VALUES (\(step.number), '\(step.name)', '\(step.checksum)')"
+            }
+            try PostgresAdministration.execute([list] + Migrations.all[..<place].map(\.sql) + lines, url: url)
+            try await body(url, loop, place)
+        }
+    }
+
+    /// As pg_dump holds every table while it runs.
+    private static let readZones = "BEGIN; LOCK TABLE zone IN ACCESS SHARE MODE"
+
+    @Test func `a step does not wait long for a table that somebody reads, and can be repeated`() async throws {
+        let name = "0021_count_zone_writes"
+        try await withDatabase(before: name) { url, loop, place in
+            let pool = try PostgresPool(url: url, connections: 1, loop: loop)
+            let reader = try await pool.acquire()
+            try await reader.connection.executeScript(Self.readZones)
+            let hasty = Migrator(url: url, loop: loop, tableLockTimeMax: .milliseconds(50))
+            let error = await #expect(throws: MigrationError.self) { try await hasty.migrate() }
+            #expect(error?.code == .locked(name))
+            #expect(error?.description.contains("was rolled back") == true)
+            pool.release(reader)
+            let names = try await Migrator(url: url, loop: loop).migrate()
+            #expect(names == Migrations.all[place...].map(\.name))
+            await pool.stop()
+        }
+    }
+
+    @Test func `a step without an answer is not said to be rolled back`() async throws {
+        let name = "0021_count_zone_writes"
+        try await withDatabase(before: name) { url, loop, _ in
+            let pool = try PostgresPool(url: url, connections: 1, loop: loop)
+            let reader = try await pool.acquire()
+            try await reader.connection.executeScript(Self.readZones)
+            let migrator = Migrator(url: url, loop: loop, tableLockTimeMax: .seconds(60))
+            let migration = Task { try await migrator.migrate() }
+            let cut = Statement(
+                "cut",
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                 WHERE application_name = 'tidemark-migrate' AND datname = current_database()
+                   AND wait_event_type = 'Lock'
+                """)
+            try await eventually { try await !pool.execute([cut()])[0].isEmpty }
+            let error = await #expect(throws: MigrationError.self) { try await migration.value }
+            #expect(error?.code == .unanswered(name))
+            #expect(error?.description.contains("rolled back") == false)
+            pool.release(reader)
+            await pool.stop()
+        }
+    }
+
+    @Test func `who migrates waits for another who does, however long that takes`() async throws {
+        try await withEmptyDatabase { url, loop in
+            let pool = try PostgresPool(url: url, connections: 1, loop: loop)
+            let other = try await pool.acquire()
+            try await other.connection.executeScript("BEGIN; SELECT pg_advisory_xact_lock(1953064037)")
+            let migrator = Migrator(url: url, loop: loop, tableLockTimeMax: .milliseconds(50))
+            let migration = Task { try await migrator.migrate() }
+            // Longer than it would wait for a table.
+            let waits = Statement(
+                "waits",
+                """
+                SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+                   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                   AND waitstart < clock_timestamp() - interval '200 ms'
+                """)
+            try await eventually { try await !pool.execute([waits()])[0].isEmpty }
+            pool.release(other)
+            let names = try await migration.value
+            #expect(names == Migrations.all.map(\.name))
+            await pool.stop()
+        }
+    }
+
     @Test func `a database that went another way is refused`() async throws {
         try await withEmptyDatabase { url, loop in
             let migrator = Migrator(url: url, loop: loop)

@@ -133,6 +133,10 @@ import TidemarkTestSupport
             ]
         ),
         (ChangeStatements.databaseFeed, "(1, 0, 100, 9)", ["(database_id = z", "AND (zone_id >= z"]),
+        (
+            ScanStatements.page, "(1, 1, 'r5', '{Note}', 500, 1000000)",
+            ["using record_pkey", "(database_id = $1) AND (ROW(zone_id, name) > ROW($2, $3))"]
+        ),
     ]
 
     private static let living = "(database_id = k.database_id) AND (name >= k.zone_name)"
