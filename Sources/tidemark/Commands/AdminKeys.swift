@@ -39,6 +39,10 @@ struct AdminKeys: ParsableCommand {
             switch outcome {
             case .done(let keyCount):
                 print("Closed \(keyCount) keys by the master key in \(new). Back it up, and start the servers with it.")
+            case .isDone:
+                print(
+                    "The keys are closed by the master key in \(new) already. Back it up, and start the servers with "
+                        + "it.")
             case .isOther:
                 throw CommandError("\(old) does not hold the database's master key. Nothing was changed.")
             case .unopened(let user):

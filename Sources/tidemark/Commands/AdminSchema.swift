@@ -30,7 +30,7 @@ struct AdminSchema: ParsableCommand {
             abstract: "Make the schema what a file says.",
             discussion: """
                 What the file does not have is removed: in development if no record uses it, in production never. What \
-                changes is printed, as by `diff`.
+                changes is printed, as by `diff`. A container that is not there is created, and said to be.
                 """)
 
         @Argument(help: "The file; - for standard input.") var file: String
@@ -41,9 +41,9 @@ struct AdminSchema: ParsableCommand {
 
         func run() throws {
             let schema = try SchemaFile.read(file)
-            let (container, force) = (container, force)
+            let (key, force) = (try container.environment.key(container.identifier), force)
             let differences = try database.withAdminStore { store in
-                let id = try await store.createContainer(container.identifier, container.environment.value)
+                let id = try await store.findOrCreate(key)
                 let differences = try await store.change(id, force: force) { _ in schema }
                 try await store.prepareQueries(in: id)
                 return differences
@@ -78,10 +78,11 @@ struct AdminSchema: ParsableCommand {
             let schema = try file.map(SchemaFile.read)
             let differences = try database.withAdminStore { store in
                 if let schema {
-                    return try await store.currentSchema(container, container.environment.value).differences(to: schema)
+                    return try await store.currentSchema(container.identifier, container.environment)
+                        .differences(to: schema)
                 }
-                let production = try await store.currentSchema(container, .production)
-                let development = try await store.currentSchema(container, .development)
+                let development = try await store.developmentSchema(container.identifier)
+                let production = try await store.currentSchema(container.identifier, .production)
                 return production.differences(to: try production.promotingOrError(development))
             }
             for difference in differences { print(difference.text) }
@@ -99,11 +100,9 @@ struct AdminSchema: ParsableCommand {
         func run() throws {
             let container = container
             let differences = try database.withAdminStore { store in
-                guard let development = try await store.container(container, .development) else {
-                    throw CommandError("There is no container \(container) in development. Check its identifier.")
-                }
-                let source = try await store.schema(of: development).schema
-                let production = try await store.createContainer(container, .production)
+                let source = try await store.developmentSchema(container)
+                let production = try await store.findOrCreate(
+                    ContainerKey(identifier: container, environment: .production))
                 let differences = try await store.change(production, force: false) { try $0.promotingOrError(source) }
                 try await store.prepareQueries(in: production)
                 return differences
@@ -123,11 +122,15 @@ struct ContainerOption: ParsableArguments {
     /// - Throws: ``CommandError`` if there is no such container.
     func find(in store: AdminStore) async throws -> ContainerID {
         guard let id = try await store.container(identifier, environment.value) else {
-            throw CommandError(
-                "There is no container \(identifier) in \(environment.rawValue). Check its identifier and --environment."
-            )
+            throw Self.missing(identifier, environment)
         }
         return id
+    }
+
+    fileprivate static func missing(_ identifier: String, _ environment: EnvironmentName) -> CommandError {
+        CommandError(
+            "There is no container \(identifier) in \(environment.rawValue). Check its identifier and the environment: "
+                + "`tidemark admin containers list` shows all that there are, `containers create` makes one.")
     }
 }
 
@@ -141,6 +144,8 @@ enum EnvironmentName: String, ExpressibleByArgument, CaseIterable {
 enum SchemaFile {
     /// - Throws: ``CommandError`` that begins with file, line and column.
     static func read(_ path: String) throws -> Schema {
+        // A terminal or a pipe may be waited for as long as one likes, and signals are blocked until somebody listens.
+        ServingLoop.listenForSignals()
         let data: Data
         do {
             data =
@@ -179,12 +184,34 @@ extension Schema {
 }
 
 extension AdminStore {
-    /// Empty for a container that is not there yet.
-    fileprivate func currentSchema(
-        _ container: ContainerOption, _ environment: ContainerEnvironment
-    ) async throws -> Schema {
-        guard let id = try await self.container(container.identifier, environment) else { return Schema() }
+    /// Empty for a container that is in the other environment alone.
+    ///
+    /// - Throws: ``CommandError`` if there is no such container at all.
+    fileprivate func currentSchema(_ identifier: String, _ environment: EnvironmentName) async throws -> Schema {
+        if let id = try await container(identifier, environment.value) { return try await schema(of: id).schema }
+        for other in EnvironmentName.allCases where other != environment {
+            if try await container(identifier, other.value) != nil { return Schema() }
+        }
+        throw ContainerOption.missing(identifier, environment)
+    }
+
+    /// What promotion begins with.
+    ///
+    /// - Throws: ``CommandError`` if there is no such container in development.
+    fileprivate func developmentSchema(_ identifier: String) async throws -> Schema {
+        guard let id = try await container(identifier, .development) else {
+            throw ContainerOption.missing(identifier, .development)
+        }
         return try await schema(of: id).schema
+    }
+
+    /// A schema may come before an app's first device. That there is a new container is said at once: its name may be
+    /// mistyped.
+    fileprivate func findOrCreate(_ key: ContainerKey) async throws -> ContainerID {
+        if let id = try await container(key.identifier, key.environment) { return id }
+        let id = try await createContainer(key.identifier, key.environment)
+        print("Created container \(key.identifier) in \(key.environment.name).")
+        return id
     }
 
     /// Replaces a schema by what `make` makes of it, unless that would be destructive: in production, and in development
@@ -199,8 +226,9 @@ extension AdminStore {
             let schema = try make(current.schema)
             let differences = current.schema.differences(to: schema)
             let destructive = differences.filter(\.isDestructive)
-            if current.isFrozen, !destructive.isEmpty {
-                throw CommandError.refused("Production never loses or changes types and fields:", destructive)
+            let lost = differences.filter { $0.isDestructive || $0.takesRole }
+            if current.isFrozen, !lost.isEmpty {
+                throw CommandError.refused("Production never loses roles, nor loses or changes types and fields:", lost)
             }
             if !force {
                 let used = try await inUse(destructive, in: container)
@@ -213,6 +241,11 @@ extension AdminStore {
         }
         throw CommandError("The schema keeps changing: devices save new fields at this moment. Try again.")
     }
+}
+
+extension SchemaDifference {
+    /// Whether accounts may lose what they were given.
+    fileprivate var takesRole: Bool { if case .roleRemoved = self { true } else { false } }
 }
 
 extension CommandError {

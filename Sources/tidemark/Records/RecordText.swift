@@ -26,7 +26,23 @@ struct RecordText {
             recordName: record.name, recordType: record.type, zone: match.zoneName,
             created: Self.date(record.createdAt.milliseconds), modified: Self.date(record.modifiedAt.milliseconds),
             fields: fields)
-        return String(decoding: try encoder.encode(content), as: UTF8.self)
+        return Self.escaped(String(decoding: try encoder.encode(content), as: UTF8.self))
+    }
+
+    /// JSON allows control characters above ASCII's first (RFC 8259 §7), by which a terminal takes commands: they are
+    /// written as escapes. In a line of JSON they stand in strings alone.
+    private static func escaped(_ json: String) -> String {
+        func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
+        guard json.unicodeScalars.contains(where: isControl) else { return json }
+        var text = String.UnicodeScalarView()
+        for scalar in json.unicodeScalars {
+            if isControl(scalar) {
+                text.append(contentsOf: String(format: "\\u%04x", scalar.value).unicodeScalars)
+            } else {
+                text.append(scalar)
+            }
+        }
+        return String(text)
     }
 
     /// One field for a table; empty if the record lacks it.
@@ -34,8 +50,8 @@ struct RecordText {
         guard let entry = match.record.fields[key] else { return "" }
         guard !entry.isEncrypted else { return "(encrypted)" }
         guard let value = try? entry.value() else { return "(unreadable)" }
-        let text = Self.text(value).map { $0.isNewline ? " " : $0 }
-        return text.count > Self.cellCharactersMax ? String(text.prefix(Self.cellCharactersMax)) + "…" : String(text)
+        let text = Self.text(value).inOneLine
+        return text.count > Self.cellCharactersMax ? String(text.prefix(Self.cellCharactersMax)) + "…" : text
     }
 
     private static let cellCharactersMax = 60

@@ -19,10 +19,17 @@ struct EnvironmentOption: ParsableArguments {
     var environment = EnvironmentName.development
 
     func key(_ identifier: String) throws(CommandError) -> ContainerKey {
+        try environment.key(identifier)
+    }
+}
+
+extension EnvironmentName {
+    /// - Throws: ``CommandError`` for what identifies no container.
+    func key(_ identifier: String) throws(CommandError) -> ContainerKey {
         let name = identifier.utf8
         guard (1...255).contains(name.count), name.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw CommandError("A container's identifier is 1 to 255 printable ASCII characters without spaces.")
         }
-        return ContainerKey(identifier: identifier, environment: environment.value)
+        return ContainerKey(identifier: identifier, environment: value)
     }
 }

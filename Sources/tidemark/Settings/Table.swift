@@ -6,7 +6,7 @@ internal import TidemarkDomain
 /// Lists for a terminal: columns as wide as their widest cell, for eyes and for `awk` alike.
 enum Table {
     static func print(_ head: [String], _ rows: [[String]]) {
-        let cells = ([head] + rows).map { row in row.map { $0.isEmpty ? "-" : $0 } }
+        let cells = ([head] + rows).map { row in row.map { $0.isEmpty ? "-" : $0.inOneLine } }
         let widths = head.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
         for row in cells {
             // The last column is not padded.
@@ -20,5 +20,18 @@ enum Table {
     /// UTC, to the second.
     static func date(_ timestamp: Timestamp) -> String {
         Date(timeIntervalSince1970: Double(timestamp.milliseconds) / 1_000).formatted(.iso8601)
+    }
+}
+
+extension String {
+    /// With spaces for line ends and control characters: what users wrote must not command an operator's terminal.
+    var inOneLine: String {
+        let scalars = unicodeScalars.map { scalar -> Unicode.Scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: " "
+            default: scalar
+            }
+        }
+        return String(String.UnicodeScalarView(scalars))
     }
 }

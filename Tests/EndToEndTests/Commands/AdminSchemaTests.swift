@@ -10,6 +10,10 @@ import TidemarkTestSupport
         let database: TestDatabase
 
         func run(_ arguments: String...) async throws -> (status: Int32, output: String) {
+            try await run(arguments)
+        }
+
+        func run(_ arguments: [String]) async throws -> (status: Int32, output: String) {
             try await Program.run(
                 "tidemark", ["admin"] + arguments, environment: ["TIDEMARK_DATABASE_URL": database.url],
                 directory: directory.path)
@@ -64,6 +68,83 @@ import TidemarkTestSupport
                 "schema", "export", container[0], container[1], "--environment", "production")
             #expect(production.output == exported.output)
         }
+    }
+
+    @Test func `R-008, R-012: production loses no role, and nobody what he was given with it`() async throws {
+        try await Self.withShell { shell in
+            let type = "RECORD TYPE Page ( text STRING );"
+            let whole = try shell.file("DEFINE SCHEMA CREATE ROLE Editor; \(type)")
+            for environment in ["development", "production"] {
+                let container = ["--container", "iCloud.test", "--environment", environment]
+                let imported = try await shell.run(["schema", "import", whole] + container)
+                #expect(imported.status == 0 && imported.output.contains("+ ROLE Editor"), "\(imported.output)")
+            }
+            let smaller = try shell.file("DEFINE SCHEMA \(type)")
+            let production = ["--container", "iCloud.test", "--environment", "production"]
+            for force in [[], ["--force"]] {
+                let refused = try await shell.run(["schema", "import", smaller] + production + force)
+                #expect(refused.status != 0 && refused.output.contains("- ROLE Editor"), "\(refused.output)")
+            }
+            #expect(try await shell.run(["schema", "export"] + production).output.contains("CREATE ROLE Editor"))
+            #expect(try await shell.run("schema", "import", smaller, "--container", "iCloud.test").status == 0)
+        }
+    }
+
+    @Test func `a container that a schema creates is named, and looking at one creates none`() async throws {
+        try await Self.withShell { shell in
+            let file = try shell.file("DEFINE SCHEMA RECORD TYPE Note ( text STRING );")
+            for name in ["", "a b"] {
+                let refused = try await shell.run("schema", "import", file, "--container", name)
+                #expect(refused.status != 0 && refused.output.contains("printable ASCII"), "\(refused.output)")
+            }
+            for arguments in [["diff"], ["diff", file], ["promote"], ["export"]] {
+                let refused = try await shell.run(["schema"] + arguments + ["--container", "iCloud.tset"])
+                #expect(refused.status != 0, "\(arguments)")
+                #expect(refused.output.contains("no container iCloud.tset in development"), "\(refused.output)")
+                #expect(refused.output.contains("tidemark admin containers list"))
+            }
+            #expect(try await !shell.run("containers", "list").output.contains("iCloud"))
+
+            let container = ["--container", "iCloud.test"]
+            let created = "Created container iCloud.test in "
+            #expect(
+                try await shell.run(["schema", "import", file] + container).output.hasPrefix(created + "development."))
+            #expect(try await !shell.run(["schema", "import", file] + container).output.contains("Created"))
+            // Production is not there yet: all would be new.
+            for arguments in [["diff"], ["diff", file, "--environment", "production"]] {
+                let shown = try await shell.run(["schema"] + arguments + container)
+                #expect(shown.status == 0 && shown.output.contains("+ RECORD TYPE Note"), "\(shown.output)")
+            }
+            #expect(try await shell.run(["schema", "promote"] + container).output.hasPrefix(created + "production."))
+            #expect(try await !shell.run(["schema", "promote"] + container).output.contains("Created"))
+        }
+    }
+
+    @Test(arguments: [["validate"], ["import", "--container", "iCloud.test"]])
+    func `a signal ends the wait for standard input`(_ command: [String]) async throws {
+        try await Self.withShell { shell in
+            // Whoever reads it waits for more.
+            let pipe = shell.directory.path + "/pipe"
+            #expect(mkfifo(pipe, 0o600) == 0)
+            let writer = open(pipe, O_RDWR | O_CLOEXEC)
+            defer { close(writer) }
+            let script = "exec \"$0\" admin schema \(command.joined(separator: " ")) - < \"$1\""
+            let program = try Program(
+                "tidemark", ["-c", script, "\(Program.directory)/tidemark", pipe],
+                environment: ["TIDEMARK_DATABASE_URL": shell.database.url], directory: shell.directory.path,
+                path: "/bin/sh")
+            try await eventually("it keeps signals for itself") { self.blocksSignals(program.id) }
+            program.signal(SIGTERM)
+            #expect(try await program.exit() == 130)
+        }
+    }
+
+    /// Whether SIGTERM would wait until the process asks for it (proc(5): a bit a signal, from 1).
+    private func blocksSignals(_ process: pid_t) -> Bool {
+        guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
+            let blocked = status.firstMatch(of: /SigBlk:\s+([0-9a-f]+)/).flatMap({ UInt64($0.1, radix: 16) })
+        else { return false }
+        return blocked & (1 << UInt64(SIGTERM - 1)) != 0
     }
 
     @Test func `what is wrong in a schema's file is told with its line and column`() async throws {
