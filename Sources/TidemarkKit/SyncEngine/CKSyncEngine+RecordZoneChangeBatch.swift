@@ -98,6 +98,7 @@ extension CKRecord {
         let changes = try? changes(all: false, assets: Dictionary(assets) { first, _ in first })
         let fieldByteCount = changes?.fields.byteCount ?? 0
         let sealedCount = changes?.fields.count { $0.isEncrypted } ?? 0
-        return fieldByteCount + sealedCount * Self.sealBytes + recordID.recordName.utf8.count + recordID.zoneID.zoneName.utf8.count + 64
+        let nameByteCount = recordID.recordName.utf8.count + recordID.zoneID.zoneName.utf8.count
+        return fieldByteCount + sealedCount * Self.sealBytes + nameByteCount + 64
     }
 }
