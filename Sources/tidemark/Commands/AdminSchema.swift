@@ -189,9 +189,9 @@ extension AdminStore {
     /// - Throws: ``CommandError`` if there is no such container at all.
     fileprivate func currentSchema(_ identifier: String, _ environment: EnvironmentName) async throws -> Schema {
         if let id = try await container(identifier, environment.value) { return try await schema(of: id).schema }
-        for other in EnvironmentName.allCases where other != environment {
-            if try await container(identifier, other.value) != nil { return Schema() }
-        }
+        // NB: written out, because Swift 6.3 crashes on a loop over the environments here when it optimises.
+        let other = environment == .production ? EnvironmentName.development : .production
+        if try await container(identifier, other.value) != nil { return Schema() }
         throw ContainerOption.missing(identifier, environment)
     }
 
