@@ -22,11 +22,13 @@ struct DevPostgres {
             dataDirectory: home.postgres, durability: .durable, onEvent: reporter.report)
         do {
             let url = postgres.databaseURL(databaseName)
-            try createDatabase(in: postgres)
-            try blocking {
-                let loop = try EventLoop(name: "migrate")
-                defer { loop.stop() }
-                _ = try await Migrator(url: url, loop: loop).migrate()
+            try patiently {
+                try createDatabase(in: postgres)
+                try blocking {
+                    let loop = try EventLoop(name: "migrate")
+                    defer { loop.stop() }
+                    _ = try await Migrator(url: url, loop: loop).migrate()
+                }
             }
             return DevPostgres(url: url, postgres: postgres, reporter: reporter)
         } catch {
@@ -51,27 +53,56 @@ struct DevPostgres {
         }
     }
 
+    private static let attemptsMax = 20
+    private static let attemptSpacing = 0.25
+
+    /// PostgreSQL may die at any moment, and is started again: what fails for that, and may be done twice, is tried again.
+    private static func patiently<Value>(_ work: () throws -> Value) throws -> Value {
+        for _ in 1..<attemptsMax {
+            do {
+                return try work()
+            } catch {
+                guard isPassing(error) else { throw error }
+                Thread.sleep(forTimeInterval: attemptSpacing)
+            }
+        }
+        return try work()
+    }
+
+    private static func isPassing(_ error: any Error) -> Bool {
+        switch error {
+        case let error as StorageError: return error.code == .unavailable || error.code == .commitUnknown
+        case let error as MigrationError: return error.code == .database
+        case let error as PostgresError:
+            if case .statement = error.code { return false }
+            return error.code != .invalidURL
+        default: return false
+        }
+    }
+
     // MARK: Accounts
 
     /// Accounts with tokens that work: those of the last start, as long as they do.
     func prepareAccounts(_ home: DevHome) throws -> [DevHome.StoredAccount] {
         let kept = home.readCredentials()
         let url = url
-        let accounts = try blocking {
-            let loop = try EventLoop(name: "accounts")
-            defer { loop.stop() }
-            let storage = try PostgresStorage(url: url, loop: loop, connections: 1)
-            do {
-                var accounts: [DevHome.StoredAccount] = []
-                for name in DevHome.accountNames {
-                    let token = kept.first { $0.name == name }?.token
-                    accounts.append(try await Self.prepare(name, keptToken: token, in: storage))
+        let accounts = try Self.patiently {
+            try blocking {
+                let loop = try EventLoop(name: "accounts")
+                defer { loop.stop() }
+                let storage = try PostgresStorage(url: url, loop: loop, connections: 1)
+                do {
+                    var accounts: [DevHome.StoredAccount] = []
+                    for name in DevHome.accountNames {
+                        let token = kept.first { $0.name == name }?.token
+                        accounts.append(try await Self.prepare(name, keptToken: token, in: storage))
+                    }
+                    await storage.stop()
+                    return accounts
+                } catch {
+                    await storage.stop()
+                    throw error
                 }
-                await storage.stop()
-                return accounts
-            } catch {
-                await storage.stop()
-                throw error
             }
         }
         try home.writeCredentials(accounts)
