@@ -22,7 +22,7 @@ import TidemarkFields
         if case .zone(_, _, _, let position) = page.token { position.number } else { nil }
     }
 
-    @Test func `R-208, R-209, R-210: one entry a record with its latest state, oldest change first`() throws {
+    @Test func `R-208, R-209, R-210, R-702: one entry a record with its latest state, oldest change first`() throws {
         var zone = TestZone()
         zone.save(save("a"), save("b"), save("c"))
         zone.save(save("a", fields(["k": 2])), policy: .changedKeys)

@@ -329,7 +329,7 @@ import struct Foundation.Data
         #expect(try code(client.ask(fetch(asset(content)))) == .serverRejectedRequest)
     }
 
-    @Test func `R-072, R-704: what no record names is collected after the grace time, idle uploads too`()
+    @Test func `R-072, R-704, R-708: what no record names is collected after the grace time, idle uploads too`()
         throws
     {
         let world = SessionWorld()

@@ -205,7 +205,7 @@ import TidemarkTestKit
 
     /// Writers and readers on several servers, with faults: each reader goes from token to token until writers are done,
     /// and then must know the newest state of everything.
-    @Test func `I-2: readers on any server skip nothing, whatever writers do meanwhile`() throws {
+    @Test func `I-2, R-700: readers on any server skip nothing, whatever writers do meanwhile`() throws {
         for seed in 0..<150 as Range<UInt64> {
             let zones = ["a", "b", "c"]
             let fixture = try ServiceFixture(seed: seed, zones: zones)
