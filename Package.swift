@@ -52,19 +52,20 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
     ],
     targets: [
-        // C: headers of the kernel and of the libraries that are wrapped, and the one C source (fork and exec).
+        // C: headers of the kernel and of the libraries that are wrapped; fork and exec; SHA-256 in vectors.
         .systemLibrary(name: "CTidemarkEpoll"),
         .systemLibrary(name: "CTidemarkOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CTidemarkLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CTidemarkZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CTidemarkSpawn"),
+        .target(name: "CTidemarkSHA256"),
 
         // Ground: bytes, what time it is, what happened.
         target("TidemarkBytes"),
         target("TidemarkScheduling"),
         target("TidemarkTelemetry", [logging, metrics]),
         target("TidemarkFields", ["TidemarkBytes"]),
-        target("TidemarkCrypto", ["TidemarkBytes", "CTidemarkOpenSSL"]),
+        target("TidemarkCrypto", ["TidemarkBytes", "CTidemarkOpenSSL", "CTidemarkSHA256"]),
 
         // Transport: from a file descriptor to a stream of messages.
         target(

@@ -8,14 +8,14 @@ final class FileUpload {
     let path: String
     private let wholeByteCount: Int64
     private let descriptor: Int32
-    private var hash: SHA256? = SHA256()
+    private var hash: ContentHash? = ContentHash()
     private(set) var byteCount: Int64 = 0
     /// Nothing of it was read again from a disk, which may have lost some of it in a crash.
     private(set) var cameWithoutBreak = true
     /// When something was last added or asked, by the thread's clock.
     var lastUsed: Duration
 
-    private static let blockBytes = 262_144
+    private static let blockBytes = ContentHash.pieceByteCount
 
     /// Goes on with the file if it is there: what it holds is read again, for the hash.
     ///
@@ -76,7 +76,7 @@ final class FileUpload {
     }
 
     private func restart() throws(AssetStoreError) {
-        hash = SHA256()
+        hash = ContentHash()
         byteCount = 0
         cameWithoutBreak = true
         try FileCalls.truncate(descriptor, to: 0)

@@ -43,7 +43,17 @@ package struct SHA256: ~Copyable {
     }
 
     /// The digest of everything so far, 32 bytes.
-    package consuming func finish() -> [UInt8] {
+    package consuming func finish() -> [UInt8] { finished() }
+
+    /// The same; what comes from now on is another message.
+    mutating func finishAndReset() -> [UInt8] {
+        let digest = finished()
+        let status = EVP_DigestInit_ex(context, nil, nil)
+        precondition(status == 1)
+        return digest
+    }
+
+    private borrowing func finished() -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, count in
             let status = EVP_DigestFinal_ex(context, buffer.baseAddress, nil)
             precondition(status == 1)

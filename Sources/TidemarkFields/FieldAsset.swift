@@ -4,7 +4,7 @@
 package struct FieldAsset: Sendable, Hashable {
     package static let sha256ByteCount = 32
 
-    /// The SHA-256 of the content: 32 bytes.
+    /// The `ContentHash` of the content: 32 bytes.
     package let sha256: [UInt8]
     /// Not negative.
     package let byteCount: Int64

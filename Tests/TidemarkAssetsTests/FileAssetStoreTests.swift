@@ -28,7 +28,7 @@ import TidemarkTestSupport
     private func asset(_ content: [UInt8], database: Int64 = 1) -> AssetKey {
         AssetKey(
             database: DatabaseID(database),
-            content: FieldAsset(sha256: SHA256.hash(content), byteCount: Int64(content.count)))
+            content: FieldAsset(sha256: ContentHash.of(content), byteCount: Int64(content.count)))
     }
 
     /// What the work fails with; nil if it does not.
@@ -224,6 +224,12 @@ import TidemarkTestSupport
                 let store = try FileAssetStore(directory: path)
                 _ = try await store.append(Array(content[..<1_000]), at: 0, to: asset, by: Self.phone)
                 store.stop()
+            }
+            // A program that this process starts just now has the lock too, until it runs.
+            try await eventually {
+                await code { () throws(AssetStoreError) in
+                    _ = try await first.progress(of: asset, by: Self.phone)
+                } != .busy
             }
             #expect(try await first.progress(of: asset, by: Self.phone).byteCount == 1_000)
             #expect(

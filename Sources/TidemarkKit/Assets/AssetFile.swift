@@ -51,12 +51,12 @@ final class AssetReading: @unchecked Sendable {
     private let source: AssetSource
     private let descriptor: Int32
     private let block: UnsafeMutableRawBufferPointer
-    private var hash: SHA256? = SHA256()
+    private var hash: ContentHash? = ContentHash()
     private var checksum: Checksum?
     private var offset: Int64 = 0
 
     /// Of a piece.
-    static let blockBytes = 262_144
+    static let blockBytes = ContentHash.pieceByteCount
 
     /// - Throws: as ``advance()``.
     init(_ source: AssetSource) throws(CKError) {

@@ -5,18 +5,18 @@ internal import TidemarkCrypto
 internal import TidemarkFields
 
 /// An asset on its way down: a file that grows. What comes from one server in one go is proved by the checksum that the server
-/// says, if it does and if that fits; anything else by its hash, which takes four times as long. Blocks: on ``FileThread`` only.
+/// says, if it does and if that fits; anything else by its hash, which takes longer. Blocks: on ``FileThread`` only.
 final class StagedAsset: @unchecked Sendable {
     private let url: URL
     private let content: FieldAsset
     private let descriptor: Int32
     private var expectedChecksum: [UInt8]?
     private var checksum: Checksum?
-    private var hash: SHA256? = SHA256()
+    private var hash: ContentHash? = ContentHash()
     /// How far it is.
     private(set) var byteCount: Int64 = 0
 
-    private static let blockBytes = 262_144
+    private static let blockBytes = ContentHash.pieceByteCount
 
     /// Nil if somebody else has the file.
     ///
@@ -81,7 +81,7 @@ final class StagedAsset: @unchecked Sendable {
 
     private func begin() {
         checksum = expectedChecksum == nil ? nil : Checksum()
-        hash = expectedChecksum == nil ? SHA256() : nil
+        hash = expectedChecksum == nil ? ContentHash() : nil
     }
 
     private func prove(_ bytes: UnsafeRawBufferPointer) {
@@ -93,7 +93,7 @@ final class StagedAsset: @unchecked Sendable {
         if let checksum = checksum.take()?.finish() {
             if checksum == expectedChecksum { return true }
             // Whoever uploaded it may have said a wrong one.
-            hash = SHA256()
+            hash = ContentHash()
             byteCount = 0
             readAgain(content.byteCount)
         }

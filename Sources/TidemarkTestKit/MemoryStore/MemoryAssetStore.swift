@@ -61,7 +61,7 @@ package final class MemoryAssetStore: AssetStore {
                 return AssetProgress(byteCount: Int64(content.count), isComplete: false)
             }
             state.uploads[upload.key] = nil
-            let sha256 = SHA256.hash(content)
+            let sha256 = ContentHash.of(content)
             guard let asset = upload.asset ?? upload.named(sha256).asset, asset.content.sha256 == sha256 else {
                 throw AssetStoreError(.modified)
             }

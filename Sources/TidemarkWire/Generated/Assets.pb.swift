@@ -100,8 +100,8 @@ package nonisolated struct WireUploadAssetChunk: Sendable {
   package var isNamedByContent: Bool = false
 
   /// Of the whole asset, in whatever makes the upload whole: kept for those who download it. Empty if the device did not
-  /// compute it. 16 bytes, GMAC (NIST SP 800-38D) with AES-128, key and nonce all zeros: it finds damage in a quarter of
-  /// the time of SHA-256, and proves nothing against people.
+  /// compute it. 16 bytes, GMAC (NIST SP 800-38D) with AES-128, key and nonce all zeros: it finds damage in less time
+  /// than the hash takes, and proves nothing against people.
   package var checksum: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -179,7 +179,7 @@ package nonisolated struct WireAssetChunk: Sendable {
   package var content: Data = Data()
 
   /// When it was asked for: as in UploadAssetChunk; empty if the server has none. Who downloads all of it
-  /// in one go from this server compares it with that of what came. Else, or if they differ, SHA-256 is the proof.
+  /// in one go from this server compares it with that of what came. Else, or if they differ, the hash is the proof.
   package var checksum: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

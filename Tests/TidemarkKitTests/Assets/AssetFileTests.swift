@@ -16,7 +16,7 @@ import TidemarkTestSupport
     }
 
     private func content(_ bytes: [UInt8]) -> FieldAsset {
-        FieldAsset(sha256: SHA256.hash(bytes), byteCount: Int64(bytes.count))
+        FieldAsset(sha256: ContentHash.of(bytes), byteCount: Int64(bytes.count))
     }
 
     @Test func `R-070: a file is named by its content, and read again in parts`() throws {

@@ -17,13 +17,13 @@ import struct Foundation.Data
     private let content = (0..<1_000).map { UInt8(truncatingIfNeeded: $0) }
 
     private func asset(_ content: [UInt8]) -> FieldAsset {
-        FieldAsset(sha256: SHA256.hash(content), byteCount: Int64(content.count))
+        FieldAsset(sha256: ContentHash.of(content), byteCount: Int64(content.count))
     }
 
     private func chunk(_ range: Range<Int>, of content: [UInt8]) -> WireClientEnvelope.OneOf_Request {
         var request = WireUploadAssetChunk()
         request.database = .private
-        request.sha256 = Data(SHA256.hash(content))
+        request.sha256 = Data(ContentHash.of(content))
         request.byteCount = UInt64(content.count)
         request.offset = UInt64(range.lowerBound)
         request.content = Data(content[range])
@@ -255,7 +255,7 @@ import struct Foundation.Data
         }
         #expect(try draft(0..<600, []).offset == 600)
         #expect(world.server.assets.assets.isEmpty)
-        #expect(try draft(600..<1_000, SHA256.hash(content)).isComplete)
+        #expect(try draft(600..<1_000, ContentHash.of(content)).isComplete)
         #expect(Array(world.server.assets.assets.values) == [content])
     }
 
@@ -275,7 +275,7 @@ import struct Foundation.Data
             case .uploadAssetChunk(let end)? = try ask(600..<1_000, isEnd: true)
         else { throw SessionWorld.Unexpected(nil) }
         #expect(middle.offset == 600 && !middle.isComplete && middle.sha256.isEmpty)
-        #expect(end.offset == 1_000 && end.isComplete && Array(end.sha256) == SHA256.hash(content))
+        #expect(end.offset == 1_000 && end.isComplete && Array(end.sha256) == ContentHash.of(content))
         #expect(Array(world.server.assets.assets.values) == [content])
     }
 
