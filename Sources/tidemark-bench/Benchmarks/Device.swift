@@ -23,20 +23,21 @@ final class Device: CKSyncEngineDelegate {
     }
 
     /// When the event with that record came, which `cause` is to bring about.
-    func arrival(
-        of name: String, patience: Duration, _ cause: @escaping @Sendable () -> Void
-    ) async throws -> ContinuousClock.Instant {
-        let timeout = Task {
-            try await Task.sleep(for: patience)
-            arrived(name, nil)
-        }
-        defer { timeout.cancel() }
+    func arrival(of name: String, _ cause: @escaping @Sendable () -> Void) async throws -> ContinuousClock.Instant {
         let time = await withCheckedContinuation { continuation in
             state.withLock { $0.waiting[name] = continuation }
             cause()
         }
         guard let time else { throw BenchError("A change did not arrive.") }
         return time
+    }
+
+    /// Whoever waits then is told that nothing came.
+    func giveUp() {
+        for continuation in state.withLock({ state in
+            defer { state.waiting = [:] }
+            return state.waiting.values
+        }) { continuation.resume(returning: nil) }
     }
 
     private func arrived(_ name: String, _ time: ContinuousClock.Instant?) {
