@@ -204,13 +204,13 @@ final class WriteCoordinator: Sendable {
     private var wallClock: Timestamp { Timestamp(milliseconds: scheduler.wallClockMilliseconds) }
 
     private func conclude(_ part: [WriteQueue.Entry], _ decision: GroupDecision, ends group: [WriteQueue.Entry]?) {
+        // First, because whoever is told has still a way to go.
+        if !decision.moved.notices.isEmpty { onMoved(decision.moved) }
         let answers = shared.state.withLock { state in
             state.queue.leave(part)
             if let group { state.queue.endGroup(group) }
             return part.map { state.answers.removeValue(forKey: $0.ticket) }
         }
-        // First, because whoever is told has still to ask for what changed.
-        if !decision.moved.notices.isEmpty { onMoved(decision.moved) }
         for (answer, outcome) in zip(answers, decision.outcomes) { answer?.give(outcome) }
     }
 

@@ -215,9 +215,9 @@ final class PushCenter: Sendable {
         guard !pushes.isEmpty else { return }
         let led = sessions.map { session in news.flatMap { session.follow($0, of: database) } }
         for push in pushes {
-            let message = SharedMessage(ServerMessage.push(push))
+            let message = led.contains { $0 == nil } ? SharedMessage(ServerMessage.push(push)) : nil
             for (session, pages) in zip(sessions, led) {
-                if let pages { session.push(push, with: pages) } else { session.push(message) }
+                if let pages { session.push(push, with: pages) } else if let message { session.push(message) }
             }
         }
     }

@@ -83,10 +83,10 @@ package final class SessionHub: Sendable {
         (state.withLock { $0.speaker } ?? poster).post(moved.notices)
     }
 
-    /// Here and at the siblings.
+    /// At the siblings and here: they begin while this one is still at it.
     private func tell(_ moved: ZonesMoved) {
-        pushes.zonesMoved(moved)
         siblings.each(where: { $0.pushes.isConcerned(by: moved) }) { $0.pushes.zonesMoved(moved) }
+        pushes.zonesMoved(moved)
     }
 
     /// What servers that share the store have posted, this one among them.
