@@ -42,6 +42,15 @@ extension Scheduler {
         Task(executorPreference: self, operation: work)
     }
 
+    /// As ``run(_:)``, but begins before this returns, on the caller's thread, as far as it need not wait: for a caller that
+    /// runs on this scheduler anyway.
+    @discardableResult
+    package func runAtOnce<Success: Sendable>(
+        _ work: @escaping @Sendable () async -> Success
+    ) -> Task<Success, Never> {
+        Task.immediate(executorPreference: self) { await work() }
+    }
+
     /// As ``run(_:)``, for work that throws.
     @discardableResult
     package func runThrowing<Success: Sendable>(

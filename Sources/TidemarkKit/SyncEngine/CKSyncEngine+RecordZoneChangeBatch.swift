@@ -32,6 +32,8 @@ extension CKSyncEngine {
         ) async {
             self.init()
             var byteCount = 0
+            // To count takes as long as to send: of a record that goes alone it is not done.
+            var uncounted: CKRecord?
             for change in pendingChanges {
                 guard itemCount < SyncEngineLimits.batchItemsMax else { break }
                 switch change {
@@ -39,9 +41,14 @@ extension CKSyncEngine {
                     recordIDsToDelete.append(recordID)
                 case .saveRecord(let recordID):
                     guard let record = await recordProvider(recordID) else { continue }
-                    byteCount += record.batchByteCount
-                    // A record that is too big even alone is sent all the same: the server says so.
-                    if byteCount > SyncEngineLimits.batchBytesMax, itemCount > 0 { return }
+                    if itemCount == 0 {
+                        // One that is too big even alone is sent all the same: the server says so.
+                        uncounted = record
+                    } else {
+                        byteCount += (uncounted?.batchByteCount ?? 0) + record.batchByteCount
+                        uncounted = nil
+                        if byteCount > SyncEngineLimits.batchBytesMax { return }
+                    }
                     recordsToSave.append(record)
                 }
             }

@@ -19,11 +19,21 @@ final class SyncEngineDriver: Sendable {
         var isClosed = false
         var timer: (due: Duration, handle: ScheduledTimer)?
         var requests: [SyncEngineRequestID: Task<Void, Never>] = [:]
+        /// Those that ended before their tasks were known here.
+        var endedEarly: Set<SyncEngineRequestID> = []
         var calls: [SyncEngineCallID: CheckedContinuation<Result<Void, CKError>, Never>] = [:]
         var callCount = 0
         /// The callback of the delegate under way, and the task that it runs in.
         var callback: (number: Int, task: Int?)?
         var callbackCount = 0
+        /// The state of a generator (PCG, of 64 bits) that is good enough to spread retries: each event takes a number, and
+        /// the system's own cost a call of the kernel each.
+        var dice: UInt64
+
+        mutating func moment(on scheduler: any Scheduler) -> SyncEngineMoment {
+            dice = dice &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return SyncEngineMoment(now: scheduler.now, randomBits: dice ^ dice << 32)
+        }
     }
 
     /// A callback of one engine's delegate.
@@ -59,19 +69,20 @@ final class SyncEngineDriver: Sendable {
         if journal == nil { snapshot.journalID = snapshot.journalID.map(SyncEngineSnapshot.left) }
         var machine = SyncEngineMachine(
             snapshot: snapshot, automaticallySync: configuration.automaticallySync,
-            subscriptionID: configuration.subscriptionID, at: Self.moment(host.scheduler))
+            subscriptionID: configuration.subscriptionID, at: Self.firstMoment(scheduler))
         if let journal, journal.isOpen {
-            machine.beginJournal(id: journal.id, at: Self.moment(host.scheduler))
-            machine.journalIs(journal.currentID, at: Self.moment(host.scheduler))
+            machine.beginJournal(id: journal.id, at: Self.firstMoment(scheduler))
+            machine.journalIs(journal.currentID, at: Self.firstMoment(scheduler))
         }
-        guarded = Locked(Guarded(machine: machine, delegate: configuration.delegate))
+        guarded = Locked(
+            Guarded(machine: machine, delegate: configuration.delegate, dice: scheduler.randomBits()))
     }
 
     private static func newDeviceIdentity(_ scheduler: any Scheduler) -> [UInt8] {
         (0..<2).flatMap { _ in withUnsafeBytes(of: scheduler.randomBits().bigEndian, Array.init) }
     }
 
-    private static func moment(_ scheduler: any Scheduler) -> SyncEngineMoment {
+    private static func firstMoment(_ scheduler: any Scheduler) -> SyncEngineMoment {
         SyncEngineMoment(now: scheduler.now, randomBits: scheduler.randomBits())
     }
 
@@ -132,7 +143,8 @@ final class SyncEngineDriver: Sendable {
     /// - Returns: whether nobody drives the machine, so that the caller must see to it.
     private func changed(_ change: (inout SyncEngineMachine, SyncEngineMoment) -> Void) -> Bool {
         guarded.withLock { guarded in
-            change(&guarded.machine, Self.moment(scheduler))
+            let moment = guarded.moment(on: scheduler)
+            change(&guarded.machine, moment)
             writeJournal(&guarded)
             defer { guarded.isDriving = true }
             return !guarded.isDriving
@@ -144,7 +156,8 @@ final class SyncEngineDriver: Sendable {
         guard let journal, journal.isOpen else { return }
         let entries = guarded.machine.takeJournalEntries()
         if !entries.isEmpty { journal.append(entries) }
-        guarded.machine.journalIs(journal.currentID, at: Self.moment(scheduler))
+        let moment = guarded.moment(on: scheduler)
+        guarded.machine.journalIs(journal.currentID, at: moment)
     }
 
     /// Makes a call of the app to the machine, and waits for its end.
@@ -201,7 +214,7 @@ extension SyncEngineDriver {
     private func nextAction() -> SyncEngineAction? {
         var closes = false
         let next: SyncEngineAction? = guarded.withLock { guarded in
-            let moment = Self.moment(scheduler)
+            let moment = guarded.moment(on: scheduler)
             let action = guarded.machine.next(at: moment)
             writeJournal(&guarded)
             switch action {
@@ -289,14 +302,14 @@ extension SyncEngineDriver {
 
 extension SyncEngineDriver {
     private func start(_ id: SyncEngineRequestID, _ request: SyncEngineRequest) {
-        guarded.withLock { guarded in
-            // Known before it can end: its end takes the lock.
-            guarded.requests[id] = scheduler.run {
-                let outcome = await SyncEngineRequestContext.$operationGroup.withValue(request.operationGroup) {
-                    await self.outcome(of: request)
-                }
-                await self.requestEnded(id, request, outcome)
+        let task = scheduler.runAtOnce {
+            let outcome = await SyncEngineRequestContext.$operationGroup.withValue(request.operationGroup) {
+                await self.outcome(of: request)
             }
+            await self.requestEnded(id, request, outcome)
+        }
+        guarded.withLock { guarded in
+            if guarded.endedEarly.remove(id) == nil { guarded.requests[id] = task }
         }
     }
 
@@ -305,7 +318,9 @@ extension SyncEngineDriver {
     private func requestEnded(
         _ id: SyncEngineRequestID, _ request: SyncEngineRequest, _ outcome: SyncEngineOutcome
     ) async {
-        _ = guarded.withLock { $0.requests.removeValue(forKey: id) }
+        guarded.withLock { guarded in
+            if guarded.requests.removeValue(forKey: id) == nil { guarded.endedEarly.insert(id) }
+        }
         if case .failure(let error) = outcome { Self.log(error, of: request) }
         // NB: once nobody else drives, nobody cancels the request any more.
         guard changed({ $0.requestEnded(id, outcome, at: $1) }) else { return }
