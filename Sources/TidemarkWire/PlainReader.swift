@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import SwiftProtobuf
+
 /// Reads protobuf messages of the usual form: known fields of the right types, single ones once, strings in UTF-8. Whatever
 /// is not so stops it (`nil`), and is left to the generated code to judge.
-struct PlainReader {
-    private let bytes: UnsafeRawBufferPointer
-    private var position = 0
+package struct PlainReader {
+    @usableFromInline let bytes: UnsafeRawBufferPointer
+    @usableFromInline var position = 0
     /// Numbers of the single fields that were there, as bits.
-    private var seen: UInt64 = 0
+    @usableFromInline var seen: UInt64 = 0
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    @inlinable
+    package init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
     }
 
     /// What a field holds, by its wire type.
-    enum Value {
+    package enum Value {
         case number(UInt64)
         case content(UnsafeRawBufferPointer)
     }
 
-    var isAtEnd: Bool { position == bytes.count }
+    @inlinable package var isAtEnd: Bool { position == bytes.count }
 
     /// - Parameter repeated: fields that may be there more than once, as bits.
-    mutating func next(repeated: UInt64 = 0) -> (field: UInt64, value: Value)? {
+    @inlinable
+    package mutating func next(repeated: UInt64 = 0) -> (field: UInt64, value: Value)? {
         guard let tag = varint(), tag >> 3 < 64 else { return nil }
         let bit = UInt64(1) << (tag >> 3)
         guard seen & bit == 0 else { return nil }
@@ -36,7 +40,8 @@ struct PlainReader {
         }
     }
 
-    private mutating func varint() -> UInt64? {
+    @inlinable
+    mutating func varint() -> UInt64? {
         var value: UInt64 = 0
         for shift in stride(from: UInt64(0), to: 63, by: 7) {
             guard position < bytes.count else { return nil }
@@ -51,8 +56,16 @@ struct PlainReader {
 
 extension UnsafeRawBufferPointer {
     /// Nil unless they are UTF-8. Names are nearly always ASCII, of which there is less to check.
-    var text: String? {
+    @inlinable package var text: String? {
         if allSatisfy({ $0 < 0x80 }) { return String(decoding: self, as: UTF8.self) }
         return String(validating: bindMemory(to: UInt8.self), as: UTF8.self)
+    }
+}
+
+extension Enum where RawValue == Int {
+    /// Nil for what the generated code may read as another number: more than 32 bits.
+    package init?(number: UInt64) {
+        guard number <= UInt64(Int32.max) else { return nil }
+        self.init(rawValue: Int(number))
     }
 }

@@ -468,6 +468,6 @@ struct ConnectionMachine {
 
     private static func encode(_ envelope: WireClientEnvelope) -> [UInt8] {
         // Proto3 messages without required fields cannot fail to encode below 2 GiB.
-        (try? envelope.serializedBytes()) ?? []
+        SaveMessage.bytes(of: envelope) ?? (try? envelope.serializedBytes()) ?? []
     }
 }

@@ -8,7 +8,7 @@ extension WireServerEnvelope {
     /// What a message says. The content of a chunk is lent from the message, which lives as long as it does.
     init(received message: [UInt8]) throws {
         guard let (envelope, content) = try ChunkEnvelope.answer(message) else {
-            self = try WireServerEnvelope(serializedBytes: message)
+            self = try AnswerEnvelope.answer(message) ?? WireServerEnvelope(serializedBytes: message)
             return
         }
         self = envelope

@@ -22,10 +22,11 @@ package final class ClientMessage: Sendable {
     package init(_ bytes: [UInt8]) throws(Refusal) {
         var envelope = WireClientEnvelope()
         do {
-            if let (number, modifications) = SaveEnvelope.request(bytes) {
-                envelope.id = number
+            if let save = SaveEnvelope.request(bytes) {
+                envelope.id = save.id
                 envelope.request = .modifyRecords(WireModifyRecords())
-                (self.modifications, content) = (modifications, nil)
+                if let group = save.operationGroup { envelope.operationGroup = group }
+                (modifications, content) = (save.modifications, nil)
             } else if let (request, range) = try ChunkEnvelope.request(bytes) {
                 (envelope, modifications, content) = (request, nil, bytes[range])
             } else {

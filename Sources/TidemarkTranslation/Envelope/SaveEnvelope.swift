@@ -6,12 +6,18 @@ internal import TidemarkWire
 /// The request that servers get most, read without the generated code.
 ///
 /// What is read is what the generated code would have read: a request of any other form than the usual one is left to it.
-enum SaveEnvelope {
+struct SaveEnvelope {
+    let id: UInt64
+    let modifications: RecordModifications
+    /// Of an engine's requests and an app's groups.
+    let operationGroup: WireOperationGroup?
+
     /// Saves and deletes of records; nil for every other request, and for one that the generated code should judge.
-    static func request(_ bytes: [UInt8]) -> (id: UInt64, modifications: RecordModifications)? {
+    static func request(_ bytes: [UInt8]) -> SaveEnvelope? {
         bytes.withUnsafeBytes { bytes in
             var id: UInt64 = 0
             var modifications: RecordModifications?
+            var group: WireOperationGroup?
             var reader = PlainReader(bytes)
             while !reader.isAtEnd {
                 switch reader.next() {
@@ -19,10 +25,13 @@ enum SaveEnvelope {
                 case (3, .content(let bytes))?:
                     modifications = modifyRecords(bytes)
                     if modifications == nil { return nil }
+                case (60, .content(let bytes))?:
+                    group = operationGroup(bytes)
+                    if group == nil { return nil }
                 default: return nil
                 }
             }
-            return modifications.map { (id, $0) }
+            return modifications.map { SaveEnvelope(id: id, modifications: $0, operationGroup: group) }
         }
     }
 
@@ -101,6 +110,22 @@ enum SaveEnvelope {
         return zone
     }
 
+    private static func operationGroup(_ bytes: UnsafeRawBufferPointer) -> WireOperationGroup? {
+        var group = WireOperationGroup()
+        var reader = PlainReader(bytes)
+        while !reader.isAtEnd {
+            guard let (field, value) = reader.next(), case .content(let bytes) = value, let text = bytes.text else {
+                return nil
+            }
+            switch field {
+            case 1: group.id = text
+            case 2: group.name = text
+            default: return nil
+            }
+        }
+        return group
+    }
+
     private static func save(_ bytes: UnsafeRawBufferPointer) -> RecordModifications.Save? {
         var save = RecordModifications.Save()
         var reader = PlainReader(bytes)
@@ -124,13 +149,5 @@ enum SaveEnvelope {
             }
         }
         return save
-    }
-}
-
-extension Enum where RawValue == Int {
-    /// Nil for what the generated code may read as another number: more than 32 bits.
-    fileprivate init?(number: UInt64) {
-        guard number <= UInt64(Int32.max) else { return nil }
-        self.init(rawValue: Int(number))
     }
 }

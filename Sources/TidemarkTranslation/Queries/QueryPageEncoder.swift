@@ -2,6 +2,7 @@
 
 package import TidemarkDomain
 internal import TidemarkFields
+internal import TidemarkWire
 
 /// Writes a page of a query's results as the bytes of a `ServerEnvelope` with a `QueryRecordsAnswer`: what the generated code
 /// would write, which a test compares.

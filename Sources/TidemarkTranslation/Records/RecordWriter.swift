@@ -2,6 +2,7 @@
 
 internal import TidemarkDomain
 internal import TidemarkFields
+internal import TidemarkWire
 
 /// Writes records as the `Record` messages of an answer, without message objects.
 struct RecordWriter {
@@ -69,6 +70,10 @@ struct RecordWriter {
 }
 
 extension MessageWriter {
+    mutating func append(field number: UInt8, _ tags: ChangeTagEncoder, _ change: ChangeNumber) {
+        append(field: number, length: tags.byteCount(of: change)) { tags.append(change, to: &$0) }
+    }
+
     /// The answer to request `id`.
     ///
     /// - Parameters:

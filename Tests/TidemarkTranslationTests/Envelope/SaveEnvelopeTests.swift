@@ -46,6 +46,10 @@ import TidemarkWire
             request.zones.append(zone)
         }
         envelope.request = .modifyRecords(request)
+        if Bool.random(using: &dice) {
+            envelope.operationGroup.id = texts.randomElement(using: &dice) ?? ""
+            envelope.operationGroup.name = texts.randomElement(using: &dice) ?? ""
+        }
         return envelope
     }
 
@@ -99,10 +103,12 @@ import TidemarkWire
         left([8, 7, 26, 2, 24, 0xFF], "a number that does not end")
         left([8, 7, 26, 6, 8, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F], "a choice of more than 32 bits")
         left([8, 7, 26, 6, 42, 4, 26, 2, 0xC3, 0x28], "a name that is not UTF-8")
+        left(bytes + [0xE2, 3, 4, 10, 2, 0xC3, 0x28], "a group whose id is not UTF-8")
+        left(bytes + [0xE2, 3, 3, 26, 1, 97], "a group with a field that is not known")
         var grouped = envelope
         grouped.operationGroup.id = "g"
-        left(try grouped.serializedBytes(), "a group of operations")
-        #expect(try ClientMessage(try grouped.serializedBytes()).operationGroup?.id == "g")
+        #expect(try ClientMessage(try grouped.serializedBytes()).operationGroup == grouped.operationGroup)
+        #expect(try ClientMessage(bytes).operationGroup == nil)
         let twice = try ClientMessage(bytes + [8, 9])
         #expect(twice.id == 9)
         var request = Self.random(&dice)
@@ -119,9 +125,10 @@ import TidemarkWire
 
 extension WireClientEnvelope {
     /// What was read, told as the generated code tells it.
-    fileprivate init(_ read: (id: UInt64, modifications: RecordModifications)) {
+    fileprivate init(_ read: SaveEnvelope) {
         self.init()
         id = read.id
+        if let group = read.operationGroup { operationGroup = group }
         modifyRecords.database = read.modifications.database
         modifyRecords.stamp = read.modifications.stamp
         modifyRecords.policy = read.modifications.policy
