@@ -40,6 +40,24 @@ package struct PlainReader {
         }
     }
 
+    /// A message that has two strings, its fields 1 and 2, and no other field.
+    @inlinable
+    package static func twoTexts(_ bytes: UnsafeRawBufferPointer) -> (String, String)? {
+        var texts = ("", "")
+        var reader = PlainReader(bytes)
+        while !reader.isAtEnd {
+            guard let (field, value) = reader.next(), case .content(let bytes) = value, let text = bytes.text else {
+                return nil
+            }
+            switch field {
+            case 1: texts.0 = text
+            case 2: texts.1 = text
+            default: return nil
+            }
+        }
+        return texts
+    }
+
     @inlinable
     mutating func varint() -> UInt64? {
         var value: UInt64 = 0

@@ -185,7 +185,7 @@ enum AnswerEnvelope {
     }
 
     private static func recordEnd(_ bytes: UnsafeRawBufferPointer) -> WireRecordEnd? {
-        guard let (name, type) = twoTexts(bytes) else { return nil }
+        guard let (name, type) = PlainReader.twoTexts(bytes) else { return nil }
         var end = WireRecordEnd()
         (end.name, end.type) = (name, type)
         return end
@@ -239,26 +239,9 @@ enum AnswerEnvelope {
     }
 
     private static func zoneID(_ bytes: UnsafeRawBufferPointer) -> WireZoneID? {
-        guard let (name, owner) = twoTexts(bytes) else { return nil }
+        guard let (name, owner) = PlainReader.twoTexts(bytes) else { return nil }
         var zone = WireZoneID()
         (zone.name, zone.owner) = (name, owner)
         return zone
-    }
-
-    /// Of a message whose fields 1 and 2 are all that it has.
-    private static func twoTexts(_ bytes: UnsafeRawBufferPointer) -> (String, String)? {
-        var texts = ("", "")
-        var reader = PlainReader(bytes)
-        while !reader.isAtEnd {
-            guard let (field, value) = reader.next(), case .content(let bytes) = value, let text = bytes.text else {
-                return nil
-            }
-            switch field {
-            case 1: texts.0 = text
-            case 2: texts.1 = text
-            default: return nil
-            }
-        }
-        return texts
     }
 }

@@ -95,34 +95,16 @@ struct SaveEnvelope {
     }
 
     private static func zoneID(_ bytes: UnsafeRawBufferPointer) -> WireZoneID? {
+        guard let (name, owner) = PlainReader.twoTexts(bytes) else { return nil }
         var zone = WireZoneID()
-        var reader = PlainReader(bytes)
-        while !reader.isAtEnd {
-            guard let (field, value) = reader.next(), case .content(let bytes) = value, let text = bytes.text else {
-                return nil
-            }
-            switch field {
-            case 1: zone.name = text
-            case 2: zone.owner = text
-            default: return nil
-            }
-        }
+        (zone.name, zone.owner) = (name, owner)
         return zone
     }
 
     private static func operationGroup(_ bytes: UnsafeRawBufferPointer) -> WireOperationGroup? {
+        guard let (id, name) = PlainReader.twoTexts(bytes) else { return nil }
         var group = WireOperationGroup()
-        var reader = PlainReader(bytes)
-        while !reader.isAtEnd {
-            guard let (field, value) = reader.next(), case .content(let bytes) = value, let text = bytes.text else {
-                return nil
-            }
-            switch field {
-            case 1: group.id = text
-            case 2: group.name = text
-            default: return nil
-            }
-        }
+        (group.id, group.name) = (id, name)
         return group
     }
 
