@@ -5,14 +5,16 @@ package import TidemarkFields
 /// One version of a record as it is stored: its latest, or the tombstone that it left.
 ///
 /// NB: a class that never changes, as is ``RecordsRequest``: it goes through many hands, and a structure of so many parts
-/// would be copied by most of them.
-package final class RecordState: Sendable {
+/// would be copied by most of them. Its place alone is given to it once, by who made it, before anybody else has it: so it is
+/// safe to send.
+package final class RecordState: @unchecked Sendable {
     package let name: String
     package let type: String
     /// Empty in a tombstone.
     package let fields: FieldMap
-    /// The number of the change that made this version; it is the record's change tag within the zone's incarnation.
-    package let changeNumber: ChangeNumber
+    /// The number of the change that made this version; it is the record's change tag within the zone's incarnation. 0 until
+    /// it is written.
+    package private(set) var changeNumber: ChangeNumber
     package let isDeleted: Bool
     /// The record name of the parent in the same zone.
     package let parent: String?
@@ -23,7 +25,7 @@ package final class RecordState: Sendable {
     package let modifiedAt: Timestamp
     package let modifiedBy: UserID
     /// The last change number of the atomic batch in which this version was written: a page ends there if it can (I-3).
-    package let batchEnd: ChangeNumber
+    package private(set) var batchEnd: ChangeNumber
 
     package init(
         name: String, type: String, fields: FieldMap, changeNumber: ChangeNumber, isDeleted: Bool, parent: String?,
@@ -44,26 +46,28 @@ package final class RecordState: Sendable {
         self.batchEnd = batchEnd
     }
 
-    /// The record as somebody left it; its change number is given out when it is written.
+    /// The record as somebody left it, not yet placed.
     func version(
         _ fields: FieldMap, parent: String?, isDeleted: Bool = false, at modifiedAt: Timestamp, by modifiedBy: UserID
     ) -> RecordState {
         RecordState(
-            name: name, type: type, fields: fields, changeNumber: changeNumber, isDeleted: isDeleted, parent: parent,
+            name: name, type: type, fields: fields, changeNumber: 0, isDeleted: isDeleted, parent: parent,
             createdAt: createdAt, createdBy: createdBy, createdByDevice: createdByDevice, modifiedAt: modifiedAt,
-            modifiedBy: modifiedBy, batchEnd: batchEnd)
+            modifiedBy: modifiedBy, batchEnd: 0)
+    }
+
+    /// Gives a new version its place among the changes of its zone.
+    func place(at changeNumber: ChangeNumber, batchEnd: ChangeNumber) {
+        precondition(self.changeNumber == 0)
+        self.changeNumber = changeNumber
+        self.batchEnd = batchEnd
     }
 
     /// As it is read where only its place among others matters.
     package var withoutFields: RecordState {
-        version(FieldMap(), parent: parent, isDeleted: isDeleted, at: modifiedAt, by: modifiedBy)
-    }
-
-    package func numbered(_ changeNumber: ChangeNumber, batchEnd: ChangeNumber) -> RecordState {
-        RecordState(
-            name: name, type: type, fields: fields, changeNumber: changeNumber, isDeleted: isDeleted, parent: parent,
-            createdAt: createdAt, createdBy: createdBy, createdByDevice: createdByDevice, modifiedAt: modifiedAt,
-            modifiedBy: modifiedBy, batchEnd: batchEnd)
+        let version = version(FieldMap(), parent: parent, isDeleted: isDeleted, at: modifiedAt, by: modifiedBy)
+        version.place(at: changeNumber, batchEnd: batchEnd)
+        return version
     }
 }
 

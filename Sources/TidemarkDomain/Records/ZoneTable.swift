@@ -105,7 +105,8 @@ struct ZoneTable: Sendable {
     /// - Returns: the number.
     mutating func write(_ version: RecordState, over old: RecordState?, batchEnd: ChangeNumber?) -> ChangeNumber {
         changeNumber += 1
-        replace(old, with: version.numbered(changeNumber, batchEnd: batchEnd ?? changeNumber))
+        version.place(at: changeNumber, batchEnd: batchEnd ?? changeNumber)
+        replace(old, with: version)
         return changeNumber
     }
 

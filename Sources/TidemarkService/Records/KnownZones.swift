@@ -38,6 +38,8 @@ struct KnownZones {
     private var recent: [ZoneKey: KnownZone] = [:]
     private var earlier: [ZoneKey: KnownZone] = [:]
     private var recentByteCount = 0
+    /// How often all was forgotten.
+    private var lossCount = 0
     private let bytesMax: Int
 
     /// - Parameter bytesMax: about how much memory all of it may take; 0: nothing is known.
@@ -87,13 +89,29 @@ struct KnownZones {
         }
     }
 
-    /// Takes in what was written in zones by what was known of them, once that is durable. One change a key.
-    mutating func follow(_ keys: [ZoneKey], _ changes: [ZoneChanges]) {
-        for (key, changes) in zip(keys, changes) {
-            guard var zone = take(key) else { continue }
-            zone.follow(changes)
-            keep(zone, as: key)
+    /// Zones that are taken out to follow what was written in them, while others use the rest.
+    struct Followed {
+        fileprivate var zones: [(key: ZoneKey, zone: KnownZone)] = []
+        fileprivate let lossCount: Int
+
+        /// Takes in what was written in zones by what was known of them, once that is durable. One change a zone.
+        mutating func follow(_ changes: [ZoneChanges]) {
+            let changes = Dictionary(uniqueKeysWithValues: changes.lazy.map { ($0.zone, $0) })
+            for index in zones.indices {
+                if let changes = changes[zones[index].zone.state.id] { zones[index].zone.follow(changes) }
+            }
         }
+    }
+
+    /// NB: nobody else asks for them meanwhile, because a zone is in one transaction of a process at most.
+    mutating func take(_ keys: [ZoneKey]) -> Followed {
+        Followed(zones: keys.compactMap { key in take(key).map { (key, $0) } }, lossCount: lossCount)
+    }
+
+    /// Puts back what was taken, unless all was forgotten meanwhile.
+    mutating func keep(_ followed: consuming Followed) {
+        guard followed.lossCount == lossCount else { return }
+        for (key, zone) in followed.zones { keep(zone, as: key) }
     }
 
     /// For zones of which it is no longer clear what was written in them.
@@ -102,6 +120,7 @@ struct KnownZones {
     }
 
     mutating func forgetAll() {
+        lossCount += 1
         recent = [:]
         earlier = [:]
         recentByteCount = 0
@@ -178,19 +197,16 @@ private struct KnownZone {
     }
 
     /// Nil if more is not known than records.
+    ///
+    /// NB: with all records where those that are asked for are among them, which costs less than to pick these. It must be let
+    /// go of before ``follow(_:)``, which would have to copy them all.
     func snapshot(for read: ZoneRead, unknownNames: inout [String]) -> ZoneSnapshot? {
         guard read.namedZoneKeyIDs.isSubset(of: zoneKeyIDs) else { return nil }
         var snapshot = ZoneSnapshot(key: read.key, zone: state, schema: schema)
         snapshot.writeNumber = writeNumber
         snapshot.zoneKeyIDs = zoneKeyIDs
-        snapshot.records.reserveCapacity(read.recordNames.count)
-        for name in read.recordNames {
-            if let record = records[name] {
-                snapshot.records[name] = record
-            } else if !isWhole {
-                unknownNames.append(name)
-            }
-        }
+        if !isWhole { unknownNames = read.recordNames.filter { records[$0] == nil } }
+        snapshot.records = unknownNames.isEmpty ? records : records(named: read.recordNames)
         for device in read.devices {
             if let memory = memories[device] {
                 snapshot.memories[device] = memory
@@ -199,6 +215,10 @@ private struct KnownZone {
             }
         }
         return snapshot
+    }
+
+    private func records(named names: [String]) -> [String: RecordState] {
+        Dictionary(uniqueKeysWithValues: names.lazy.compactMap { name in self.records[name].map { (name, $0) } })
     }
 
     mutating func learn(_ read: ZoneRead, _ snapshot: ZoneSnapshot, _ changes: ZoneChanges) {

@@ -138,13 +138,17 @@ final class WriteCoordinator: Sendable {
         )
         // What writes nothing in a zone would prove nothing of it.
         guard decision.changes.count == keys.count, decision.changes.allSatisfy(\.isPlain) else { return nil }
+        known.snapshots = []  // else what follows would have to be copied
         do {
             try await storage.commit(decision.changes, at: known.moments)
         } catch  where error.code == .outdated || error.code == .rejected {
             shared.knownZones.withLock { $0.forget(keys) }
             return nil
         }
-        shared.knownZones.withLock { $0.follow(keys, decision.changes) }
+        // NB: what takes time is done without the lock, for which the other loops wait.
+        var followed = shared.knownZones.withLock { $0.take(keys) }
+        followed.follow(decision.changes)
+        shared.knownZones.withLock { $0.keep(followed) }
         return decision
     }
 

@@ -65,7 +65,8 @@ struct KnownSchema: Sendable {
     let schema: ContainerSchema
     /// Of the types that do not have the standard ones.
     let grants: [String: Grants]
-    private let shapes: [String: FieldShapes]
+    /// Of the types' fields: what they cover fits, and needs no verdict.
+    let shapes: [String: FieldShapes]
     /// Of the types that have index marks.
     private let indexWriters: [String: IndexColumnWriter]
 
@@ -76,12 +77,6 @@ struct KnownSchema: Sendable {
             FieldShapes(type.fields.map { ($0.key, $0.value.type.code, $0.value.isEncrypted) })
         }
         indexWriters = schema.schema.types.mapValues(IndexColumnWriter.init).filter { !$0.value.isEmpty }
-    }
-
-    /// As ``ContainerSchema/verdict(onSaving:type:)``, and as good as free for a save that fits.
-    func verdict(onSaving fields: FieldMap, type: String) -> SchemaVerdict {
-        if let shapes = shapes[type], shapes.cover(fields) { return .fits }
-        return schema.verdict(onSaving: fields, type: type)
     }
 
     /// What is kept beside records so that queries find them, by record name; empty where no type is marked.

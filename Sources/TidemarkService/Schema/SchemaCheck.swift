@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkFields
 
 /// The saves of a group, held against the schemas that are remembered.
 enum SchemaCheck {
@@ -61,9 +62,13 @@ enum SchemaCheck {
             of request: RecordsRequest, with access: RecordAccess, over records: [String: RecordState],
             by schema: KnownSchema
         ) -> [(save: Int, refusal: SchemaRefusal)] {
+            var shapes: FieldShapes?
             var refusals: [(save: Int, refusal: SchemaRefusal)] = []
             for (index, save) in request.saves.enumerated() {
-                switch schema.verdict(onSaving: save.fields, type: save.type) {
+                // NB: asked for once for all neighbours of one type.
+                if index == 0 || save.type != request.saves[index - 1].type { shapes = schema.shapes[save.type] }
+                if shapes?.cover(save.fields) == true { continue }
+                switch schema.schema.verdict(onSaving: save.fields, type: save.type) {
                 case .fits: continue
                 case .refused(let refusal): refusals.append((index, refusal))
                 case .teaches(let lesson):

@@ -68,7 +68,7 @@ final class PlantedStorage: Storage {
             let later = try await base.zonePage(query)
             if later.zone?.id == page.zone?.id { page.zone = later.zone }
         case .batchesUnknown:
-            page.records = page.records.map { $0.numbered($0.changeNumber, batchEnd: $0.changeNumber) }
+            page.records = page.records.map(\.onItsOwn)
         case .tombstonesLost:
             page.records.removeAll { $0.isDeleted }
             page.hasMore = page.hasMore && !page.records.isEmpty
@@ -337,5 +337,15 @@ extension ZoneChanges {
                 database: database, zone: zone, changeNumber: changeNumber, records: Array(records[middle...]),
                 memories: memories)
         )
+    }
+}
+
+extension RecordState {
+    /// As if it were of no batch.
+    fileprivate var onItsOwn: RecordState {
+        RecordState(
+            name: name, type: type, fields: fields, changeNumber: changeNumber, isDeleted: isDeleted, parent: parent,
+            createdAt: createdAt, createdBy: createdBy, createdByDevice: createdByDevice, modifiedAt: modifiedAt,
+            modifiedBy: modifiedBy, batchEnd: changeNumber)
     }
 }

@@ -404,6 +404,32 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `what was written is followed, unless all was forgotten while it was`() throws {
+        let keys = (1...2).map { ZoneKey(database: DatabaseID(1), name: "z\($0)") }
+        let reads = keys.map { ZoneRead(key: $0, recordNames: ["r"], parentNames: [], devices: []) }
+        func changes(_ number: ChangeNumber) throws -> [ZoneChanges] {
+            try (1...2).map { id in
+                ZoneChanges(
+                    database: DatabaseID(1), zone: ZoneID(id), changeNumber: number,
+                    records: [try record("r", number: number, byteCount: 10)], memories: [:])
+            }
+        }
+        for isLost in [false, true] {
+            var zones = KnownZones(bytesMax: 100_000)
+            zones.learn(
+                reads, keys.enumerated().map { snapshot($1, id: Int64($0 + 1)) }, try changes(1),
+                in: StoreIncarnation(1))
+            var followed = zones.take(keys)
+            #expect(zones.knowledge(for: reads) == nil)
+            if isLost { zones.forgetAll() }
+            followed.follow(try changes(2))
+            zones.keep(followed)
+            let known = zones.knowledge(for: reads)
+            #expect(known?.snapshots.map { $0.records["r"]?.changeNumber } == (isLost ? nil : [2, 2]))
+            #expect(known?.moments.map(\.writeNumber) == (isLost ? nil : [2, 2]))
+        }
+    }
+
     @Test func `only plain reads are known: what references, assets, keys and roles ask for is asked for`() throws {
         let key = ZoneKey(database: DatabaseID(1), name: "z")
         var zones = KnownZones(bytesMax: 100_000)
