@@ -4,13 +4,14 @@ internal import Foundation
 internal import SwiftProtobuf
 internal import TidemarkWire
 
-/// One `RecordSave`, encoded: whoever measures the server must cost little, and makes what its records have in common once.
+/// One `RecordSave`: whoever measures the server must cost little, and encodes what its records have in common once.
 struct SaveMessage: Sendable {
-    let bytes: [UInt8]
+    private let name: String
+    private let content: Content
 
     init(name: String, _ content: Content) {
-        let name = Array(name.utf8)
-        bytes = Self.field(1, name.count) + name + content.bytes
+        self.name = name
+        self.content = content
     }
 
     /// What records of other names may share.
@@ -32,13 +33,19 @@ struct SaveMessage: Sendable {
     /// A `ZoneModifications` without its zone.
     static func zone(_ saves: [SaveMessage]) -> [UInt8] {
         var zone: [UInt8] = []
-        zone.reserveCapacity(saves.reduce(0) { $0 + $1.bytes.count + 4 })
+        zone.reserveCapacity(saves.reduce(0) { $0 + $1.byteCount + 4 })
         for save in saves {
-            zone += field(2, save.bytes.count)
-            zone += save.bytes
+            zone += field(2, save.byteCount)
+            zone.append(1 << 3 | 2)
+            zone.append(UInt8(save.name.utf8.count))
+            zone += save.name.utf8
+            zone += save.content.bytes
         }
         return zone
     }
+
+    /// Of the message. Names are shorter than 128 bytes, so that a byte says how long one is.
+    private var byteCount: Int { 2 + name.utf8.count + content.bytes.count }
 
     /// The head of a field (number up to 15) of so many bytes.
     static func field(_ number: UInt8, _ count: Int) -> [UInt8] {
