@@ -196,7 +196,7 @@ let package = Package(
         tests("TidemarkFieldsTests", ["TidemarkFields", "TidemarkBytes"]),
         tests("TidemarkCryptoTests", ["TidemarkCrypto", "TidemarkBytes"]),
         tests("TidemarkSocketsTests", ["TidemarkSockets", "TidemarkBytes", "TidemarkScheduling"]),
-        tests("TidemarkTLSTests", ["TidemarkTLS", "TidemarkBytes", "TidemarkCrypto"]),
+        tests("TidemarkTLSTests", ["TidemarkTLS", "TidemarkBytes", "TidemarkCrypto", "CTidemarkOpenSSL"]),
         tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkBytes"]),
         tests("TidemarkWebSocketTests", ["TidemarkWebSocket", "TidemarkHTTP", "TidemarkBytes"]),
         tests(

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTidemarkOpenSSL
-internal import TidemarkBytes
 
 /// What libssl reads from and writes to instead of a socket: memory lent for one call, and a buffer.
 ///
 /// Measured against two memory BIOs of OpenSSL it saves a copy and 2 KB a connection.
-struct TLSPipe {
+struct TLSPipe: ~Copyable {
     /// What is left of the memory that ``TLSSession/receive(_:plaintext:)`` lends.
     var input: UnsafeRawPointer?
     var inputCount = 0
-    var output = ByteBuffer()
+    /// libssl wanted more of it than there was, and has done nothing since.
+    var isStarved = false
+    var output = TLSOutput()
     /// Where libssl last put what it read: the next record will lie there too, and is decrypted in place.
     var lastRead: UnsafeRawPointer?
     /// Where libssl had its last record, encrypted where it lay: the next one will lie there too.
@@ -41,9 +42,11 @@ struct TLSPipe {
         guard let pipe = BIO_get_data(bio)?.assumingMemoryBound(to: TLSPipe.self), let buffer else { return -1 }
         let count = min(Int(capacity), pipe.pointee.inputCount)
         guard count > 0, let input = pipe.pointee.input else {
+            pipe.pointee.isStarved = true
             tidemark_bio_set_retry_read(bio)
             return -1
         }
+        pipe.pointee.isStarved = false
         pipe.pointee.lastRead = UnsafeRawPointer(buffer)
         UnsafeMutableRawPointer(buffer).copyMemory(from: input, byteCount: count)
         pipe.pointee.input = input + count

@@ -24,16 +24,17 @@ package final class TLSSession {
     }
 
     package let role: Role
-    /// The handshake is done: plaintext may be sent.
-    package private(set) var isEstablished = false
-    /// The peer has said that it sends no more. An end of the stream without it is a cut, perhaps by an attacker.
-    package private(set) var receivedCloseNotify = false
 
     private let context: TLSContext
     private let ssl: OpaquePointer
     private let pipe: UnsafeMutablePointer<TLSPipe>
-    private var hasFailed = false
-    private var hasSentCloseNotify = false
+
+    // What each message looks at. That no access is within another one is not looked up each time.
+
+    @exclusivity(unchecked) private var hasHandshaken = false
+    @exclusivity(unchecked) private var hasFailed = false
+    @exclusivity(unchecked) private var hasReceivedCloseNotify = false
+    @exclusivity(unchecked) private var hasSentCloseNotify = false
 
     /// The most that a record holds (RFC 8446 §5.1).
     private static let recordPlaintextBytesMax = 16_384
@@ -76,6 +77,9 @@ package final class TLSSession {
 
     // MARK: The handshake
 
+    /// The handshake is done: plaintext may be sent.
+    package var isEstablished: Bool { hasHandshaken }
+
     /// Begins the handshake: a client's output then holds its hello. A server waits for that and need not call it.
     package func start() throws(TLSError) {
         _ = try advanceHandshake()
@@ -108,7 +112,7 @@ package final class TLSSession {
         ERR_clear_error()
         let result = SSL_do_handshake(ssl)
         if result == 1 {
-            isEstablished = true
+            hasHandshaken = true
             return true
         }
         let status = SSL_get_error(ssl, result)
@@ -117,6 +121,9 @@ package final class TLSSession {
     }
 
     // MARK: Receiving
+
+    /// The peer has said that it sends no more. An end of the stream without it is a cut, perhaps by an attacker.
+    package var receivedCloseNotify: Bool { hasReceivedCloseNotify }
 
     /// Takes in what the socket received, all of it; hands out what it decrypts, in pieces, each good until `plaintext`
     /// returns.
@@ -130,11 +137,12 @@ package final class TLSSession {
         precondition(pipe.pointee.inputCount == 0, "received while receiving")
         pipe.pointee.input = encrypted.baseAddress
         pipe.pointee.inputCount = encrypted.count
+        pipe.pointee.isStarved = false
         defer {
             pipe.pointee.input = nil
             pipe.pointee.inputCount = 0
         }
-        guard try advanceHandshake(), !receivedCloseNotify else { return }
+        guard try advanceHandshake(), !hasReceivedCloseNotify else { return }
         let status =
             encrypted.count <= Self.smallScratchBytes
             ? withUnsafeTemporaryAllocation(byteCount: Self.smallScratchBytes, alignment: 16) {
@@ -143,7 +151,7 @@ package final class TLSSession {
             : PagePlace.withMemory(Self.recordPlaintextBytesMax, at: receivedPlace) { read(into: $0, plaintext) }
         switch status {
         case SSL_ERROR_WANT_READ: break
-        case SSL_ERROR_ZERO_RETURN: receivedCloseNotify = true
+        case SSL_ERROR_ZERO_RETURN: hasReceivedCloseNotify = true
         default: throw fail(status)
         }
     }
@@ -156,13 +164,21 @@ package final class TLSSession {
         -> Int32
     {
         while true {
-            ERR_clear_error()
             let count = SSL_read(ssl, scratch.baseAddress, Int32(scratch.count))
-            guard count > 0 else { return SSL_get_error(ssl, count) }
+            guard count > 0 else { return whyNothingWasRead }
             plaintext(UnsafeRawBufferPointer(rebasing: scratch[..<Int(count)]))
             if hasFailed { return SSL_ERROR_WANT_READ }
             if pipe.pointee.inputCount == 0, SSL_has_pending(ssl) == 0 { return SSL_ERROR_WANT_READ }
         }
+    }
+
+    /// As `SSL_get_error` tells it, but that looks at the thread's queue of errors as well, where others may have left
+    /// some, and to empty that before each message takes as long as to decrypt a short one.
+    private var whyNothingWasRead: Int32 {
+        if pipe.pointee.isStarved { return SSL_ERROR_WANT_READ }
+        // A fatal error, which an alert may also be, leaves libssl in its handshake for ever.
+        let wasClosed = SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 && SSL_in_init(ssl) == 0
+        return wasClosed ? SSL_ERROR_ZERO_RETURN : SSL_ERROR_SSL
     }
 
     // MARK: Sending
@@ -177,10 +193,9 @@ package final class TLSSession {
         reserveOutput(forPlaintext: plaintext.count)
         var rest = plaintext
         while !rest.isEmpty {
-            ERR_clear_error()
             let count = SSL_write(ssl, rest.baseAddress, Int32(clamping: countToWrite(of: rest)))
             // Never "would block": our pipe takes everything.
-            guard count > 0 else { throw fail(SSL_get_error(ssl, count)) }
+            guard count > 0 else { throw fail(SSL_ERROR_SSL) }
             rest = UnsafeRawBufferPointer(rebasing: rest[Int(count)...])
         }
     }
@@ -222,14 +237,13 @@ package final class TLSSession {
     // MARK: Output
 
     /// Encrypted bytes that wait to be sent to the peer.
-    package var outputCount: Int { pipe.pointee.output.readableCount }
+    package var outputCount: Int { pipe.pointee.output.count }
 
     /// Lends the output, in place, to be sent; what `body` returns as sent is dropped. The memory goes when all is sent.
     package func withOutput(_ body: (UnsafeRawBufferPointer) -> Int) {
         guard !pipe.pointee.output.isEmpty else { return }
-        let count = pipe.pointee.output.withReadable(body)
+        let count = pipe.pointee.output.withBytes(body)
         pipe.pointee.output.discard(count)
-        if pipe.pointee.output.isEmpty { pipe.pointee.output.release() }
     }
 
     // MARK: -

@@ -18,10 +18,12 @@ extension MessageConnection {
         case .bytes(let count):
             lastReceived = group.now
             pingSent = nil
+            isReceiving = true
             take(UnsafeMutableRawBufferPointer(rebasing: scratch[..<count]))
+            isReceiving = false
             // What was answered at once leaves at once, while all of the connection is in the processor's cache: with
             // many ready in one tick it would not be any more at the end. What comes later in the tick leaves then.
-            if isFlushScheduled { write() }
+            if isFlushScheduled { flush() }
         case .wouldBlock: break
         case .closed: endOfStream()
         case .failed(let error): lose(error)

@@ -81,7 +81,7 @@ extension MessageConnection {
     func scheduleFlush() {
         guard !isFlushScheduled, !isBlocked, phase != .ended else { return }
         isFlushScheduled = true
-        loop.atEndOfTick(self)
+        if !isReceiving { loop.atEndOfTick(self) }
     }
 
     func write() {

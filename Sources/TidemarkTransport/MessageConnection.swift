@@ -39,17 +39,24 @@ package final class MessageConnection: @unchecked Sendable {
     /// The place in the group's list; -1 outside of it.
     var index = -1
 
-    var phase: Phase
-    var socket: Socket?
+    // What each message looks at. That no access is within another one is not looked up each time.
+
+    @exclusivity(unchecked) var phase: Phase
+    @exclusivity(unchecked) var socket: Socket?
+    @exclusivity(unchecked) var tls: TLSSession?
+    @exclusivity(unchecked) var reader: MessageReader
+    @exclusivity(unchecked) var deflater: Deflater?
+    @exclusivity(unchecked) var outgoing = OutgoingQueue()
+    @exclusivity(unchecked) var messageStart: Duration?
+
     var registration: Registration?
-    var tls: TLSSession?
     /// Until it is open.
     var opening: Opening?
-    var reader: MessageReader
-    var deflater: Deflater?
     var deflateBytesMin = 0
-    var outgoing = OutgoingQueue()
 
+    /// Is handing out what was received, and sends what was answered to it right after.
+    var isReceiving = false
+    /// Something waits to be sent at the end of the tick, or when it has received.
     var isFlushScheduled = false
     /// The socket takes no more; the loop tells when it does.
     var isBlocked = false
@@ -73,7 +80,6 @@ package final class MessageConnection: @unchecked Sendable {
     /// Whether that ping asks after a sleep, and its answer must come sooner.
     var isWakePing = false
     var blockedStart: Duration?
-    var messageStart: Duration?
     var messageByteCount = 0
     var lingerByteCount = 0
 

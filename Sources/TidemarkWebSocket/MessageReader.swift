@@ -9,7 +9,7 @@
 /// ```
 /// Events come in order, and an error comes after all events of what stood before it, so that a peer is answered as far
 /// as it was right. After an error or a close event the reader is spent.
-package struct MessageReader {
+package struct MessageReader: ~Copyable {
     private var decoder: FrameDecoder
     private var assembler: MessageAssembler
 

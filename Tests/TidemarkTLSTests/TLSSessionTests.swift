@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CTidemarkOpenSSL
 import Testing
 
 @testable import TidemarkTLS
@@ -134,6 +135,43 @@ import Testing
             // Whatever comes after the end is nobody's.
             pair.server.feed([0x17, 3, 3, 0, 1, 0])
             #expect(pair.server.received == [1, 2, 3])
+        }
+    }
+
+    /// As libpq may leave one, which speaks TLS on the same thread.
+    private func leaveErrorInThreadsQueue() {
+        #expect(BIO_new_file("/nowhere/at/all", "r") == nil)
+        #expect(ERR_peek_error() != 0)
+    }
+
+    @Test(arguments: [false, true])
+    func `an error that others have left in the thread's queue is nobody's here`(isTLS12: Bool) throws {
+        try withTemporaryDirectory { directory in
+            let party = try TestParty(directory)
+            let clientContext = try party.client()
+            if isTLS12 { clientContext.limitToTLS12() }
+            let pair = try Pair(clientContext, party.server())
+            leaveErrorInThreadsQueue()
+            pair.pump()
+            #expect(pair.isEstablished)
+            leaveErrorInThreadsQueue()
+            try pair.client.send([1, 2, 3])
+            let bytes = pair.client.takeOutput()
+            for byte in bytes {
+                leaveErrorInThreadsQueue()
+                pair.server.feed([byte])
+                #expect(pair.server.error == nil && !pair.server.session.receivedCloseNotify)
+            }
+            #expect(pair.server.received == [1, 2, 3])
+            pair.client.session.close()
+            leaveErrorInThreadsQueue()
+            pair.server.feed(pair.client.takeOutput())
+            #expect(pair.server.error == nil && pair.server.session.receivedCloseNotify)
+            // What is an error of its own is told as such.
+            leaveErrorInThreadsQueue()
+            pair.client.feed([0x17, 3, 3, 0, 32] + [UInt8](repeating: 7, count: 32))
+            #expect(pair.client.error?.code == .recordInvalid)
+            ERR_clear_error()
         }
     }
 
