@@ -195,7 +195,7 @@ let package = Package(
         tests("TidemarkTelemetryTests", ["TidemarkTelemetry"]),
         tests("TidemarkFieldsTests", ["TidemarkFields", "TidemarkBytes"]),
         tests("TidemarkCryptoTests", ["TidemarkCrypto", "TidemarkBytes"]),
-        tests("TidemarkSocketsTests", ["TidemarkSockets", "TidemarkBytes", "TidemarkScheduling"]),
+        tests("TidemarkSocketsTests", ["TidemarkSockets", "TidemarkScheduling"]),
         tests("TidemarkTLSTests", ["TidemarkTLS", "TidemarkBytes", "TidemarkCrypto", "CTidemarkOpenSSL"]),
         tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkBytes"]),
         tests("TidemarkWebSocketTests", ["TidemarkWebSocket", "TidemarkHTTP", "TidemarkBytes"]),

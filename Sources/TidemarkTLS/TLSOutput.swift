@@ -6,7 +6,7 @@
 /// its bytes.
 struct TLSOutput: ~Copyable {
     private var memory: UnsafeMutableRawPointer?
-    private var capacity = 0
+    private(set) var capacity = 0
     /// What is in use of it.
     private var start = 0
     private var end = 0

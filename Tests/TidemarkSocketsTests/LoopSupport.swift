@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import TidemarkBytes
 import TidemarkScheduling
 
 @testable import TidemarkSockets
@@ -75,7 +74,9 @@ final class TestConnection: EventHandler, @unchecked Sendable {
     private(set) var receivedCount = 0
     private(set) var readinesses: [Readiness] = []
     private(set) var end: TransferOutcome?
-    private var unsent = ByteBuffer()
+    private var queued: [UInt8] = []
+    /// How much of it has been sent.
+    private var sentCount = 0
     private let loop: EventLoop
     var isEcho = false
     var keepsReceived = true
@@ -99,18 +100,18 @@ final class TestConnection: EventHandler, @unchecked Sendable {
         return connection
     }
 
-    var unsentCount: Int { unsent.readableCount }
+    var unsentCount: Int { queued.count - sentCount }
 
     func ready(_ readiness: Readiness) {
         readinesses.append(readiness)
         onReady?()
         guard !registration.isCancelled else { return }
         if registration.interest.contains(.readable), readiness != .writable { receive() }
-        if readiness.contains(.writable), !unsent.isEmpty { sendUnsent() }
+        if readiness.contains(.writable), unsentCount > 0 { sendUnsent() }
     }
 
     func send(_ bytes: [UInt8]) {
-        unsent.append(bytes)
+        queued += bytes
         sendUnsent()
     }
 
@@ -135,15 +136,16 @@ final class TestConnection: EventHandler, @unchecked Sendable {
     }
 
     private func sendUnsent() {
-        switch unsent.withReadable({ socket.send($0) }) {
-        case .bytes(let count): unsent.discard(count)
+        switch queued.withUnsafeBytes({ socket.send(UnsafeRawBufferPointer(rebasing: $0[sentCount...])) }) {
+        case .bytes(let count): sentCount += count
         case .wouldBlock: break
         case let outcome:
             end = outcome
             return close()
         }
         let interest = registration.interest
-        registration.update(unsent.isEmpty ? interest.subtracting(.writable) : interest.union(.writable))
+        if unsentCount == 0 { (queued, sentCount) = ([], 0) }
+        registration.update(queued.isEmpty ? interest.subtracting(.writable) : interest.union(.writable))
     }
 }
 
