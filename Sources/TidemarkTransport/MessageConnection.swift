@@ -7,8 +7,9 @@ package import TidemarkWebSocket
 
 /// A stream of messages to one peer: socket, TLS, head and WebSocket as one state machine, in either role.
 ///
-/// Everything due to the peer in one tick of the loop leaves in one TLS write and one system call, and everything that one
-/// system call received is handed out before the next. An idle connection holds no buffers.
+/// What one system call received is handed out before the next, and what is answered to it meanwhile leaves right after;
+/// everything else that is due to the peer in one tick of the loop leaves at its end. Either goes in one TLS write and one
+/// system call. An idle connection holds no buffers.
 ///
 /// Loop-confined: every member may be used on ``loop`` only. Sendable so that work on the loop can capture it.
 package final class MessageConnection: @unchecked Sendable {
