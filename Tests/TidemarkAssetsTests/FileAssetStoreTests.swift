@@ -41,6 +41,12 @@ import TidemarkTestSupport
         }
     }
 
+    /// Waits until a store that has ended lets go of an upload: a program that this process starts just then has its lock
+    /// too, until it runs.
+    private func notBusy(_ work: () async throws(AssetStoreError) -> Void) async throws {
+        try await eventually { await code(work) != .busy }
+    }
+
     private func bytes(_ count: Int) -> [UInt8] {
         var state: UInt64 = 7
         return (0..<count).map { _ in
@@ -125,6 +131,7 @@ import TidemarkTestSupport
                 _ = try await other.append(content[..<1_000], at: 0, to: part(6, isEnd: false))
                 other.stop()
             }
+            try await notBusy { () throws(AssetStoreError) in _ = try await store.progress(of: part(6, isEnd: false)) }
             let whole = AssetProgress(byteCount: 3_000, isComplete: false)
             #expect(try await store.append(content[1_000...], at: 1_000, to: part(6, isEnd: true)) == whole)
             try await store.remove(asset)
@@ -225,12 +232,7 @@ import TidemarkTestSupport
                 _ = try await store.append(Array(content[..<1_000]), at: 0, to: asset, by: Self.phone)
                 store.stop()
             }
-            // A program that this process starts just now has the lock too, until it runs.
-            try await eventually {
-                await code { () throws(AssetStoreError) in
-                    _ = try await first.progress(of: asset, by: Self.phone)
-                } != .busy
-            }
+            try await notBusy { () throws(AssetStoreError) in _ = try await first.progress(of: asset, by: Self.phone) }
             #expect(try await first.progress(of: asset, by: Self.phone).byteCount == 1_000)
             #expect(
                 try await first.append(Array(content[1_000...]), at: 1_000, to: asset, by: Self.phone).isComplete)
@@ -322,8 +324,11 @@ import TidemarkTestSupport
                 other.stop()
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
-            try await store.expireUploads(idleFor: .seconds(-60))
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+            // As in `notBusy`: what is locked is under way.
+            try await eventually {
+                try await store.expireUploads(idleFor: .seconds(-60))
+                return try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty
+            }
         }
     }
 
