@@ -110,8 +110,10 @@ extension FailureReason {
             "Your request's records are too large together. Split it in half."
         case .tooManyZones:
             "The database has as many zones as it can have. Delete zones that are no longer needed."
-        case .requestTooOld:
-            "The request is too old to tell whether it was carried out. Fetch changes, then send what is still needed."
+        case .requestForgotten:
+            """
+            The server cannot tell whether this request was carried out. Fetch changes, then send what is still needed.
+            """
         case .tokenExpired:
             "client knowledge differs from server knowledge. Discard the change token and fetch from the beginning."
         case .tokenInvalid:

@@ -48,8 +48,8 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case requestTooLarge = 21
     /// Limits.zonesMax.
     case tooManyZones = 22
-    /// design: the request is older than the memory of outcomes.
-    case requestTooOld = 23
+    /// a repeat whose outcome may be forgotten, or a life that somebody else lives too.
+    case requestForgotten = 23
     /// the token is too old, or of another life of the zone or store.
     case tokenExpired = 24
     /// a token of another feed, zone, database or user, or no token at all.

@@ -57,7 +57,8 @@ package struct StoreIncarnation: Hashable, Sendable {
     package init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// A device of an account: 128 random bits that the device chose. Two accounts may use the same bits.
+/// A device of an account, or one life of a device: 128 random bits that the device chose. Two accounts may use
+/// the same bits.
 package struct DeviceID: Hashable, Comparable, Sendable {
     package let high: UInt64
     package let low: UInt64
@@ -67,7 +68,7 @@ package struct DeviceID: Hashable, Comparable, Sendable {
         self.low = low
     }
 
-    /// No device: whoever is told of a change by nobody in particular is told, whatever device it is.
+    /// Nobody's life: a change that nobody in particular made is pushed to every device.
     package static let nobody = DeviceID(high: 0, low: 0)
 
     /// The same for this user alone.

@@ -21,10 +21,12 @@ package struct Limits: Sendable, Equatable {
     /// Subscriptions of one user of a container; each is a push for every change, and servers keep those of connected
     /// users in memory. More: `limitExceeded`.
     package var subscriptionsMax = 250
-    /// Milliseconds for which the outcome of a request is remembered. Older requests are refused.
-    package var requestMemoryMilliseconds: Int64 = 86_400_000
-    /// Bytes of outcomes that one zone or database remembers for one device; so many requests may be unanswered at once
-    /// in it. Past it the oldest are forgotten, and a repeat of those is refused.
+    /// Memory epochs for which the outcome of a request is remembered. A server begins a new epoch twice a day, so
+    /// that outcomes are kept for one and a half to two days. A repeat of an older request is answered with
+    /// `requestForgotten`.
+    package var memoryEpochsKept: Int64 = 4
+    /// Bytes of outcomes that one zone or database remembers for one life of a device. Past it the oldest are forgotten,
+    /// and a repeat of those is answered with `requestForgotten`.
     package var requestMemoryBytesMax = 262_144
     /// Unanswered requests of one device; more are answered with `requestRateLimited`.
     package var requestsInFlightMax = 256

@@ -10,7 +10,10 @@ package protocol Scheduler: TaskExecutor {
     /// Monotonic time since an arbitrary start.
     var now: Duration { get }
 
-    /// Milliseconds since 1970-01-01 00:00 UTC. May jump; never used to measure how long something takes.
+    /// As ``now``, from another start, and it goes on while the machine sleeps.
+    var nowWithSleep: Duration { get }
+
+    /// Milliseconds since 1970-01-01 00:00 UTC. May jump: for dates that people see, and nothing else.
     var wallClockMilliseconds: Int64 { get }
 
     /// Runs `work` on this scheduler after `delay`, unless the timer is cancelled before. Callable from any thread.
@@ -34,6 +37,14 @@ package struct ScheduledTimer: Sendable {
 }
 
 extension Scheduler {
+    /// Of a scheduler whose machine never sleeps.
+    package var nowWithSleep: Duration { now }
+
+    /// 16 random bytes that name something for good.
+    package func randomBytes16() -> [UInt8] {
+        (0..<2).flatMap { _ in withUnsafeBytes(of: randomBits().bigEndian, Array.init) }
+    }
+
     /// Starts a task whose every nonisolated step runs on this scheduler.
     @discardableResult
     package func run<Success: Sendable>(

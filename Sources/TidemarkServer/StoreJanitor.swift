@@ -14,11 +14,13 @@ final class StoreJanitor: Sendable {
     private let storage: PostgresStorage
     private let scheduler: any Scheduler
     private let interval: Duration
-    private let memoryMilliseconds: Int64
+    private let memoryEpochsKept: Int64
     private let isStopped = Mutex(false)
     private let roundCount = Mutex(0)
 
-    /// Rounds from one look at the memories to the next: they are all looked at, and are in nobody's way.
+    /// How long an epoch of memories lasts (`Limits.memoryEpochsKept`).
+    private static let memoryEpoch = Duration.seconds(12 * 3_600)
+    /// Rounds from one look at the epoch to the next.
     private static let roundsPerLook = 60
     /// Steps of one round; each clears a bounded number of rows, and lets others go first.
     private static let stepsMax = 1_000
@@ -27,8 +29,7 @@ final class StoreJanitor: Sendable {
         self.storage = storage
         self.scheduler = scheduler
         self.interval = interval
-        // A second time over: a request that is just old enough may be under way.
-        memoryMilliseconds = limits.requestMemoryMilliseconds * 2
+        memoryEpochsKept = limits.memoryEpochsKept
     }
 
     /// From now on, every interval until ``stop()``.
@@ -53,8 +54,7 @@ final class StoreJanitor: Sendable {
             return count
         }
         if round % Self.roundsPerLook == 0 {
-            let before = scheduler.wallClockMilliseconds - memoryMilliseconds
-            try? await storage.clearMemories(before: Timestamp(milliseconds: before))
+            _ = try? await storage.advanceMemoryEpoch(after: Self.memoryEpoch, keeping: memoryEpochsKept)
         }
         for _ in 0..<Self.stepsMax where !isStopped.withLock({ $0 }) {
             guard (try? await storage.clearEndedZones()) == true else { return }

@@ -59,9 +59,13 @@ package final class PostgresStorage: Storage {
         ("jit", "off"),
     ]
 
-    package func incarnation() async throws(StorageError) -> StoreIncarnation {
+    package func standing() async throws(StorageError) -> StoreStanding {
         let rows = try await read(AccountStatements.store())
-        return StoreIncarnation(UInt64(bitPattern: try decode { () throws(PostgresError) in try rows[0].int64(0) }))
+        return try decode { () throws(PostgresError) in
+            StoreStanding(
+                incarnation: StoreIncarnation(UInt64(bitPattern: try rows[0].int64(0))),
+                memoryEpoch: try rows[0].int64(2))
+        }
     }
 
     // MARK: For the rest of the target

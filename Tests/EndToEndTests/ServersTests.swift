@@ -188,7 +188,6 @@ import TidemarkWire
         envelope.modifyRecords.database = .private
         envelope.modifyRecords.stamp.counter = 1
         envelope.modifyRecords.stamp.lowestUnanswered = 1
-        envelope.modifyRecords.stamp.issuedAt = Int64(Date().timeIntervalSince1970 * 1_000)
         envelope.modifyRecords.zones = [zone]
         return envelope
     }

@@ -40,8 +40,12 @@ func save(
     RecordSave(name: name, type: type, tag: tag, fields: fields, parent: parent, fieldsFailure: fieldsFailure)
 }
 
-func stamp(_ counter: UInt64, waitingFor lowest: UInt64 = 1, device: DeviceID = phone, at: Timestamp = 0) -> RequestID {
-    RequestID(device: device, counter: counter, lowestUnanswered: lowest, issuedAt: at)
+func stamp(
+    _ counter: UInt64, waitingFor lowest: UInt64 = 1, device: DeviceID = phone, life: DeviceID? = nil,
+    isRepeated: Bool = false, epoch: Int64 = 0
+) -> RequestID {
+    RequestID(
+        device: device, life: life, counter: counter, lowestUnanswered: lowest, isRepeated: isRepeated, epoch: epoch)
 }
 
 /// A zone as a store would keep it: the smallest thing on which overlays and pages can be tried.
@@ -118,7 +122,7 @@ struct TestZone {
         guard zone != nil else { return ZoneSnapshot(key: key, lastRemoval: lastRemoval) }
         var snapshot = ZoneSnapshot(
             key: key, zone: zone, records: records.filter { read.recordNames.contains($0.key) },
-            memories: memories.filter { read.devices.contains($0.key) })
+            memories: memories.filter { read.lives.contains($0.key) })
         for name in read.newParentNames {
             var next: String? = name
             var seen: Set<String> = []

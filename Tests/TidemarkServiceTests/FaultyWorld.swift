@@ -22,7 +22,7 @@ extension ServiceFixture {
     /// Keeps the zone locked by one transaction after another, as a very busy server would.
     func holdZone(_ zone: String = "notes", for duration: Duration) async {
         let end = scheduler.now + duration
-        let read = ZoneRead(key: key(zone), recordNames: [], parentNames: [], devices: [])
+        let read = ZoneRead(key: key(zone), recordNames: [], parentNames: [], lives: [])
         let store = MemoryStore(database)
         var held = try? await store.beginWrite([read])
         while scheduler.now < end {

@@ -159,7 +159,7 @@ import TidemarkTestKit
         let fixture = try ServiceFixture()
         let heard = Log<ServerNotice>()
         let listener = fixture.database.listen { notices in for notice in notices { heard.append(notice) } }
-        let notice = ServerNotice.zone(ZoneNotice(database: fixture.key().database, device: device, zoneName: "notes"))
+        let notice = ServerNotice.zone(ZoneNotice(database: fixture.key().database, life: device, zoneName: "notes"))
         let service = fixture.server(faults: FaultScript(first: [.notice: [.none, .disconnect]]).plan)
         try fixture.scheduler.simulate {
             for _ in 0..<3 {

@@ -75,8 +75,7 @@ extension RequestID {
     /// A device's request that still waits for everything from `lowest` on.
     init(_ device: DeviceID, _ counter: UInt64, lowest: UInt64 = 1) {
         self.init(
-            device: device, counter: counter, lowestUnanswered: lowest,
-            issuedAt: Timestamp(milliseconds: 1_700_000_000_000))
+            device: device, counter: counter, lowestUnanswered: lowest)
     }
 }
 

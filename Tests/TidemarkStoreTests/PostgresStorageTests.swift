@@ -33,7 +33,7 @@ import TidemarkTestSupport
             }
             try await expectOn()
             // A hint alone does not wait, and what comes after it on the same connection does again (I-4).
-            let notice = ZoneNotice(database: DatabaseID(1), device: DeviceID(high: 0, low: 1), zoneName: "Notes")
+            let notice = ZoneNotice(database: DatabaseID(1), life: DeviceID(high: 0, low: 1), zoneName: "Notes")
             for _ in 0..<3 { try await storage.post([.zone(notice)]) }
             try await expectOn()
             await storage.stop()

@@ -39,6 +39,10 @@ package final class ManualScheduler: Scheduler, @unchecked Sendable {
 
     package var now: Duration { state.withLock { $0.now } }
 
+    package var nowWithSleep: Duration {
+        state.withLock { $0.now + .milliseconds($0.sleptMilliseconds) }
+    }
+
     package var wallClockMilliseconds: Int64 {
         let (now, sleptMilliseconds) = state.withLock { ($0.now, $0.sleptMilliseconds) }
         let (seconds, attoseconds) = now.components

@@ -57,9 +57,9 @@ package final class RecordsRequest: Sendable {
     }
 
     /// Whose memory the outcome goes to. All users of a public database share its zone, so there it is the
-    /// device with the user mixed in: two accounts may use the same device's bits.
-    package var memoryDevice: DeviceID {
-        access.scope == .private ? id.device : id.device.marked(with: user)
+    /// life with the user mixed in: two accounts may use the same bits.
+    package var memoryLife: DeviceID {
+        access.scope == .private ? id.life : id.life.marked(with: user)
     }
 }
 

@@ -12,7 +12,7 @@ internal import TidemarkFields
 //  4. itemRepeated      R-116
 //  5. zoneNameInvalid   R-020
 // then from what the zone remembers (`RequestMemory`): a remembered request gets its outcome again, or
-//  6. requestTooOld     R-157: its outcome may have been forgotten
+//  6. requestForgotten  R-157: it is a repeat, and its outcome may have been forgotten
 // For one save (`SaveRules`, then `RecordsPlan`):
 //  7. zoneNotFound, zonePurged, zoneKeysReset    
 //  8. recordNameInvalid R-040, of the record or its new parent
@@ -79,13 +79,15 @@ extension ZoneRead {
         var parents: [String] = []
         var holders: [String] = []
         var targets: [String] = []
-        var devices: [DeviceID] = []
+        var lives: [DeviceID] = []
+        var hasRepeats = false
         var assets: Set<FieldAsset> = []
         var users: Set<UserID> = []
         var zoneKeyIDs: Set<[UInt8]> = []
         for request in requests {
             precondition(request.zoneName == key.name)
-            devices.append(request.memoryDevice)
+            lives.append(request.memoryLife)
+            hasRepeats = hasRepeats || request.id.isRepeated
             if request.access.scope == .public { users.insert(request.user) }
             deletes += request.deletes
             for save in request.saves {
@@ -106,10 +108,11 @@ extension ZoneRead {
         self.init(
             key: key, recordNames: existing(names + deletes + parents, and: userNames), parentNames: existing(deletes),
             newParentNames: existing(parents), holderNames: existing(holders), referenceTargets: existing(targets),
-            devices: devices.sortedOnce(),
+            lives: lives.sortedOnce(),
             assets: assets.isEmpty ? [] : assets.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) },
             needsZoneKeys: !zoneKeyIDs.isEmpty, users: users.sorted { $0.rawValue < $1.rawValue })
         namedZoneKeyIDs = zoneKeyIDs
+        self.hasRepeats = hasRepeats
     }
 }
 

@@ -12,10 +12,12 @@ package final class ZoneOverlay {
     private let limits: Limits
     /// Nil if the zone does not live.
     private var table: ZoneTable?
+    /// By life, as ``RecordsRequest/memoryLife`` names it.
     private var memories: [DeviceID: RequestMemory]
+    private let memoryEpoch: Int64
     private var decidedFor: Set<DeviceID> = []
     private var clientTokens: [DeviceID: [UInt8]] = [:]
-    /// The devices whose requests changed records: the zone is pushed to all others. Empty: no push is due.
+    /// The lives whose requests changed records: the zone is pushed to all others. Empty: no push is due.
     package private(set) var movedBy: Set<DeviceID> = []
 
     package init(snapshot: ZoneSnapshot, store: StoreIncarnation, limits: Limits) {
@@ -23,6 +25,7 @@ package final class ZoneOverlay {
         missing = .missingZone(snapshot.lastRemoval)
         self.limits = limits
         memories = snapshot.memories
+        memoryEpoch = snapshot.memoryEpoch
         table = ZoneTable(snapshot, store: store)
     }
 
@@ -38,10 +41,10 @@ package final class ZoneOverlay {
     ) -> Result<RecordsOutcome, FailureReason> {
         precondition(request.zoneName == key.name)
         if let reason = request.refusal(within: limits) { return .failure(reason) }
-        let device = request.memoryDevice
-        switch (memories[device] ?? RequestMemory()).recall(request.id, now: now, limits: limits) {
+        let life = request.memoryLife
+        switch (memories[life] ?? RequestMemory()).recall(request.id, epoch: memoryEpoch, limits: limits) {
         case .remembered(let bytes): return remembered(bytes, of: request)
-        case .tooOld: return .failure(.requestTooOld)
+        case .forgotten: return .failure(.requestForgotten)
         case .unseen: break
         }
         // Taken out, so that it is changed where it is: the records of a group are not copied for each request.
@@ -49,9 +52,9 @@ package final class ZoneOverlay {
         defer { self.table = table }
         let changeNumber = table.changeNumber
         let outcome = Self.decide(request, on: &table, use: use, limits: limits, now: now)
-        if table.changeNumber > changeNumber { movedBy.insert(request.id.device) }
-        memories[device, default: RequestMemory()].remember(outcome.encoded, of: request.id, limits: limits)
-        decidedFor.insert(device)
+        if table.changeNumber > changeNumber { movedBy.insert(request.id.life) }
+        memories[life, default: RequestMemory()].remember(outcome.encoded, of: request.id, limits: limits)
+        decidedFor.insert(life)
         if !request.clientToken.isEmpty { clientTokens[request.id.device] = request.clientToken }
         return .success(outcome)
     }

@@ -15,8 +15,10 @@ package struct ZoneRead: Sendable {
     package let holderNames: [String]
     /// Records to which deleteSelf references are saved: how many there are already matters; sorted, each once.
     package let referenceTargets: [String]
-    /// Devices whose remembered requests matter; sorted, each once.
-    package let devices: [DeviceID]
+    /// Lives of devices whose remembered requests matter; sorted, each once.
+    package let lives: [DeviceID]
+    /// Whether a request was sent before: then what is not remembered must be told from what is forgotten.
+    package var hasRepeats = false
     /// Assets that saves name; by hash, each once.
     package let assets: [FieldAsset]
     /// Whether it must be known which keys the zone has: only where saves bring encrypted values.
@@ -28,7 +30,7 @@ package struct ZoneRead: Sendable {
 
     package init(
         key: ZoneKey, recordNames: [String], parentNames: [String], newParentNames: [String] = [],
-        holderNames: [String] = [], referenceTargets: [String] = [], devices: [DeviceID],
+        holderNames: [String] = [], referenceTargets: [String] = [], lives: [DeviceID],
         assets: [FieldAsset] = [], needsZoneKeys: Bool = false, users: [UserID] = []
     ) {
         self.key = key
@@ -37,16 +39,17 @@ package struct ZoneRead: Sendable {
         self.newParentNames = newParentNames
         self.holderNames = holderNames
         self.referenceTargets = referenceTargets
-        self.devices = devices
+        self.lives = lives
         self.assets = assets
         self.needsZoneKeys = needsZoneKeys
         self.users = users
     }
 
-    /// Whether nothing matters but the zone with its keys, records by name and what is remembered of requests: so with most
-    /// saves.
+    /// Whether nothing matters but the zone with its keys, records by name and what is remembered of requests, which come
+    /// for the first time: so with most saves.
     package var isPlain: Bool {
         parentNames.isEmpty && newParentNames.isEmpty && referenceTargets.isEmpty && assets.isEmpty && users.isEmpty
+            && !hasRepeats
     }
 
     /// Where cascades may begin: all that refers to these, and all that refers to that, must be known, and the
@@ -81,7 +84,11 @@ package struct ZoneSnapshot: Sendable {
     package var referenceCounts: [String: Int] = [:]
     /// The container's own limit for them; nil: `Limits.referencesMax`.
     package var referencesMax: Int?
+    /// By life.
     package var memories: [DeviceID: RequestMemory]
+    /// The store's memory epoch when ``memories`` was read; 0 where they are known without a read, which serves first
+    /// sendings alone.
+    package var memoryEpoch: Int64 = 0
     /// Which schema holds for the zone's records; nil where that was not asked for.
     package var schema: SchemaStamp?
     /// Those of the ``ZoneRead/assets`` that have been uploaded to the database.
@@ -120,7 +127,7 @@ package struct ZoneChanges: Sendable {
     package let byteGrowth: Int64
     /// What is kept beside the records to find them (``IndexColumn``), by record name; most have none.
     package var indexColumns: [String: String] = [:]
-    /// Rows of request memory to insert or replace.
+    /// Rows of request memory to insert or replace, by life.
     package let memories: [DeviceID: RequestMemory]
     /// Which deleteSelf references are held now.
     package let references: ReferenceChanges

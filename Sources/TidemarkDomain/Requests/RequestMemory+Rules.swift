@@ -13,24 +13,30 @@ package enum RequestRecall: Sendable, Equatable {
     case unseen
     /// It has, and this is the encoded outcome.
     case remembered([UInt8])
-    /// It may have, and what became of it may be forgotten: to decide it now could apply it twice.
-    case tooOld
+    /// It may have, and what became of it may be forgotten. To decide it now could apply it twice.
+    case forgotten
 }
 
 extension RequestMemory {
-    /// - Parameter now: the server's clock, to which the device keeps when it dates its requests.
-    package func recall(_ id: RequestID, now: Timestamp, limits: Limits) -> RequestRecall {
-        if let outcome = outcomes[id.counter] { return .remembered(outcome) }
-        if id.counter < lowestCounter { return .tooOld }
-        let oldest = now.milliseconds - limits.requestMemoryMilliseconds
-        return id.issuedAt.milliseconds < oldest ? .tooOld : .unseen
+    /// Age is measured in the store's own epochs: a memory is cleared no sooner than `Limits.memoryEpochsKept` epochs after
+    /// it was written, and it was written no sooner than the request was first sent.
+    ///
+    /// - Parameter epoch: the store's memory epoch, read in the same snapshot as this memory.
+    package func recall(_ id: RequestID, epoch: Int64, limits: Limits) -> RequestRecall {
+        if let outcome = outcomes[id.counter] {
+            // Somebody else lives the same life, such as a copy of a running machine. This request was never decided.
+            return id.isFirstSending ? .forgotten : .remembered(outcome)
+        }
+        if id.counter < lowestCounter { return .forgotten }
+        let isMemoryWhole = id.epoch > epoch - limits.memoryEpochsKept && id.epoch <= epoch
+        return id.isRepeated && !isMemoryWhole ? .forgotten : .unseen
     }
 
     /// Takes in one outcome more, and drops those that the device no longer waits for.
     ///
     /// Bounded whatever the device says it waits for: past `requestsInFlightMax` outcomes or `requestMemoryBytesMax` bytes
-    /// the oldest are forgotten, but never the new one. A request whose outcome is forgotten is refused when repeated,
-    /// not applied again.
+    /// the oldest are forgotten, but never the new one. A request whose outcome is forgotten is not applied again when it
+    /// is repeated.
     package mutating func remember(_ outcome: [UInt8], of id: RequestID, limits: Limits) {
         outcomes[id.counter] = outcome
         forget(below: max(lowestCounter, id.lowestUnanswered))

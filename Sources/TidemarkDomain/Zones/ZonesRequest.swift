@@ -43,34 +43,39 @@ package struct ZonesSnapshot: Sendable {
     /// How many living zones the database has (`Limits.zonesMax`).
     package var zoneCount: Int
     package var memory: RequestMemory?
+    /// The store's memory epoch when ``memory`` was read.
+    package var memoryEpoch: Int64
 
-    package init(zones: [String: ZoneState] = [:], zoneCount: Int = 0, memory: RequestMemory? = nil) {
+    package init(
+        zones: [String: ZoneState] = [:], zoneCount: Int = 0, memory: RequestMemory? = nil, memoryEpoch: Int64 = 0
+    ) {
         self.zones = zones
         self.zoneCount = zoneCount
         self.memory = memory
+        self.memoryEpoch = memoryEpoch
     }
 }
 
-/// What is written: new zones by name, ends of living ones, and the device's memory.
+/// What is written: new zones by name, ends of living ones, and the memory of the device's life.
 package struct ZonesChanges: Sendable {
     package var created: [String]
     /// Those of them that are encrypted as a whole.
     package var createdPerZone: Set<String>
     package var removed: [ZoneID]
     package var removalReason: ZoneRemovalReason
-    package var device: DeviceID
+    package var life: DeviceID
     package var memory: RequestMemory
 
     package init(
         created: [String], createdPerZone: Set<String> = [], removed: [ZoneID],
-        removalReason: ZoneRemovalReason = .deleted, device: DeviceID,
+        removalReason: ZoneRemovalReason = .deleted, life: DeviceID,
         memory: RequestMemory
     ) {
         self.created = created
         self.createdPerZone = createdPerZone
         self.removed = removed
         self.removalReason = removalReason
-        self.device = device
+        self.life = life
         self.memory = memory
     }
 }

@@ -5,7 +5,7 @@
 //  2. tooManyItems     R-155
 //  3. itemRepeated     as R-116: a zone twice, be it once to create and once to delete
 // then from the database's memory: a remembered request gets its outcome again, or
-//  4. requestTooOld
+//  4. requestForgotten
 // For one zone, the others unaffected:
 //  5. zoneIsDefault    R-032, deletes only; to create it is to find it there
 //  6. zoneNameInvalid  R-020
@@ -31,13 +31,13 @@ extension ZonesRequest {
     /// - Returns: one entry an item, or why the request as a whole is refused; and what has to be written, nil if
     ///   nothing: the request is refused, or remembered.
     package func decide(
-        on snapshot: ZonesSnapshot, limits: Limits, now: Timestamp
+        on snapshot: ZonesSnapshot, limits: Limits
     ) -> (outcome: Result<ZonesOutcome, FailureReason>, changes: ZonesChanges?) {
         if let reason = refusal(within: limits) { return (.failure(reason), nil) }
         var memory = snapshot.memory ?? RequestMemory()
-        switch memory.recall(id, now: now, limits: limits) {
+        switch memory.recall(id, epoch: snapshot.memoryEpoch, limits: limits) {
         case .remembered(let bytes): return (remembered(bytes), nil)
-        case .tooOld: return (.failure(.requestTooOld), nil)
+        case .forgotten: return (.failure(.requestForgotten), nil)
         case .unseen: break
         }
         let (outcome, created) = decideItems(on: snapshot, limits: limits)
@@ -45,7 +45,7 @@ extension ZonesRequest {
         let removed = deletes.filter { $0 != ZoneName.default }.compactMap { snapshot.zones[$0]?.id }
         let changes = ZonesChanges(
             created: created, createdPerZone: Set(created.filter { encryptionScopes[$0] == .perZone }),
-            removed: removed.sorted(), device: id.device,
+            removed: removed.sorted(), life: id.life,
             memory: memory)
         return (.success(outcome), changes)
     }

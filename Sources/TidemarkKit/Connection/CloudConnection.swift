@@ -48,7 +48,9 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         lane = TransferLane { scheduler.now }
         self.transport = transport
         self.scheduler = scheduler
-        state = Mutex(State(machine: ConnectionMachine(hello: hello)))
+        var machine = ConnectionMachine(hello: hello)
+        machine.begin(life: scheduler.randomBytes16())
+        state = Mutex(State(machine: machine))
     }
 
     deinit {
@@ -56,7 +58,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     }
 
     private var moment: ConnectionMachine.Moment {
-        ConnectionMachine.Moment(monotonic: scheduler.now, wallClock: scheduler.wallClockMilliseconds)
+        ConnectionMachine.Moment(monotonic: scheduler.now, withSleep: scheduler.nowWithSleep)
     }
 
     // MARK: For requests
@@ -268,6 +270,12 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
             if let waiter = state.waiters.removeValue(forKey: id) { return (waiter, result) }
         case .limitChunks(let byteCount):
             lane.limitChunks(to: byteCount)
+        case .renewLife:
+            state.machine.begin(life: scheduler.randomBytes16())
+        case .replaceDevice:
+            let device = scheduler.randomBytes16()
+            state.machine.replace(device: device)
+            state.notifications.append(.deviceReplaced(device))
         case .notify(let notification):
             state.notifications.append(notification)
         }
@@ -287,7 +295,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
                 switch notification {
                 case .connected: onStanding(false)
                 case .refused(.notAuthenticated): onStanding(true)
-                case .refused, .disconnected, .push: break
+                case .refused, .disconnected, .push, .deviceReplaced: break
                 }
                 for observer in observers { tell(observer, notification) }
             }
@@ -300,6 +308,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         case .disconnected: observer.disconnected()
         case .refused(let code): observer.refused(CKError.Code(code))
         case .push(let push): observer.pushed(push)
+        case .deviceReplaced(let device): observer.deviceReplaced(by: device)
         }
     }
 }
@@ -312,4 +321,8 @@ package protocol CloudConnectionObserver: AnyObject, Sendable {
     /// The server does not want this device: its credential, its container or its version.
     func refused(_ code: CKError.Code)
     func pushed(_ push: WirePush)
+    /// Another device has the identity that this one had: it is to keep this new one in its place.
+    ///
+    /// - Parameter device: 16 bytes.
+    func deviceReplaced(by device: [UInt8])
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 internal import SwiftProtobuf
 internal import TidemarkWire
 
 /// What a device's connection does next, as a function of what happened: no socket, no clock, no task.
 ///
 /// It keeps the requests that wait for an answer, in the order in which they were made. A request that changes data gets a
-/// number when it is first sent; after a cut it is sent again with the same bytes, so that the server can tell (R-157).
+/// number when it is first sent. After a cut it is sent again with the same number, so that the server can tell (R-157).
 struct ConnectionMachine {
     enum State: Equatable {
         /// Nobody needs a connection yet.
@@ -20,14 +21,15 @@ struct ConnectionMachine {
         case stopped
     }
 
-    /// When something happens, on both clocks.
+    /// When something happens, on two clocks that nobody can set.
     struct Moment {
+        /// Stands still while the machine sleeps, as timers do.
         let monotonic: Duration
-        /// Milliseconds since 1970.
-        let wallClock: Int64
+        /// Goes on meanwhile.
+        let withSleep: Duration
 
         func later(by duration: Duration) -> Moment {
-            Moment(monotonic: monotonic + duration, wallClock: wallClock + Int64(duration / .milliseconds(1)))
+            Moment(monotonic: monotonic + duration, withSleep: withSleep + duration)
         }
     }
 
@@ -39,6 +41,10 @@ struct ConnectionMachine {
         case wakeUp(after: Duration)
         /// Parts of assets may have so many bytes at this server.
         case limitChunks(Int)
+        /// Give the device a new life, by ``ConnectionMachine/begin(life:)``.
+        case renewLife
+        /// Give the device a new identity, by ``ConnectionMachine/replace(device:)``.
+        case replaceDevice
         case answer(UInt64, Result<WireServerEnvelope, RequestFailure>)
         case notify(Notification)
     }
@@ -50,6 +56,8 @@ struct ConnectionMachine {
         case disconnected
         case refused(WireErrorCode)
         case push(WirePush)
+        /// Another device has the identity that this one had. This is the new one, to be kept (R-355).
+        case deviceReplaced([UInt8])
     }
 
     /// Why there is no answer.
@@ -81,10 +89,11 @@ struct ConnectionMachine {
         var isIdentification = false
         /// A part of an upload: large, and another server may be elsewhere, so that it is not sent again after a cut.
         var isPart = false
-        /// Nil once it has been encoded.
+        /// Nil once it has been encoded and need not be again.
         var make: (@Sendable (WireRequestStamp?) -> WireClientEnvelope)?
         var bytes: [UInt8] = []
-        var counter: UInt64 = 0
+        /// Of a change that was sent.
+        var stamp: WireRequestStamp?
         var isSentOnThisChannel = false
         var wasSent = false
     }
@@ -100,7 +109,8 @@ struct ConnectionMachine {
     /// Ids in the order in which they were made; growing.
     private var order: [UInt64] = []
     private var nextID: UInt64 = 1
-    private var nextCounter: UInt64 = 0
+    /// Of the requests of this life that change data.
+    private var nextCounter: UInt64 = 1
     private var failures = 0
     private var lastAttempt: Duration?
     /// Another attempt follows at once if the one under way fails: it began before there was reason to try again.
@@ -108,13 +118,11 @@ struct ConnectionMachine {
     private var wasConnected = false
     /// How many channels have come to an end.
     private(set) var cutCount = 0
-    /// The server's clock minus ours when Hello was answered, in milliseconds.
-    private var serverTimeOffset: Int64 = 0
     private var inFlightMax = 64
     private var keepsConnection = false
-    /// When the wait after a failed attempt is over: on one clock or the other.
+    /// When the wait after a failed attempt is over: on the clock that gets there first.
     private var waitEnd: Moment?
-    /// Until then the server wants no requests (R-374): on one clock or the other.
+    /// Until then the server wants no requests (R-374): on the clock that gets there first.
     private var silenceEnd: Moment?
     /// When the clocks are looked at next; timers of earlier waits come before.
     private var lookDue = Duration.zero
@@ -249,9 +257,39 @@ struct ConnectionMachine {
         case (_, .push(let push)):
             return [.notify(.push(push))]
         default:
-            if case .failure(let failure) = envelope.answer { noteThrottling(failure, now: now) }
+            if case .failure(let failure) = envelope.answer {
+                noteThrottling(failure, now: now)
+                if isLifeShared(failure, envelope.id) { return endLife() }
+            }
             return finish(envelope.id, .success(envelope)) + sendWaiting(now: now)
         }
+    }
+
+    // MARK: Lives and identities (R-157, R-355)
+
+    /// From now on requests are of this life, and counted anew. The server hears of it with the next Hello.
+    mutating func begin(life: [UInt8]) {
+        hello.life = Data(life)
+        nextCounter = 1
+    }
+
+    /// From now on the device has this identity. The server hears of it with the next Hello.
+    mutating func replace(device: [UInt8]) {
+        hello.device = Data(device)
+    }
+
+    /// Whether the server had an outcome already for a request that is sent for the first time. Then somebody else lives this
+    /// life too, such as a copy of a running machine.
+    private func isLifeShared(_ failure: WireFailure, _ id: UInt64) -> Bool {
+        guard failure.code == .serverResponseLost, let stamp = requests[id]?.stamp else { return false }
+        return !stamp.repeated
+    }
+
+    /// What was sent in this life cannot be asked for any more: its names may be another's. Whoever asked is told that the
+    /// answer is lost, reads, and sends again (R-514).
+    private mutating func endLife() -> [Action] {
+        let sent = order.filter { requests[$0]?.stamp != nil }
+        return sent.flatMap { finish($0, .failure(RequestFailure(code: .answerLost))) } + [.renewLife, .closeChannel]
     }
 
     // MARK: Throttling (R-374)
@@ -269,7 +307,7 @@ struct ConnectionMachine {
 
     /// How long nothing must be sent; nil if anything may.
     private func silence(now: Moment) -> Duration? {
-        guard let end = silenceEnd, now.monotonic < end.monotonic, now.wallClock < end.wallClock else { return nil }
+        guard let end = silenceEnd, now.monotonic < end.monotonic, now.withSleep < end.withSleep else { return nil }
         return end.monotonic - now.monotonic
     }
 
@@ -285,14 +323,12 @@ struct ConnectionMachine {
         wasConnected = true
         userRecordName = answer.userRecordName
         greeting.hello = answer
-        serverTimeOffset = answer.serverTime - now.wallClock
         if answer.limits.requestsInFlightMax > 0 {
             inFlightMax = min(inFlightMax, Int(answer.limits.requestsInFlightMax))
         }
-        // A device that starts again goes on with higher numbers than it ever used: it begins at the server's time.
-        nextCounter = max(nextCounter, UInt64(clamping: answer.serverTime) << 10)
         let chunkBytesMax = Int(answer.limits.assetChunkBytesMax)
         return (chunkBytesMax > 0 ? [.limitChunks(chunkBytesMax)] : [])
+            + (answer.deviceTaken ? [.replaceDevice] : [])
             + [.notify(.connected(userRecordName: answer.userRecordName))]
             + sendWaiting(now: now)
     }
@@ -354,8 +390,8 @@ struct ConnectionMachine {
         return actions + [look(after: wait, now: now)]
     }
 
-    /// How long the wait after a failed attempt goes on without a look at the clocks. While a laptop sleeps its monotonic
-    /// clock stands still, and with it the timer; its wall clock does not.
+    /// How long the wait after a failed attempt goes on without a look at the clocks. While a laptop sleeps its timers stand
+    /// still.
     private static let lookInterval: Duration = .seconds(2)
 
     /// Time to look whether the wait after a failed attempt is over, or the server's silence.
@@ -363,7 +399,7 @@ struct ConnectionMachine {
         if state == .open { return sendWaiting(now: now) }
         guard state == .waiting, now.monotonic >= lookDue, let end = waitEnd else { return [] }
         let rest = end.monotonic - now.monotonic
-        if rest <= .zero || now.wallClock >= end.wallClock { return connect(now: now) }
+        if rest <= .zero || now.withSleep >= end.withSleep { return connect(now: now) }
         return [look(after: rest, now: now)]
     }
 
@@ -416,7 +452,7 @@ struct ConnectionMachine {
                 continue
             }
             guard inFlight < inFlightMax else { break }
-            let bytes = encodeForSending(id, now: now)
+            let bytes = encodeForSending(id)
             if let refusal = refusal(ofMessageWith: bytes.count) {
                 actions += finish(id, .failure(refusal))
                 continue
@@ -440,30 +476,35 @@ struct ConnectionMachine {
                 """)
     }
 
-    private mutating func encodeForSending(_ id: UInt64, now: Moment) -> [UInt8] {
+    private mutating func encodeForSending(_ id: UInt64) -> [UInt8] {
         guard var request = requests[id] else { return [] }
+        var bytes = request.bytes
         if let make = request.make {
-            var stamp: WireRequestStamp?
-            if request.isChange {
-                request.counter = nextCounter
-                nextCounter += 1
-                var new = WireRequestStamp()
-                new.counter = request.counter
-                new.lowestUnanswered =
-                    order.lazy.compactMap { [requests] in requests[$0] }.filter { $0.isChange && $0.counter > 0 }
-                    .map(\.counter).min() ?? request.counter
-                new.issuedAt = now.wallClock + serverTimeOffset
-                stamp = new
-            }
-            var envelope = make(stamp)
+            if request.isChange { request.stamp = stamp(for: request) }
+            var envelope = make(request.stamp)
             envelope.id = id
-            request.bytes = Self.encode(envelope)
-            request.make = nil
+            bytes = Self.encode(envelope)
+            // A change that is sent again says so: it is made once more then, which is rare.
+            if !request.isChange { (request.make, request.bytes) = (nil, bytes) }
         }
         request.isSentOnThisChannel = true
         request.wasSent = true
         requests[id] = request
-        return request.bytes
+        return bytes
+    }
+
+    private mutating func stamp(for request: Request) -> WireRequestStamp {
+        if var stamp = request.stamp {
+            stamp.repeated = true
+            return stamp
+        }
+        var stamp = WireRequestStamp()
+        stamp.counter = nextCounter
+        nextCounter += 1
+        stamp.lowestUnanswered =
+            order.lazy.compactMap { [requests] in requests[$0]?.stamp?.counter }.min() ?? stamp.counter
+        stamp.epoch = greeting.hello.memoryEpoch
+        return stamp
     }
 
     private static func encode(_ envelope: WireClientEnvelope) -> [UInt8] {

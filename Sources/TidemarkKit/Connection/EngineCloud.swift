@@ -260,6 +260,11 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         observer?.cloudDidReceivePush(zoneIDs: push.zones.map(CKRecordZone.ID.init))
     }
 
+    func deviceReplaced(by device: [UInt8]) {
+        Self.log.info("another device has this identity, such as a copy: this one takes a new one")
+        state.withLock { $0.observer }?.cloudDidReplaceDevice(by: device)
+    }
+
     // MARK: CredentialObserver
 
     func credentialChanged() {

@@ -31,6 +31,9 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
 
     func disconnected() {}
 
+    /// Plain calls have a device for as long as the process runs: nothing is kept.
+    func deviceReplaced(by device: [UInt8]) {}
+
     func refused(_ code: CKError.Code) {}
 
     func pushed(_ push: WirePush) {

@@ -14,6 +14,7 @@ package final class GlobalScheduler: Scheduler {
 
     package init() {}
 
+    /// NB: this clock goes on while the machine sleeps.
     package var now: Duration { ContinuousClock.now - start }
 
     package var wallClockMilliseconds: Int64 {

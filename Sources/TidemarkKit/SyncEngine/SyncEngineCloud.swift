@@ -97,6 +97,11 @@ package protocol SyncEngineCloudObserver: AnyObject, Sendable {
     /// Somebody has signed in or out, or their credential has become good or bad: time to ask
     /// ``SyncEngineCloud/currentUser()``.
     func cloudDidChangeAccount()
+
+    /// Another device has the identity that this engine had, such as a copy of it. From now on this one has another.
+    ///
+    /// - Parameter identity: 16 bytes, to be kept.
+    func cloudDidReplaceDevice(by identity: [UInt8])
 }
 
 /// What became of zones saved and deleted.
@@ -175,8 +180,8 @@ package struct SyncEngineHost: Sendable {
     /// Makes the cloud of one engine. Must not block.
     ///
     /// - Parameters:
-    ///   - deviceIdentity: 16 random bytes, kept in the engine's state. They outlive the process, and an old
-    ///     state may be used again: what numbers requests under this identity must not begin anew.
+    ///   - deviceIdentity: 16 random bytes, kept in the engine's state. They outlive the process, and a state may be
+    ///     used by two engines at a time: what names requests must differ in each.
     ///   - returningUser: the record name of the user whose saved state the engine goes on from, if there was one. The app may
     ///     have stored more of this user's than that state knows of: what it fetched without a token may have ended since. Of
     ///     anybody else it has stored nothing, and is to hear of no ends.

@@ -58,7 +58,7 @@ final class SyncEngineDriver: Sendable {
         let host = configuration.host ?? configuration.database.syncEngineHost
         var snapshot =
             configuration.stateSerialization?.snapshot
-            ?? SyncEngineSnapshot(deviceIdentity: Self.newDeviceIdentity(host.scheduler))
+            ?? SyncEngineSnapshot(deviceIdentity: host.scheduler.randomBytes16())
         cloud = host.makeCloud(snapshot.deviceIdentity, snapshot.user?.recordName)
         scheduler = host.scheduler
         atWork = host.atWork
@@ -76,10 +76,6 @@ final class SyncEngineDriver: Sendable {
         }
         guarded = Locked(
             Guarded(machine: machine, delegate: configuration.delegate, dice: scheduler.randomBits()))
-    }
-
-    private static func newDeviceIdentity(_ scheduler: any Scheduler) -> [UInt8] {
-        (0..<2).flatMap { _ in withUnsafeBytes(of: scheduler.randomBits().bigEndian, Array.init) }
     }
 
     private static func firstMoment(_ scheduler: any Scheduler) -> SyncEngineMoment {
@@ -404,5 +400,9 @@ extension SyncEngineDriver: SyncEngineCloudObserver {
 
     func cloudDidChangeAccount() {
         update { $0.accountHinted(at: $1) }
+    }
+
+    func cloudDidReplaceDevice(by identity: [UInt8]) {
+        update { $0.deviceReplaced(by: identity, at: $1) }
     }
 }

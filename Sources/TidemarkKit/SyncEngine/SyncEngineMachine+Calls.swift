@@ -208,6 +208,13 @@ extension SyncEngineMachine {
         operation = .fetch(fetch)
     }
 
+    /// this engine and another began from one state. What is pending stays, and so do the tokens: they say what the app
+    /// has.
+    mutating func deviceReplaced(by identity: [UInt8], at moment: SyncEngineMoment) {
+        snapshot.deviceIdentity = identity
+        noteChange(at: moment)
+    }
+
     /// I-4: after a gap the engine fetches, since pushes may have been lost; and what waits for a network waits no
     /// longer.
     mutating func connectivityChanged(isOnline: Bool, at moment: SyncEngineMoment) {

@@ -209,6 +209,11 @@ extension SyncEngineMachine {
             schedule.fetchesBeforeSend = false
             return
         }
+        // Calls that waited for it cannot go on.
+        if schedule.fetchesBeforeSend {
+            outbox.append(contentsOf: sendCalls.map { .finish($0.id, .failure(error)) })
+            sendCalls = []
+        }
         //
         let retryAt = moment.now + schedule.fetchBackoff.nextDelay(after: error, at: moment)
         if automaticallySync { schedule.fetchDue = retryAt }

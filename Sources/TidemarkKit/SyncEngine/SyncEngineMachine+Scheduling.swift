@@ -14,7 +14,7 @@ struct SyncEngineSchedule: Sendable {
     var subscriptionDue: Duration? = .zero
     /// The server asked for silence until then.
     var throttledUntil: Duration?
-    /// After an answer was lost: what the server has is fetched before more is sent.
+    /// After an answer was lost, be it with the process that waited for it: what the server has is fetched before more is sent.
     var fetchesBeforeSend = false
     /// After `cancelOperations`: nothing is begun until there is a change, a push or a call.
     var isSuspended = false
@@ -66,6 +66,12 @@ extension SyncEngineMachine {
             let first = fetchCalls.removeFirst()
             beginFetch(reason: .manual, options: first.options, callers: [first.id], at: moment)
             joinFetchCalls()
+            return true
+        }
+        if !sendCalls.isEmpty, schedule.fetchesBeforeSend {
+            // What the server has of the changes whose answer was lost comes first, so that the app does not meet itself as a
+            // conflict.
+            beginFetch(reason: .scheduled, options: .init(), at: moment)
             return true
         }
         if !sendCalls.isEmpty {

@@ -168,12 +168,12 @@ extension SyncEngineMachine {
     private mutating func retrySend(after error: CKError, _ send: SyncEngineSend, at moment: SyncEngineMoment) {
         let retryAt = moment.now + schedule.sendBackoff.nextDelay(after: error, at: moment)
         noteFailure(error, retryAt: retryAt, at: moment)
+        // What was lost may have been done: its outcome is fetched first, so that the app does not meet itself as a
+        // conflict.
+        if send.lostAnswer { schedule.fetchesBeforeSend = true }
         guard automaticallySync else { return }
         planSend(at: retryAt, after: send)
         guard send.lostAnswer else { return }
-        // What was lost may have been done: its outcome is fetched first, so that the app does not meet itself as a
-        // conflict.
-        schedule.fetchesBeforeSend = true
         schedule.fetchDue = min(retryAt, schedule.fetchDue ?? retryAt)
     }
 

@@ -61,6 +61,8 @@ struct SyncEngineMachine: Sendable {
         self.automaticallySync = automaticallySync
         wantedSubscriptionID = subscriptionID
         schedule = SyncEngineSchedule(startDue: moment.now + SyncEngineLimits.startDelay)
+        // What was under way when the last process ended may have been carried out.
+        schedule.fetchesBeforeSend = snapshot.hasInFlight
         self.snapshot.restoreInFlight()
     }
 

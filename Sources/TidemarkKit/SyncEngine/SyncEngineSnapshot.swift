@@ -31,6 +31,8 @@ struct SyncEngineSnapshot: Sendable {
         self.deviceIdentity = deviceIdentity
     }
 
+    var hasInFlight: Bool { !inFlightRecords.isEmpty || !inFlightZones.isEmpty }
+
     /// what was in flight when the process ended may not have arrived.
     mutating func restoreInFlight() {
         pendingRecords.restore(inFlightRecords)

@@ -25,9 +25,8 @@ extension CloudService {
         // A device that no client is, and another each time: nobody can have used its requests up. Of servers that do so at
         // once the first one makes it, the others find it made.
         let device = DeviceID(high: scheduler.randomBits(), low: scheduler.randomBits())
-        let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         let request = RecordsRequest(
-            id: RequestID(device: device, counter: 1, lowestUnanswered: 1, issuedAt: now), zoneName: ZoneName.default,
+            id: RequestID(device: device, counter: 1, lowestUnanswered: 1), zoneName: ZoneName.default,
             saves: [save], deletes: [], policy: .ifServerRecordUnchanged, isAtomic: false, user: user, access: access)
         _ = await modifyRecords(in: database, [request])
     }

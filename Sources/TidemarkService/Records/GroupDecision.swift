@@ -55,8 +55,8 @@ struct GroupDecision: Sendable {
         let notices = zip(keys, overlays).compactMap { key, overlay -> ZoneNotice? in
             guard let first = overlay.movedBy.first else { return nil }
             // Where several devices changed the zone each of them is told, as is everybody else.
-            let device = overlay.movedBy.count == 1 ? first : .nobody
-            return ZoneNotice(database: key.database, device: device, zoneName: key.name)
+            let life = overlay.movedBy.count == 1 ? first : .nobody
+            return ZoneNotice(database: key.database, life: life, zoneName: key.name)
         }
         moved = ZonesMoved(notices, news: news)
     }

@@ -169,6 +169,7 @@ private struct KnownZone {
     /// what is known would cost a round trip more, not less.
     var isTrusted: Bool
     private var records: [String: RecordState] = [:]
+    /// By life.
     private var memories: [DeviceID: RequestMemory] = [:]
     /// Keys that the zone has; others may have come since, but none goes while the zone lives.
     private var zoneKeyIDs: Set<[UInt8]> = []
@@ -207,9 +208,9 @@ private struct KnownZone {
         snapshot.zoneKeyIDs = zoneKeyIDs
         if !isWhole { unknownNames = read.recordNames.filter { records[$0] == nil } }
         snapshot.records = unknownNames.isEmpty ? records : records(named: read.recordNames)
-        for device in read.devices {
-            if let memory = memories[device] {
-                snapshot.memories[device] = memory
+        for life in read.lives {
+            if let memory = memories[life] {
+                snapshot.memories[life] = memory
             } else if !isWhole {
                 return nil
             }
@@ -224,14 +225,14 @@ private struct KnownZone {
     mutating func learn(_ read: ZoneRead, _ snapshot: ZoneSnapshot, _ changes: ZoneChanges) {
         for (name, record) in snapshot.records where snapshot.unread[name] == nil { keep(record) }
         zoneKeyIDs.formUnion(snapshot.zoneKeyIDs)
-        // A device of which nothing is remembered is known to be one.
-        for device in read.devices { keep(snapshot.memories[device] ?? RequestMemory(), of: device) }
+        // A life of which nothing is remembered is known to be one.
+        for life in read.lives { keep(snapshot.memories[life] ?? RequestMemory(), of: life) }
         follow(changes)
     }
 
     mutating func follow(_ changes: ZoneChanges) {
         for record in changes.records { keep(record) }
-        for (device, memory) in changes.memories { keep(memory, of: device) }
+        for (life, memory) in changes.memories { keep(memory, of: life) }
         state.changeNumber = changes.changeNumber
         writeNumber += 1
     }
@@ -247,8 +248,8 @@ private struct KnownZone {
         byteCount += Self.byteCount(of: record) - (old.map(Self.byteCount) ?? 0)
     }
 
-    private mutating func keep(_ memory: RequestMemory, of device: DeviceID) {
-        let old = memories.updateValue(memory, forKey: device)
+    private mutating func keep(_ memory: RequestMemory, of life: DeviceID) {
+        let old = memories.updateValue(memory, forKey: life)
         byteCount += Self.byteCount(of: memory) - (old.map(Self.byteCount) ?? 0)
     }
 

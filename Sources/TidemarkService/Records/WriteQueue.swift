@@ -80,20 +80,20 @@ struct WriteQueue {
 
     private struct Identity: Hashable {
         let key: ZoneKey
-        let device: DeviceID
+        let life: DeviceID
         let counter: UInt64
         let user: UserID
 
         init(key: ZoneKey, request: RecordsRequest) {
             self.key = key
-            device = request.id.device
+            life = request.id.life
             counter = request.id.counter
             user = request.user
         }
 
-        /// Different requests of one device in one zone differ in their counters, which is enough to tell most apart.
+        /// Different requests of one life in one zone differ in their counters, which is enough to tell most apart.
         func hash(into hasher: inout Hasher) {
-            hasher.combine(device.low)
+            hasher.combine(life.low)
             hasher.combine(counter)
         }
     }
@@ -134,7 +134,10 @@ struct WriteQueue {
         guard !isStopped else { return .refused(.storeUnavailable) }
         let key = ZoneKey(database: database, name: request.zoneName)
         let identity = Identity(key: key, request: request)
-        if let ticket = tickets[identity] { return .joined(ticket) }
+        if let ticket = tickets[identity] {
+            // Two first sendings with one name come from two who live the same life: they are two requests.
+            return request.id.isFirstSending ? .refused(.requestForgotten) : .joined(ticket)
+        }
         let bytes = request.fieldsByteCount
         guard requestCount < settings.requestsMax, bytes <= settings.bytesMax - byteCount else {
             return .refused(.tooManyRequests)

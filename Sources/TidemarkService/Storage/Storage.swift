@@ -17,8 +17,17 @@ package import TidemarkDomain
 ///
 /// Nothing here decides: rules are pure functions in TidemarkDomain.
 package protocol Storage: AnyObject, Sendable {
-    /// The life of the store that is going on.
-    func incarnation() async throws(StorageError) -> StoreIncarnation
+    /// The life of the store that is going on, and its memory epoch.
+    func standing() async throws(StorageError) -> StoreStanding
+
+    /// Begins the next memory epoch and clears the memories of requests that are too old for it.
+    ///
+    /// - Parameters:
+    ///   - age: how long the present epoch must have lasted by the store's own clock; else nothing is done. A clock that was
+    ///     set can make an epoch too short or too long, which makes more or fewer memories, and does no harm.
+    ///   - kept: a memory is cleared when it was written so many epochs ago, or earlier.
+    /// - Returns: whether there is a new epoch.
+    func advanceMemoryEpoch(after age: Duration, keeping kept: Int64) async throws(StorageError) -> Bool
 
     // MARK: Accounts and containers
 
@@ -140,7 +149,7 @@ package protocol Storage: AnyObject, Sendable {
 
     /// Opens a transaction on the database's row, and locks the living zones among `names` as well.
     func beginZonesWrite(
-        in database: DatabaseID, names: [String], device: DeviceID
+        in database: DatabaseID, names: [String], life: DeviceID
     ) async throws(StorageError) -> any ZonesTransaction
 
     /// Living zones, by id.
@@ -239,6 +248,23 @@ package protocol Storage: AnyObject, Sendable {
     func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64]
 }
 
+extension Storage {
+    /// The life of the store that is going on.
+    package func incarnation() async throws(StorageError) -> StoreIncarnation { try await standing().incarnation }
+}
+
+/// What holds for a whole store.
+package struct StoreStanding: Sendable, Equatable {
+    package let incarnation: StoreIncarnation
+    /// Counts how often outcomes of requests were forgotten, from 1.
+    package let memoryEpoch: Int64
+
+    package init(incarnation: StoreIncarnation, memoryEpoch: Int64) {
+        self.incarnation = incarnation
+        self.memoryEpoch = memoryEpoch
+    }
+}
+
 /// Zones that are locked, and what was read of them. Ends by ``commit(_:)`` or ``rollback()``, exactly one of them.
 package protocol WriteTransaction: AnyObject, Sendable {
     /// One a read of `beginWrite`, in that order.
@@ -294,14 +320,14 @@ package protocol ZonesTransaction: AnyObject, Sendable {
 /// "Zone Z of database D moved": what servers tell each other after a commit.
 package struct ZoneNotice: Sendable, Hashable {
     package let database: DatabaseID
-    /// The device that caused it, which gets no push; `nobody` where several did, or an operator: all are told.
-    package let device: DeviceID
+    /// The life that caused it, which gets no push; `nobody` where several did, or an operator: all are told.
+    package let life: DeviceID
     /// Empty when the set of zones changed rather than a zone's records.
     package let zoneName: String
 
-    package init(database: DatabaseID, device: DeviceID, zoneName: String) {
+    package init(database: DatabaseID, life: DeviceID, zoneName: String) {
         self.database = database
-        self.device = device
+        self.life = life
         self.zoneName = zoneName
     }
 }

@@ -20,7 +20,7 @@ final class ZonesWriter: Sendable {
 
     private struct Identity: Hashable {
         let database: DatabaseID
-        let device: DeviceID
+        let life: DeviceID
         let counter: UInt64
     }
 
@@ -52,11 +52,15 @@ final class ZonesWriter: Sendable {
 
     /// Queues a request at once; one that is here already is joined.
     func submit(_ request: ZonesRequest, in database: DatabaseID) -> Answer<Outcome> {
-        let identity = Identity(database: database, device: request.id.device, counter: request.id.counter)
+        let identity = Identity(database: database, life: request.id.life, counter: request.id.counter)
         let deadline = scheduler.now + settings.waitMax
         let (answer, startsLane) = state.withLock { state -> (Answer<Outcome>, Bool) in
             if let first = state.lanes[database]?.first(where: { $0.identity == identity }) {
-                return (first.answer, false)
+                guard request.id.isFirstSending else { return (first.answer, false) }
+                // Two first sendings with one name come from two who live the same life: they are two requests.
+                let answer = Answer<Outcome>()
+                answer.give(.failure(.requestForgotten))
+                return (answer, false)
             }
             let answer = Answer<Outcome>()
             if let reason = refusal(state) {
@@ -126,15 +130,15 @@ final class ZonesWriter: Sendable {
     private func attempt(_ request: ZonesRequest, in database: DatabaseID) async throws(StorageError) -> Outcome {
         let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         let transaction = try await storage.beginZonesWrite(
-            in: database, names: request.namesToRead, device: request.id.device)
-        let (outcome, changes) = request.decide(on: transaction.snapshot, limits: limits, now: now)
+            in: database, names: request.namesToRead, life: request.id.life)
+        let (outcome, changes) = request.decide(on: transaction.snapshot, limits: limits)
         guard let changes else {
             await transaction.rollback()
             return outcome
         }
         try await transaction.commit(changes, now: now)
         if !changes.created.isEmpty || !changes.removed.isEmpty {
-            onMoved(ZonesMoved([ZoneNotice(database: database, device: request.id.device, zoneName: "")]))
+            onMoved(ZonesMoved([ZoneNotice(database: database, life: request.id.life, zoneName: "")]))
         }
         return outcome
     }

@@ -23,28 +23,26 @@ struct Authentication: Sendable {
         } catch {
             return .refused(error, error.code == .notAuthenticated ? .notAuthenticated : .misuse)
         }
-        let store: StoreIncarnation
-        switch await service.incarnation() {
-        case .success(let incarnation): store = incarnation
+        let store: StoreStanding
+        switch await service.standing() {
+        case .success(let standing): store = standing
         case .failure(let reason): return .refused(Refusal(reason), .tryAgainLater)
         }
         guard let credential = greeting.credential else {
-            let nobody = SessionMember(
-                device: greeting.device, identity: nil, container: greeting.key, store: store)
-            return .welcome(nobody, answer(to: nobody))
+            let nobody = member(greeting, nil, store)
+            return .welcome(nobody, answer(to: nobody, store))
         }
         return await identify(greeting, hash: settings.credentialHash(credential), store: store)
     }
 
-    private func identify(_ greeting: Greeting, hash: [UInt8], store: StoreIncarnation) async -> Outcome {
+    private func identify(_ greeting: Greeting, hash: [UInt8], store: StoreStanding) async -> Outcome {
         let answer = await service.authenticate(
             credentialHash: hash, container: greeting.container, environment: greeting.environment,
             createsContainer: settings.createsContainers, device: greeting.device, deviceName: greeting.shownName)
         switch answer {
         case .success(let identity?):
-            let member = SessionMember(
-                device: greeting.device, identity: identity, container: greeting.key, store: store)
-            return .welcome(member, self.answer(to: member))
+            let member = member(greeting, identity, store)
+            return .welcome(member, self.answer(to: member, store))
         case .success(nil):
             return .refused(
                 Refusal(.notAuthenticated, "The credential is unknown, expired or revoked."), .notAuthenticated)
@@ -53,10 +51,16 @@ struct Authentication: Sendable {
         }
     }
 
-    private func answer(to member: SessionMember) -> WireHelloAnswer {
+    private func member(_ greeting: Greeting, _ identity: Identity?, _ store: StoreStanding) -> SessionMember {
+        SessionMember(
+            device: greeting.device, life: greeting.life, identity: identity, container: greeting.key,
+            store: store.incarnation)
+    }
+
+    private func answer(to member: SessionMember, _ store: StoreStanding) -> WireHelloAnswer {
         WireHelloAnswer(
-            userRecordName: member.identity?.userRecordName ?? "", now: now(), limits: settings.limits,
-            messageBytesMax: settings.messageBytesMax, keepsAssets: settings.keepsAssets,
+            userRecordName: member.identity?.userRecordName ?? "", now: now(), memoryEpoch: store.memoryEpoch,
+            limits: settings.limits, messageBytesMax: settings.messageBytesMax, keepsAssets: settings.keepsAssets,
             serverName: settings.serverName)
     }
 }

@@ -6,6 +6,7 @@ internal import TidemarkDomain
 /// how far they have been told. Values in, values out.
 struct DatabaseWatch {
     let user: UserID
+    /// The life of the device at each session's other end.
     private(set) var sessions: [UInt64: DeviceID] = [:]
     /// The owner's subscriptions of the private database; nil: not read yet.
     private(set) var subscriptions: [Subscription]?
@@ -13,14 +14,14 @@ struct DatabaseWatch {
     /// Whether the default zone had a feed when the last session came.
     private var tellsDefaultZone = false
 
-    /// Zones that moved since the last push, each with the devices that moved it. The empty name: the set of zones.
+    /// Zones that moved since the last push, each with the lives that moved it. The empty name: the set of zones.
     private var moved: [String: Set<DeviceID>] = [:]
 
     /// The store's mark of the database, as the first session found it or the last sweep saw it.
     private var mark: Int64?
     /// Whether a notice came since then.
     private(set) var wasNoticed = false
-    /// The devices that notices named since all was quiet.
+    /// The lives that notices named since all was quiet.
     private var causes: Set<DeviceID> = []
 
     /// - Parameter now: reads of subscriptions that began before were for an earlier watch, and may have missed what changed
@@ -37,8 +38,8 @@ struct DatabaseWatch {
     /// Whether something is still to be pushed.
     var hasMoved: Bool { !moved.isEmpty }
 
-    mutating func join(_ session: UInt64, _ device: DeviceID, tellsDefaultZone: Bool = false) {
-        sessions[session] = device
+    mutating func join(_ session: UInt64, _ life: DeviceID, tellsDefaultZone: Bool = false) {
+        sessions[session] = life
         self.tellsDefaultZone = tellsDefaultZone
     }
 
@@ -78,16 +79,16 @@ struct DatabaseWatch {
 
     /// A zone moved; an empty name stands for the set of zones. R-247: nobody is told of the default zone, unless it has a
     /// feed, which is beyond CloudKit.
-    mutating func moved(_ zoneName: String, by device: DeviceID) {
+    mutating func moved(_ zoneName: String, by life: DeviceID) {
         guard zoneName != ZoneName.default || tellsDefaultZone else { return }
-        moved[zoneName, default: []].insert(device)
+        moved[zoneName, default: []].insert(life)
         wasNoticed = true
-        causes.insert(device)
+        causes.insert(life)
     }
 
     /// Takes what has moved: which zones each session is to be told of, sessions with the same zones together.
     ///
-    /// a device is not told of what it did itself.
+    /// a life is not told of what it did itself.
     mutating func takeMoved() -> [(sessions: [UInt64], zoneNames: [String])] {
         let taken = moved
         moved = [:]
@@ -96,8 +97,8 @@ struct DatabaseWatch {
         let involved = taken.values.reduce(into: Set<DeviceID>()) { $0.formUnion($1) }
         let others = sessions.filter { !involved.contains($0.value) }.keys.sorted()
         var groups = others.isEmpty ? [] : [(others, everyone)]
-        for (session, device) in sessions.sorted(by: { $0.key < $1.key }) where involved.contains(device) {
-            let zones = everyone.filter { taken[$0] != [device] }
+        for (session, life) in sessions.sorted(by: { $0.key < $1.key }) where involved.contains(life) {
+            let zones = everyone.filter { taken[$0] != [life] }
             if !zones.isEmpty { groups.append(([session], zones)) }
         }
         return groups
@@ -114,7 +115,7 @@ struct DatabaseWatch {
     ///
     /// A mark that changed without a notice: a hint was lost, everyone is told. So they are where no mark could be read
     /// before. A mark that changed with notices may hide a lost one among them; so once it is quiet again everyone is told
-    /// once more, but for a device that was the only one to be named.
+    /// once more, but for a life that was the only one to be named.
     ///
     /// - Returns: the sessions to be told.
     mutating func swept(_ newMark: Int64) -> [UInt64] {

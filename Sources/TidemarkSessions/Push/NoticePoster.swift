@@ -77,7 +77,7 @@ final class NoticePoster: Sendable {
     private func take() -> [ZoneNotice] {
         state.withLock { state in
             let taken = Array(
-                state.waiting.sorted { ($0.database, $0.zoneName, $0.device) < ($1.database, $1.zoneName, $1.device) }
+                state.waiting.sorted { ($0.database, $0.zoneName, $0.life) < ($1.database, $1.zoneName, $1.life) }
                     .prefix(Self.noticesMax))
             state.waiting.subtract(taken)
             state.isPosting = !taken.isEmpty

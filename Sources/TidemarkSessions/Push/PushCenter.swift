@@ -42,7 +42,7 @@ final class PushCenter: Sendable {
         state.withLock { state in
             state.sessions[session.number] = session
             state.watches[database, default: DatabaseWatch(user: identity.user, since: now)].join(
-                session.number, member.device, tellsDefaultZone: identity.feedsEverywhere)
+                session.number, member.life, tellsDefaultZone: identity.feedsEverywhere)
         }
         scheduler.run { [self] in
             await readMark(of: database)
@@ -108,7 +108,7 @@ final class PushCenter: Sendable {
                 guard let watch = state.watches[notice.database] else { continue }
                 // What others have moved is still to be told, and is not in the news.
                 if !moved.contains(notice.database), watch.hasMoved { stale.insert(notice.database) }
-                state.watches[notice.database]?.moved(notice.zoneName, by: notice.device)
+                state.watches[notice.database]?.moved(notice.zoneName, by: notice.life)
                 moved.insert(notice.database)
             }
             let old = moved.filter {

@@ -3,22 +3,36 @@
 internal import Synchronization
 internal import TidemarkDomain
 
-/// How many sessions each account has at the hubs of one process (I-7).
+/// The sessions of each account at the hubs of one process: how many there are (I-7), and which devices they are of.
 final class AccountSessions: Sendable {
-    private let counts = Mutex<[AccountID: Int]>([:])
+    /// One connection of one life of a device.
+    private struct Connection: Hashable {
+        let device: DeviceID
+        let life: DeviceID
+    }
 
-    /// - Returns: how many it has now.
-    func add(_ account: AccountID) -> Int {
-        counts.withLock { counts in
-            counts[account, default: 0] += 1
-            return counts[account, default: 0]
+    /// By account: how many sessions each life of a device has. One that was cut may still be there beside its successor.
+    private let accounts = Mutex<[AccountID: [Connection: Int]]>([:])
+
+    /// - Returns: how many sessions the account has now, and whether another life of the same device is connected: then one
+    ///   of the two is a copy of the other.
+    func add(_ account: AccountID, device: DeviceID, life: DeviceID) -> (count: Int, isDeviceTaken: Bool) {
+        accounts.withLock { accounts in
+            accounts[account, default: [:]][Connection(device: device, life: life), default: 0] += 1
+            let connections = accounts[account] ?? [:]
+            return (
+                connections.values.reduce(0, +),
+                connections.keys.contains { $0.device == device && $0.life != life }
+            )
         }
     }
 
-    func remove(_ account: AccountID) {
-        counts.withLock { counts in
-            guard let count = counts[account] else { return }
-            counts[account] = count > 1 ? count - 1 : nil
+    func remove(_ account: AccountID, device: DeviceID, life: DeviceID) {
+        accounts.withLock { accounts in
+            let connection = Connection(device: device, life: life)
+            guard let count = accounts[account]?[connection] else { return }
+            accounts[account]?[connection] = count > 1 ? count - 1 : nil
+            if accounts[account]?.isEmpty == true { accounts[account] = nil }
         }
     }
 }

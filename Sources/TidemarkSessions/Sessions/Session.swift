@@ -204,16 +204,26 @@ extension Session {
         }
         guard let timer else { return }
         timer.cancel()
-        guard hub.admit(self, member) else {
+        let admission = hub.admit(self, member)
+        guard admission != .refused else {
             send {
                 $0.send(ServerMessage.failure(id, .tooManyRequests, detail: "The account has too many connections."))
             }
             return end(.tooMany)
         }
         state.withLock { $0.peer }?.limitMessages(to: hub.settings.messageBytesMax)
-        send { $0.send(ServerMessage.answer(id, .hello(answer))) }
+        var answer = answer
+        answer.deviceTaken = admission == .deviceTaken
+        if answer.deviceTaken { logCopy(of: member) }
+        send { [answer] in $0.send(ServerMessage.answer(id, .hello(answer))) }
         watchExpiry(member)
         hub.pushes.join(self, member)
+    }
+
+    private func logCopy(of member: SessionMember) {
+        Self.log.warning(
+            "two devices have one identity: the newer one is told to take another",
+            ["session": "\(number)", "account": "\(member.identity?.account.rawValue ?? 0)"])
     }
 
     private func answer(_ message: ClientMessage) {

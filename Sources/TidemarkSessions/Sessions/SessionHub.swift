@@ -160,12 +160,22 @@ package final class SessionHub: Sendable {
 
     // MARK: For sessions
 
-    /// Counts a session of an account; false if it has too many.
-    func admit(_ session: Session, _ member: SessionMember) -> Bool {
-        guard let account = member.identity?.account else { return true }
+    enum Admission {
+        case admitted
+        /// Under an identity that another device uses as well.
+        case deviceTaken
+        /// The account has too many sessions.
+        case refused
+    }
+
+    /// Counts a session of an account.
+    func admit(_ session: Session, _ member: SessionMember) -> Admission {
+        guard let account = member.identity?.account else { return .admitted }
         return state.withLock { state in
-            guard state.sessions[session.number] != nil else { return true }
-            return state.accounts.add(account) <= settings.sessionsPerAccountMax
+            guard state.sessions[session.number] != nil else { return .admitted }
+            let (count, isDeviceTaken) = state.accounts.add(account, device: member.device, life: member.life)
+            guard count <= settings.sessionsPerAccountMax else { return .refused }
+            return isDeviceTaken ? .deviceTaken : .admitted
         }
     }
 
@@ -176,7 +186,9 @@ package final class SessionHub: Sendable {
             guard state.sessions.removeValue(forKey: session.number) != nil else {
                 return [CheckedContinuation<Void, Never>]()
             }
-            if let account = member?.identity?.account { state.accounts.remove(account) }
+            if let member, let account = member.identity?.account {
+                state.accounts.remove(account, device: member.device, life: member.life)
+            }
             defer { if state.sessions.isEmpty { state.onEmpty = [] } }
             return state.sessions.isEmpty ? state.onEmpty : []
         }

@@ -6,6 +6,8 @@ internal import TidemarkTranslation
 /// Who a session turned out to be.
 struct SessionMember: Sendable {
     let device: DeviceID
+    /// The life of the device that is connected.
+    let life: DeviceID
     /// Nil: nobody, who may only read the public database.
     let identity: Identity?
     /// What the session is about.
@@ -18,7 +20,7 @@ struct SessionMember: Sendable {
         guard let identity else { throw Refusal(.notAuthenticated) }
         return Viewpoint(
             user: identity.user, userRecordName: identity.userRecordName, database: identity.privateDatabase,
-            device: device, store: store)
+            device: device, life: life, store: store)
     }
 
     /// The caller's view of their shared database, in which nothing is theirs.
@@ -27,14 +29,14 @@ struct SessionMember: Sendable {
         guard let identity else { throw Refusal(.notAuthenticated) }
         return Viewpoint(
             access: RecordAccess(scope: .shared, user: identity.user), userRecordName: identity.userRecordName,
-            database: identity.sharedDatabase, device: device, store: store)
+            database: identity.sharedDatabase, device: device, life: life, store: store)
     }
 
     /// The caller's view of the container's public database, be it nobody's.
     func viewpoint(of publicDatabase: PublicDatabase, access: RecordAccess) -> Viewpoint {
         Viewpoint(
             access: access, userRecordName: identity?.userRecordName ?? "", database: publicDatabase.database,
-            device: device, store: store)
+            device: device, life: life, store: store)
     }
 
     func isExpired(_ now: Timestamp) -> Bool {

@@ -5,7 +5,7 @@ internal import TidemarkPostgres
 /// The SQL of accounts, credentials, containers and users.
 enum AccountStatements {
     /// The store's life, and the version of its schemas.
-    static let store = Statement("store", "SELECT incarnation, schema_version FROM store", [])
+    static let store = Statement("store", "SELECT incarnation, schema_version, memory_epoch FROM store", [])
 
     /// 1 hash, 2 container, 3 environment, 4 now. No row: no such credential. Nulls: not made yet.
     static let identity = Statement(

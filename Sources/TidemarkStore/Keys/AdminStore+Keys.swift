@@ -49,7 +49,7 @@ extension AdminStore {
             throw StorageError(error, duringCommit: false)
         }
         // no device did it, so that all are told.
-        let notices = Set(ended).map { ServerNotice.zone(ZoneNotice(database: $0, device: .nobody, zoneName: "")) }
+        let notices = Set(ended).map { ServerNotice.zone(ZoneNotice(database: $0, life: .nobody, zoneName: "")) }
         if !notices.isEmpty { try await storage.post(notices) }
         return .done(endedZoneCount: ended.count)
     }

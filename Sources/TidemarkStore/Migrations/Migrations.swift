@@ -104,5 +104,9 @@ package enum Migrations {
             "0021_count_zone_writes", "8d54a9888480e583c4455a54e9e8455f4d5022a2fb7848b403151bdbba50e098",
             PackageResources._021_count_zone_writes_sql
         ),
+        (
+            "0022_count_memory_epochs", "6c1c640125239e011b3ff71c35fac473200adaf9672667aed922ffebd0e3d238",
+            PackageResources._022_count_memory_epochs_sql
+        ),
     ]
 }

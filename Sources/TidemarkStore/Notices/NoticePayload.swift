@@ -29,7 +29,7 @@ enum NoticePayload {
     private static func line(_ notice: ServerNotice) -> String {
         switch notice {
         case .zone(let zone):
-            "z\t\(zone.database.rawValue)\t\(Hex.encode(zone.device.bytes))\t\(zone.zoneName)\n"
+            "z\t\(zone.database.rawValue)\t\(Hex.encode(zone.life.bytes))\t\(zone.zoneName)\n"
         case .credentialRevoked(let credential):
             "c\t\(credential.rawValue)\n"
         }
@@ -43,8 +43,8 @@ enum NoticePayload {
             guard parts.count >= 2, let id = Int64(text(parts[1])) else { return nil }
             switch (text(parts[0]), parts.count) {
             case ("z", 4):
-                guard let bytes = Hex.decode(text(parts[2])), let device = DeviceID(bytes: bytes) else { return nil }
-                return .zone(ZoneNotice(database: DatabaseID(id), device: device, zoneName: text(parts[3])))
+                guard let bytes = Hex.decode(text(parts[2])), let life = DeviceID(bytes: bytes) else { return nil }
+                return .zone(ZoneNotice(database: DatabaseID(id), life: life, zoneName: text(parts[3])))
             case ("c", 2):
                 return .credentialRevoked(CredentialID(id))
             default:

@@ -204,13 +204,13 @@ enum RecordStatements {
             ON CONFLICT DO NOTHING
         """, [.int8Array, .int8Array, .textArray, .textArray])
 
-    /// The store's life and the version of its schemas in every row, and remembered requests: one row at least, whose other
+    /// The store's life, the version of its schemas and its memory epoch in every row, and remembered requests: one row at least, whose other
     /// columns are null if nothing is remembered. 1 databases, 2 zone names, 3 the place of each device's zone among these,
     /// 4 devices.
     static let readMemories = Statement(
         "read_memories",
         """
-        SELECT s.incarnation, s.schema_version, m.ordinal, m.memory
+        SELECT s.incarnation, s.schema_version, s.memory_epoch, m.ordinal, m.memory
           FROM store s
           LEFT JOIN LATERAL (
                SELECT k.ordinal, m.memory
@@ -230,7 +230,7 @@ enum RecordStatements {
         WITH z AS MATERIALIZED (
             SELECT id FROM zone
              WHERE database_id = $1 AND name BETWEEN $2 AND $2 AND removal IS NULL ORDER BY name LIMIT 1)
-        SELECT s.incarnation, s.schema_version, m.memory, \(columns)
+        SELECT s.incarnation, s.schema_version, s.memory_epoch, m.memory, \(columns)
           FROM store s
           LEFT JOIN LATERAL (
                SELECT memory FROM request_memory
@@ -351,8 +351,8 @@ enum RecordStatements {
         WITH moved AS (
             \(moveOne)),
         remembered AS (
-            INSERT INTO request_memory (database_id, zone_id, device_id, memory, updated_at)
-            VALUES ($1, $2, $6, $7, now())
+            INSERT INTO request_memory (database_id, zone_id, device_id, memory, epoch)
+            VALUES ($1, $2, $6, $7, \(memoryEpoch))
             \(memoryReplacement))
         INSERT INTO record (\(written))
         VALUES ($1, $2, $3, $8, $9, $10, $12, $13, $11, $4, $14, $15, $16, $17, $18, $19::text::jsonb)
@@ -385,8 +385,8 @@ enum RecordStatements {
                     CROSS JOIN LATERAL (\(recordKey)) AS r)
          RETURNING id),
         remembered AS (
-            INSERT INTO request_memory (database_id, zone_id, device_id, memory, updated_at)
-            SELECT $1, $2, $6, $7, now() FROM moved
+            INSERT INTO request_memory (database_id, zone_id, device_id, memory, epoch)
+            SELECT $1, $2, $6, $7, \(memoryEpoch) FROM moved
             \(memoryReplacement)),
         written AS (
             INSERT INTO record (\(written))
@@ -428,8 +428,10 @@ enum RecordStatements {
 
     private static let memoryReplacement = """
         ON CONFLICT (database_id, zone_id, device_id) DO UPDATE
-           SET memory = excluded.memory, updated_at = excluded.updated_at
+           SET memory = excluded.memory, epoch = excluded.epoch
         """
+
+    private static let memoryEpoch = "(SELECT memory_epoch FROM store)"
 
     /// 1 databases, 2 zones, 3 devices, 4 marks.
     static let writeClientTokens = Statement(
@@ -447,8 +449,8 @@ enum RecordStatements {
 
     private static func writtenMemories(_ arrays: String, from guards: String = "") -> String {
         """
-        INSERT INTO request_memory (database_id, zone_id, device_id, memory, updated_at)
-        SELECT k.*, now() FROM \(guards)unnest(\(arrays)) AS k
+        INSERT INTO request_memory (database_id, zone_id, device_id, memory, epoch)
+        SELECT k.*, \(memoryEpoch) FROM \(guards)unnest(\(arrays)) AS k
         \(memoryReplacement)
         """
     }

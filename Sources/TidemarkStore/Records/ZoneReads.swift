@@ -16,7 +16,7 @@ struct ZoneReads {
     private var newParents = KeyList<String>()
     private var roots = KeyList<String>()
     private var targets = KeyList<String>()
-    private var devices = KeyList<DeviceID>()
+    private var lives = KeyList<DeviceID>()
     private var assets = KeyList<FieldAsset>()
     /// The reads that need their zone's keys.
     private var keyed: [Int] = []
@@ -46,7 +46,7 @@ struct ZoneReads {
             newParents.add(read.newParentNames, zone: index)
             roots.add(read.cascadeRoots, zone: index)
             targets.add(read.referenceTargets, zone: index)
-            devices.add(read.devices, zone: index)
+            lives.add(read.lives, zone: index)
             assets.add(read.assets, zone: index)
             if read.needsZoneKeys { keyed.append(index) }
         }
@@ -104,18 +104,18 @@ struct ZoneReads {
     }
 
     /// Whether it is one record of one device, which takes less to ask for.
-    private var isOne: Bool { reads.count == 1 && devices.keys.count == 1 && records.keys.count == 1 }
+    private var isOne: Bool { reads.count == 1 && lives.keys.count == 1 && records.keys.count == 1 }
 
     private var one: BoundStatement {
         RecordStatements.readOne(
-            .int8(reads[0].key.database.rawValue), .text(reads[0].key.name), .uuid(devices.keys[0].bytes),
+            .int8(reads[0].key.database.rawValue), .text(reads[0].key.name), .uuid(lives.keys[0].bytes),
             .text(records.keys[0]))
     }
 
     private var memories: BoundStatement {
-        var keys = PostgresArray(of: .uuid, byteCount: devices.keys.count * 20)
-        for device in devices.keys { keys.append(uuid: device.high, device.low) }
-        return RecordStatements.readMemories(databases, zoneNames, places(devices), .array(keys))
+        var keys = PostgresArray(of: .uuid, byteCount: lives.keys.count * 20)
+        for life in lives.keys { keys.append(uuid: life.high, life.low) }
+        return RecordStatements.readMemories(databases, zoneNames, places(lives), .array(keys))
     }
 
     // Of all zones, in the order of the reads: other lists name a zone by its place.
@@ -173,12 +173,14 @@ struct ZoneReads {
             snapshots[index].writeNumber = try row.int64(7)
         }
         let version = try schemaVersion(from: rows)
-        for row in rows[next] where try !row.isNull(2) {
-            let ordinal = isOne ? 0 : Int(try row.int64(2)) - 1
-            guard let memory = RequestMemory(decoding: try row.bytes(isOne ? 2 : 3)) else {
+        let memoryEpoch = try rows[next][0].int64(2)
+        for index in snapshots.indices { snapshots[index].memoryEpoch = memoryEpoch }
+        for row in rows[next] where try !row.isNull(3) {
+            let ordinal = isOne ? 0 : Int(try row.int64(3)) - 1
+            guard let memory = RequestMemory(decoding: try row.bytes(isOne ? 3 : 4)) else {
                 throw PostgresError(.unexpectedResult, detail: "request_memory")
             }
-            snapshots[devices.zone[ordinal]].memories[devices.keys[ordinal]] = memory
+            snapshots[lives.zone[ordinal]].memories[lives.keys[ordinal]] = memory
         }
         var homes = homes
         for (database, home) in try newHomes(from: rows) { homes[database] = home }
@@ -187,8 +189,8 @@ struct ZoneReads {
             snapshots[index].schema = SchemaStamp(container: home.container, version: version)
         }
         if isOne {
-            for row in rows[next] where try !row.isNull(3) {
-                let record = try RecordRow.decode(row, from: 3, isSurveyed: true)
+            for row in rows[next] where try !row.isNull(4) {
+                let record = try RecordRow.decode(row, from: 4, isSurveyed: true)
                 snapshots[0].records[record.name] = record
             }
         } else if !records.keys.isEmpty {

@@ -37,7 +37,7 @@ extension AdminStore {
         ])
         guard rows[1].count > 0 else { return false }
         // no device did it, so that all are told.
-        try await storage.post([.zone(ZoneNotice(database: key.database, device: .nobody, zoneName: ""))])
+        try await storage.post([.zone(ZoneNotice(database: key.database, life: .nobody, zoneName: ""))])
         return true
     }
 }

@@ -6,7 +6,7 @@ package import TidemarkService
 
 extension PostgresStorage {
     package func beginZonesWrite(
-        in database: DatabaseID, names: [String], device: DeviceID
+        in database: DatabaseID, names: [String], life: DeviceID
     ) async throws(StorageError) -> any ZonesTransaction {
         let lease = try await acquire()
         do {
@@ -15,14 +15,17 @@ extension PostgresStorage {
                 ZoneStatements.lockDatabase(.int8(database.rawValue)),
                 ZoneStatements.lockNamed(.int8(database.rawValue), .textArray(names)),
                 ZoneStatements.count(.int8(database.rawValue)),
-                ZoneStatements.readMemory(.int8(database.rawValue), .uuid(device.bytes)),
+                ZoneStatements.readMemory(.int8(database.rawValue), .uuid(life.bytes)),
             ])
             var snapshot = ZonesSnapshot(zoneCount: Int(try rows[3][0].int64(0)))
             for row in rows[2] {
                 let zone = try ZoneRow.decode(row, from: 0, in: database)
                 snapshot.zones[zone.key.name] = zone
             }
-            for row in rows[4] { snapshot.memory = RequestMemory(decoding: try row.bytes(0)) }
+            for row in rows[4] {
+                snapshot.memoryEpoch = try row.int64(0)
+                if try !row.isNull(1) { snapshot.memory = RequestMemory(decoding: try row.bytes(1)) }
+            }
             return PostgresZonesTransaction(
                 lease: lease, storage: self, database: database, snapshot: snapshot)
         } catch {
@@ -54,9 +57,13 @@ extension PostgresStorage {
 }
 
 extension PostgresStorage {
-    /// Clears memories that nobody may ask for any more. Looks at all of them: an index by age would make every save dearer.
-    package func clearMemories(before: Timestamp) async throws(StorageError) {
-        _ = try await write([ZoneStatements.clearMemories(.timestamp(milliseconds: before.milliseconds))])
+    /// Looks at all memories: an index by age would make every save dearer.
+    package func advanceMemoryEpoch(after age: Duration, keeping kept: Int64) async throws(StorageError) -> Bool {
+        let rows = try await write([ZoneStatements.advanceMemoryEpoch(.float8(age / .seconds(1)))])
+        guard rows[0].affectedCount > 0 else { return false }
+        // After the epoch is known, so that nobody takes what is cleared for something that was never remembered.
+        _ = try await write([ZoneStatements.clearMemories(.int8(kept))])
+        return true
     }
 }
 
@@ -102,7 +109,7 @@ final class PostgresZonesTransaction: ZonesTransaction {
         }
         statements.append(
             RecordStatements.writeMemories(
-                .int8Array([database.rawValue]), .int8Array([0]), .uuidArray([changes.device.bytes]),
+                .int8Array([database.rawValue]), .int8Array([0]), .uuidArray([changes.life.bytes]),
                 .byteaArray([changes.memory.encoded])))
         statements.append(.commit)
         return statements

@@ -37,10 +37,15 @@ enum ZoneStatements {
     static let count = Statement(
         "count_zones", "SELECT count(*) FROM zone WHERE database_id = $1 AND removal IS NULL", [.int8])
 
-    /// 1 database, 2 device. The database's own memory has the zone 0.
+    /// One row: the store's memory epoch, and the memory, null if there is none. 1 database, 2 life. The database's own memory
+    /// has the zone 0.
     static let readMemory = Statement(
         "read_database_memory",
-        "SELECT memory FROM request_memory WHERE database_id = $1 AND zone_id = 0 AND device_id = $2", [.int8, .uuid])
+        """
+        SELECT s.memory_epoch, m.memory
+          FROM store s
+          LEFT JOIN request_memory m ON m.database_id = $1 AND m.zone_id = 0 AND m.device_id = $2
+        """, [.int8, .uuid])
 
     /// 1 database, 2 names, 3 whether each is encrypted as a whole, 4 now.
     static let create = Statement(
@@ -122,7 +127,16 @@ enum ZoneStatements {
          WHERE z.removal IS NOT NULL AND t.database_id = z.database_id AND t.zone_id = z.id
         """, [])
 
-    /// Memories that nobody may ask for any more. 1 the time before which they are void.
+    /// A clock that was set back makes an epoch that begins in the future: that one ends at once. 1 seconds.
+    static let advanceMemoryEpoch = Statement(
+        "advance_memory_epoch",
+        """
+        UPDATE store SET memory_epoch = memory_epoch + 1, memory_epoch_began_at = now()
+         WHERE memory_epoch_began_at NOT BETWEEN now() - make_interval(secs => $1) AND now()
+        """, [.float8])
+
+    /// Memories that nobody may ask for any more. 1 how many epochs are kept.
     static let clearMemories = Statement(
-        "clear_memories", "DELETE FROM request_memory WHERE updated_at < $1", [.timestamptz])
+        "clear_memories",
+        "DELETE FROM request_memory WHERE epoch <= (SELECT memory_epoch FROM store) - $1", [.int8])
 }

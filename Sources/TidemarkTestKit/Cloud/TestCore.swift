@@ -140,7 +140,7 @@ final class TestCore: Sendable {
             database.endZone(ZoneKey(database: owner, name: name), reason: reason)
         else { return false }
         // no device did it, so that all are told.
-        database.post(.zone(ZoneNotice(database: owner, device: .nobody, zoneName: "")))
+        database.post(.zone(ZoneNotice(database: owner, life: .nobody, zoneName: "")))
         return true
     }
 }

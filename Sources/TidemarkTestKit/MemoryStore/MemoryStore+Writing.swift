@@ -72,7 +72,7 @@ extension MemoryStore {
     }
 
     package func beginZonesWrite(
-        in database: DatabaseID, names: [String], device: DeviceID
+        in database: DatabaseID, names: [String], life: DeviceID
     ) async throws(StorageError) -> any ZonesTransaction {
         try await reach(.beginSent)
         let transaction = MemoryTransaction(self)
@@ -86,7 +86,8 @@ extension MemoryStore {
             let zones = found.compactMap { tables.zones[$0]?.state }.filter { $0.removal == nil }
             return ZonesSnapshot(
                 zones: Dictionary(zones.map { ($0.key.name, $0) }) { first, _ in first },
-                zoneCount: tables.livingZones(in: database).count, memory: tables.databases[database]?.memories[device])
+                zoneCount: tables.livingZones(in: database).count, memory: tables.databases[database]?.memories[life],
+                memoryEpoch: tables.memoryEpoch)
         }
         transaction.beginIdling()
         try await transaction.reach(.beginAnswered)

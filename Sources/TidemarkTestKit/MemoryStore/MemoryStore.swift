@@ -58,13 +58,18 @@ package final class MemoryStore: Storage {
 
     // MARK: Storage: one statement each
 
-    package func incarnation() async throws(StorageError) -> StoreIncarnation {
+    package func standing() async throws(StorageError) -> StoreStanding {
         // Read beside something else, whose steps and faults are enough.
-        database.withTables { $0.incarnation }
+        database.withTables { StoreStanding(incarnation: $0.incarnation, memoryEpoch: $0.memoryEpoch) }
+    }
+
+    package func advanceMemoryEpoch(after age: Duration, keeping kept: Int64) async throws(StorageError) -> Bool {
+        let now = scheduler.now
+        return try await call { $0.advanceMemoryEpoch(after: age, keeping: kept, now: now) }
     }
 
     package func records(named names: [String], in key: ZoneKey) async throws(StorageError) -> ZoneSnapshot {
-        let read = ZoneRead(key: key, recordNames: names, parentNames: [], devices: [])
+        let read = ZoneRead(key: key, recordNames: names, parentNames: [], lives: [])
         return try await call { $0.snapshot(read, zone: $0.livingZone(key)) }
     }
 

@@ -53,12 +53,15 @@ struct MemoryTables {
     struct Database {
         /// Ended incarnations too, in the order of their ids.
         var zones: [ZoneID] = []
-        var memories: [DeviceID: RequestMemory] = [:]
+        var memories = MemoryOfRequests()
         var feed = MemoryFeed()
         var container: ContainerID?
     }
 
     var incarnation = StoreIncarnation(1)
+    /// See ``StoreStanding``.
+    private(set) var memoryEpoch: Int64 = 1
+    private var memoryEpochBegan: Duration?
     var accounts: [String: AccountID] = [:]
     var credentials: [[UInt8]: Credential] = [:]
     var containers: [ContainerKey: ContainerID] = [:]
@@ -123,11 +126,14 @@ struct MemoryTables {
     /// What the locked zone holds of what is asked for. A zone that is not locked reads as missing.
     func snapshot(_ read: ZoneRead, zone id: ZoneID?) -> ZoneSnapshot {
         guard let id, let zone = zones[id], zone.state.removal == nil else {
-            return ZoneSnapshot(
+            var missing = ZoneSnapshot(
                 key: read.key, lastRemoval: lastRemoval(read.key), schema: schemaStamp(of: read.key.database))
+            missing.memoryEpoch = memoryEpoch
+            return missing
         }
         var snapshot = zone.snapshot(read)
         snapshot.schema = schemaStamp(of: read.key.database)
+        snapshot.memoryEpoch = memoryEpoch
         if read.needsZoneKeys { snapshot.zoneKeyIDs = Set((zoneKeys[id] ?? []).map(\.id)) }
         snapshot.assets = Set(
             read.assets.filter { assets[AssetKey(database: read.key.database, content: $0)] != nil })
@@ -193,7 +199,7 @@ struct MemoryTables {
         if let complaint = zones[changes.zone]?.complaint(about: changes) {
             complaints.append(complaint)
         } else {
-            zones[changes.zone]?.write(changes)
+            zones[changes.zone]?.write(changes, memoryEpoch: memoryEpoch)
             for use in changes.assetUses { write(use, in: changes) }
             observe(.records(changes))
         }
@@ -205,7 +211,18 @@ struct MemoryTables {
             let scope: ZoneEncryptionScope = changes.createdPerZone.contains(name) ? .perZone : .perRecord
             createZone(ZoneKey(database: database, name: name), now: now, scope: scope)
         }
-        databases[database, default: Database()].memories[changes.device] = changes.memory
+        databases[database, default: Database()].memories.keep([changes.life: changes.memory], epoch: memoryEpoch)
+    }
+
+    /// See `Storage.advanceMemoryEpoch(after:keeping:)`.
+    mutating func advanceMemoryEpoch(after age: Duration, keeping kept: Int64, now: Duration) -> Bool {
+        if let began = memoryEpochBegan, now - began < age { return false }
+        memoryEpochBegan = now
+        memoryEpoch += 1
+        let cleared = memoryEpoch - kept
+        for id in databases.keys { databases[id]?.memories.clear(through: cleared) }
+        for id in zones.keys { zones[id]?.clearMemories(through: cleared) }
+        return true
     }
 
     /// Forgets every deletion, of records and of zones.

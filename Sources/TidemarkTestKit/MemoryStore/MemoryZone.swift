@@ -11,7 +11,7 @@ struct MemoryZone {
     private var records: [String: RecordState] = [:]
     /// Names by the number of a change, ascending. An entry counts only while the record is still at that number.
     private var log: [(number: ChangeNumber, name: String)] = []
-    private var memories: [DeviceID: RequestMemory] = [:]
+    private var memories = MemoryOfRequests()
     private var references = MemoryReferences()
     private var clientTokens: [DeviceID: [UInt8]] = [:]
     /// The fields of living records, as PostgreSQL counts them.
@@ -28,7 +28,7 @@ struct MemoryZone {
         var snapshot = ZoneSnapshot(key: read.key, zone: state)
         snapshot.writeNumber = writeNumber
         for name in read.recordNames { snapshot.records[name] = records[name] }
-        for device in read.devices { snapshot.memories[device] = memories[device] }
+        for life in read.lives { snapshot.memories[life] = memories[life] }
         for name in read.newParentNames { readAncestors(of: name, into: &snapshot) }
         let roots = read.cascadeRoots
         if !roots.isEmpty { readCascade(from: roots, into: &snapshot) }
@@ -120,7 +120,7 @@ struct MemoryZone {
         return numbers.last ?? 0 == changes.changeNumber ? nil : "the zone's number is not its newest change's"
     }
 
-    mutating func write(_ changes: ZoneChanges) {
+    mutating func write(_ changes: ZoneChanges, memoryEpoch: Int64) {
         for record in changes.records {
             records[record.name] = record
             log.append((record.changeNumber, record.name))
@@ -130,10 +130,15 @@ struct MemoryZone {
         clientTokens.merge(changes.clientTokens) { $1 }
         state.changeNumber = changes.changeNumber
         writeNumber += 1
-        memories.merge(changes.memories) { _, new in new }
+        memories.keep(changes.memories, epoch: memoryEpoch)
         if log.count > 2 * records.count + 64 {
             log.removeAll { records[$0.name]?.changeNumber != $0.number }
         }
+    }
+
+    /// Forgets outcomes that were remembered in this epoch or before.
+    mutating func clearMemories(through epoch: Int64) {
+        memories.clear(through: epoch)
     }
 
     /// Forgets what was deleted: tokens from before the last deletion are expired then.
@@ -150,7 +155,7 @@ struct MemoryZone {
         state.removal = reason
         records = [:]
         log = []
-        memories = [:]
+        memories = MemoryOfRequests()
         references = MemoryReferences()
         clientTokens = [:]
         byteCount = 0

@@ -13,7 +13,7 @@ extension StorageConformance {
             let memory = RequestMemory(lowestCounter: 4)
             let transaction = try await store.first.beginWrite([key.read()])
             let waiting = store.scheduler.runThrowing {
-                try await store.second.beginWrite([key.read(records: ["a"], devices: [device])])
+                try await store.second.beginWrite([key.read(records: ["a"], lives: [device])])
             }
             try await store.passTime()
             let changes = transaction.snapshots.first?.changes([RecordDraft("a")], memories: [device: memory])
@@ -79,7 +79,7 @@ extension StorageConformance {
             let writing = try await store.first.beginWrite([key.read()])
             let device = DeviceID(high: 1, low: 1)
             let deleting = store.scheduler.runThrowing {
-                try await store.second.beginZonesWrite(in: database, names: ["a"], device: device)
+                try await store.second.beginZonesWrite(in: database, names: ["a"], life: device)
             }
             try await store.passTime()
             let changes = writing.snapshots.first?.changes([RecordDraft("x")])
@@ -90,7 +90,7 @@ extension StorageConformance {
             let waiting = store.scheduler.runThrowing { try await store.first.beginWrite([key.read(records: ["x"])]) }
             try await store.passTime()
             try await deletion.commit(
-                ZonesChanges(created: [], removed: [zone.id], device: device, memory: RequestMemory()),
+                ZonesChanges(created: [], removed: [zone.id], life: device, memory: RequestMemory()),
                 now: StorageFixture.now)
             let late = try await waiting.value
             await late.rollback()
@@ -101,10 +101,10 @@ extension StorageConformance {
             let creators = [store.first, store.second].map { storage in
                 store.scheduler.runThrowing {
                     let device = DeviceID(high: 1, low: 1)
-                    let transaction = try await storage.beginZonesWrite(in: database, names: ["a"], device: device)
+                    let transaction = try await storage.beginZonesWrite(in: database, names: ["a"], life: device)
                     let isNew = transaction.snapshot.zones["a"] == nil
                     try await transaction.commit(
-                        ZonesChanges(created: isNew ? ["a"] : [], removed: [], device: device, memory: RequestMemory()),
+                        ZonesChanges(created: isNew ? ["a"] : [], removed: [], life: device, memory: RequestMemory()),
                         now: StorageFixture.now)
                     return isNew
                 }

@@ -33,7 +33,7 @@ extension StorageConformance {
                 let (after, _) = try await store.moment(key, records: names)
                 try expectEqual(names.compactMap { after.records[$0] }, changes.records, "each as it was given")
             }
-            let (after, moment) = try await store.moment(key, records: ["a", "b", "c", "d"], devices: [device])
+            let (after, moment) = try await store.moment(key, records: ["a", "b", "c", "d"], lives: [device])
             try expectEqual(after.zone?.changeNumber, 17, "the zone's number")
             try expectEqual(moment.writeNumber, 7, "six transactions more")
             try expectEqual(
@@ -71,7 +71,7 @@ extension StorageConformance {
                     try await store.first.commit([changes], at: [moment])
                 }
             }
-            let (after, _) = try await store.moment(key, records: ["x"], devices: [device])
+            let (after, _) = try await store.moment(key, records: ["x"], lives: [device])
             try expectEqual(after.memories, [device: RequestMemory(lowestCounter: 4)], "it is still there")
             try expectEqual(after.records, [:], "nothing else is")
         },
@@ -136,7 +136,7 @@ extension StorageConformance {
             for create in [[], ["notes"]] {
                 try await store.changeZones(
                     in: key.database, create: create, remove: create.isEmpty ? ["notes"] : [],
-                    device: DeviceID(high: 3, low: 3))
+                    life: DeviceID(high: 3, low: 3))
                 for drafts in [[RecordDraft("x")], [RecordDraft("x"), RecordDraft("y")]] {
                     let changes = try require(snapshot.known(drafts), "it lived")
                     try await expectError(.outdated, "it is gone") {
@@ -259,9 +259,9 @@ extension StorageFixture {
 
     /// The zone as it is now, and what must hold for as long as it is so.
     fileprivate func moment(
-        _ key: ZoneKey, records: [String] = [], devices: [DeviceID] = []
+        _ key: ZoneKey, records: [String] = [], lives: [DeviceID] = []
     ) async throws -> (snapshot: ZoneSnapshot, moment: ZoneMoment) {
-        let transaction = try await second.beginWrite([key.read(records: records, devices: devices)])
+        let transaction = try await second.beginWrite([key.read(records: records, lives: lives)])
         await transaction.rollback()
         let snapshot = try require(transaction.snapshots.first, "a snapshot a read")
         let zone = try require(snapshot.zone, "the zone lives")

@@ -139,8 +139,7 @@ private struct QuotaWorld {
     {
         RecordsRequest(
             id: RequestID(
-                device: DeviceID(high: 1, low: 1), counter: counter, lowestUnanswered: counter,
-                issuedAt: StorageFixture.now),
+                device: DeviceID(high: 1, low: 1), counter: counter, lowestUnanswered: counter),
             zoneName: zone.name, saves: saves, deletes: deletes, policy: .changedKeys, isAtomic: counter % 3 == 0,
             user: UserID(1))
     }

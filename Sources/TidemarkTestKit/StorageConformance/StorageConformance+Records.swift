@@ -79,7 +79,7 @@ extension StorageConformance {
             try await store.write([RecordDraft("x")], in: keys[0], memories: [devices[0]: memory])
             try await store.write(
                 [], in: keys[0], on: store.second, memories: [devices[1]: RequestMemory(lowestCounter: 9)])
-            let transaction = try await store.second.beginWrite(keys.map { $0.read(devices: devices) })
+            let transaction = try await store.second.beginWrite(keys.map { $0.read(lives: devices) })
             await transaction.rollback()
             try expectEqual(
                 transaction.snapshots[0].memories, [devices[0]: memory, devices[1]: RequestMemory(lowestCounter: 9)],

@@ -16,7 +16,7 @@ extension StorageConformance {
                 ], in: key)
             func ancestors(of names: String...) async throws -> [String: String] {
                 let read = ZoneRead(
-                    key: key, recordNames: ["b"], parentNames: [], newParentNames: names, devices: [])
+                    key: key, recordNames: ["b"], parentNames: [], newParentNames: names, lives: [])
                 return try await store.peek([read])[0].records.mapValues { $0.parent ?? "" }
             }
             try expectEqual(try await ancestors(of: "a"), ["a": "b", "b": "c", "c": "d", "d": ""], "the whole line")
@@ -54,7 +54,7 @@ extension StorageConformance {
             try await store.writeHolders(["t", "h", "k"].map { RecordDraft($0) }, in: key, references: [("k", "h")])
             func holders(deleting deleted: [String]) async throws -> [String: [String]] {
                 let read = ZoneRead(
-                    key: key, recordNames: ["h"], parentNames: deleted, holderNames: ["h"], devices: [])
+                    key: key, recordNames: ["h"], parentNames: deleted, holderNames: ["h"], lives: [])
                 let snapshots = try await store.peek([read])
                 return snapshots[0].holders
             }
@@ -68,7 +68,7 @@ extension StorageConformance {
                 references: [("a", "t"), ("b", "t"), ("b", "u"), ("c", "u")])
             func counts() async throws -> [String: Int] {
                 let read = ZoneRead(
-                    key: key, recordNames: [], parentNames: [], referenceTargets: ["none", "t", "u"], devices: [])
+                    key: key, recordNames: [], parentNames: [], referenceTargets: ["none", "t", "u"], lives: [])
                 return try await store.peek([read])[0].referenceCounts.filter { $0.value > 0 }
             }
             try expectEqual(try await counts(), ["t": 2, "u": 2], "each holder once")
@@ -91,7 +91,7 @@ extension StorageConformance {
 
 extension ZoneKey {
     fileprivate func cascade(deleting names: [String], records: [String] = []) -> ZoneRead {
-        ZoneRead(key: self, recordNames: records, parentNames: names, devices: [])
+        ZoneRead(key: self, recordNames: records, parentNames: names, lives: [])
     }
 }
 

@@ -32,7 +32,7 @@ extension StorageConformance {
             let new = try require(try await store.createZones("notes", in: database).first, "a zone")
             try expect(new.id > old.id, "a newer incarnation")
             let transaction = try await store.second.beginWrite(
-                [new.key.read(records: ["a"], devices: [DeviceID(high: 1, low: 2)])])
+                [new.key.read(records: ["a"], lives: [DeviceID(high: 1, low: 2)])])
             await transaction.rollback()
             let snapshot = try require(transaction.snapshots.first, "a snapshot")
             try expectEqual(snapshot.zone?.changeNumber, 0, "numbers begin again")
@@ -43,20 +43,49 @@ extension StorageConformance {
             let other = try await store.bob().privateDatabase
             let device = DeviceID(high: 3, low: 4)
             let memory = RequestMemory(lowestCounter: 5, outcomes: [5: [1, 2, 3], 9: []])
-            try await store.changeZones(in: database, create: ["a"], device: device, memory: memory)
+            try await store.changeZones(in: database, create: ["a"], life: device, memory: memory)
             for (where_, who, expected) in [
                 (database, device, memory), (database, DeviceID(high: 3, low: 5), nil), (other, device, nil),
             ] {
-                let transaction = try await store.second.beginZonesWrite(in: where_, names: [], device: who)
+                let transaction = try await store.second.beginZonesWrite(in: where_, names: [], life: who)
                 try expectEqual(transaction.snapshot.memory, expected, "what was remembered")
                 await transaction.rollback()
+            }
+        },
+        Scenario("R-157: memories are cleared when they are some epochs old, and no epoch begins too soon") { store in
+            let database = try await store.alice().privateDatabase
+            let zone = try require(try await store.createZones("notes", in: database).first, "a zone")
+            let life = DeviceID(high: 3, low: 4)
+            let memory = RequestMemory(lowestCounter: 5, outcomes: [5: [1, 2, 3]])
+            try await store.write([RecordDraft("a")], in: zone.key, memories: [life: memory])
+            try await store.changeZones(in: database, create: ["a"], life: life, memory: memory)
+            let first = try await store.first.standing().memoryEpoch
+            for age in 1...Int64(3) {
+                try expect(
+                    try await store.first.advanceMemoryEpoch(after: .zero, keeping: 3), "the epoch was old enough")
+                for again in [store.first, store.second] {
+                    try expect(
+                        try await !again.advanceMemoryEpoch(after: .seconds(3_600), keeping: 0), "it has just begun")
+                }
+                try expectEqual(try await store.second.standing().memoryEpoch, first + age, "epochs are counted")
+                let records = try await store.second.beginWrite([zone.key.read(records: ["a"], lives: [life])])
+                let snapshot = try require(records.snapshots.first, "a snapshot")
+                await records.rollback()
+                let zones = try await store.second.beginZonesWrite(in: database, names: [], life: life)
+                await zones.rollback()
+                let expected = age < 3 ? memory : nil
+                try expectEqual(snapshot.memories[life], expected, "of the zone, \(age) epochs later")
+                try expectEqual(zones.snapshot.memory, expected, "of the database, \(age) epochs later")
+                try expectEqual(
+                    [snapshot.memoryEpoch, zones.snapshot.memoryEpoch], [first + age, first + age],
+                    "what is read says which epoch it is of")
             }
         },
         Scenario("zone requests see the named zones and how many there are") { store in
             let database = try await store.alice().privateDatabase
             let zones = try await store.createZones("a", "b", in: database)
             let transaction = try await store.second.beginZonesWrite(
-                in: database, names: ["b", "none"], device: DeviceID(high: 1, low: 1))
+                in: database, names: ["b", "none"], life: DeviceID(high: 1, low: 1))
             await transaction.rollback()
             try expectEqual(transaction.snapshot.zones, ["b": zones[1]], "living zones among the names")
             try expectEqual(transaction.snapshot.zoneCount, 3, "the default zone counts as well")
@@ -64,15 +93,15 @@ extension StorageConformance {
         Scenario("R-035: a zone keeps the encryption scope with which it was created") { store in
             let database = try await store.alice().privateDatabase
             let device = DeviceID(high: 1, low: 1)
-            let transaction = try await store.first.beginZonesWrite(in: database, names: ["a", "b"], device: device)
+            let transaction = try await store.first.beginZonesWrite(in: database, names: ["a", "b"], life: device)
             try await transaction.commit(
                 ZonesChanges(
-                    created: ["a", "b"], createdPerZone: ["b"], removed: [], device: device, memory: RequestMemory()),
+                    created: ["a", "b"], createdPerZone: ["b"], removed: [], life: device, memory: RequestMemory()),
                 now: StorageFixture.now)
             let listed = try await store.second.zones(in: database).suffix(2)
             try expectEqual(listed.map(\.encryptionScope), [.perRecord, .perZone], "in the list")
             let key = ZoneKey(database: database, name: "b")
-            let again = try await store.second.beginZonesWrite(in: database, names: ["b"], device: device)
+            let again = try await store.second.beginZonesWrite(in: database, names: ["b"], life: device)
             await again.rollback()
             try expectEqual(again.snapshot.zones["b"]?.encryptionScope, .perZone, "under the lock of zone requests")
             let write = try await store.second.beginWrite([key.read()])
@@ -86,7 +115,7 @@ extension StorageConformance {
         Scenario("a zone transaction that is rolled back leaves nothing") { store in
             let database = try await store.alice().privateDatabase
             let transaction = try await store.first.beginZonesWrite(
-                in: database, names: ["a"], device: DeviceID(high: 1, low: 1))
+                in: database, names: ["a"], life: DeviceID(high: 1, low: 1))
             await transaction.rollback()
             try expectEqual(try await store.second.zones(in: database).count, 1, "no zone")
             try await store.changeZones(in: database, create: ["a"])

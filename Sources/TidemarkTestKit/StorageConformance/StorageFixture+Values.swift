@@ -7,11 +7,11 @@ internal import TidemarkService
 extension ZoneKey {
     /// A read of this zone; names need not be sorted.
     func read(
-        records: [String] = [], parents: [String] = [], devices: [DeviceID] = [], assets: [FieldAsset] = [],
+        records: [String] = [], parents: [String] = [], lives: [DeviceID] = [], assets: [FieldAsset] = [],
         needsZoneKeys: Bool = false, users: [UserID] = []
     ) -> ZoneRead {
         ZoneRead(
-            key: self, recordNames: records.sorted(), parentNames: parents.sorted(), devices: devices.sorted(),
+            key: self, recordNames: records.sorted(), parentNames: parents.sorted(), lives: lives.sorted(),
             assets: assets, needsZoneKeys: needsZoneKeys,
             users: users.sorted { $0.rawValue < $1.rawValue })
     }

@@ -10,6 +10,8 @@ package struct Greeting: Sendable, Equatable {
     /// The credential's text in UTF-8; nil: nobody.
     package let credential: [UInt8]?
     package let device: DeviceID
+    /// The life of the device. A client that names none has one life, which is its device.
+    package let life: DeviceID
     package let clientName: String
     package let deviceName: String
 
@@ -36,6 +38,9 @@ package struct Greeting: Sendable, Equatable {
         guard let device = DeviceID(bytes: [UInt8](hello.device)) else {
             throw Refusal(.requestInvalid, "A device's id is 16 bytes.")
         }
+        guard let life = hello.life.isEmpty ? device : DeviceID(bytes: [UInt8](hello.life)) else {
+            throw Refusal(.requestInvalid, "The life of a device is 16 bytes.")
+        }
         guard hello.credential.utf8.count <= Self.credentialBytesMax else { throw Refusal(.notAuthenticated) }
         switch hello.environment {
         case .unspecified, .development: environment = .development
@@ -45,6 +50,7 @@ package struct Greeting: Sendable, Equatable {
         container = hello.container
         credential = hello.credential.isEmpty ? nil : Array(hello.credential.utf8)
         self.device = device
+        self.life = life
         clientName = Self.printable(hello.clientName)
         deviceName = Self.printable(hello.deviceName)
     }
@@ -60,12 +66,13 @@ package struct Greeting: Sendable, Equatable {
 
 extension WireHelloAnswer {
     package init(
-        userRecordName: String, now: Timestamp, limits: Limits, messageBytesMax: Int, keepsAssets: Bool,
-        serverName: String
+        userRecordName: String, now: Timestamp, memoryEpoch: Int64, limits: Limits, messageBytesMax: Int,
+        keepsAssets: Bool, serverName: String
     ) {
         self.init()
         self.userRecordName = userRecordName
         serverTime = now.milliseconds
+        self.memoryEpoch = UInt64(clamping: memoryEpoch)
         self.serverName = serverName
         self.limits.itemsMax = UInt32(clamping: limits.itemsMax)
         self.limits.requestBytesMax = UInt32(clamping: limits.requestBytesMax)

@@ -11,27 +11,33 @@ package struct Viewpoint: Sendable, Equatable {
     package let userRecordName: String
     package let database: DatabaseID
     package let device: DeviceID
+    /// The life of the device: names its requests.
+    package let life: DeviceID
     /// Names the store's life in tags.
     package let store: StoreIncarnation
     /// Record names of the other users that an answer names, as far as they are known.
     package var userNames: [UserID: String] = [:]
 
     package init(
-        access: RecordAccess, userRecordName: String, database: DatabaseID, device: DeviceID, store: StoreIncarnation
+        access: RecordAccess, userRecordName: String, database: DatabaseID, device: DeviceID, life: DeviceID? = nil,
+        store: StoreIncarnation
     ) {
         self.access = access
         self.userRecordName = userRecordName
         self.database = database
         self.device = device
+        self.life = life ?? device
         self.store = store
     }
 
     /// That of the owner of a private database.
     package init(
-        user: UserID, userRecordName: String, database: DatabaseID, device: DeviceID, store: StoreIncarnation
+        user: UserID, userRecordName: String, database: DatabaseID, device: DeviceID, life: DeviceID? = nil,
+        store: StoreIncarnation
     ) {
         self.init(
-            access: .owner(user), userRecordName: userRecordName, database: database, device: device, store: store)
+            access: .owner(user), userRecordName: userRecordName, database: database, device: device, life: life,
+            store: store)
     }
 
     /// Nil: nobody is signed in.
@@ -84,13 +90,13 @@ extension WireDatabaseScope {
 
 extension RequestID {
     /// - Throws: ``Refusal`` with `requestInvalid` for a stamp that no device of ours makes.
-    package init(_ stamp: WireRequestStamp, device: DeviceID) throws(Refusal) {
+    package init(_ stamp: WireRequestStamp, from viewpoint: Viewpoint) throws(Refusal) {
         guard stamp.counter > 0, stamp.lowestUnanswered <= stamp.counter, stamp.counter <= UInt64(Int64.max) else {
             throw Refusal(
                 .requestInvalid, "A request that changes data carries a stamp: a counter from 1, not below its lowest.")
         }
         self.init(
-            device: device, counter: stamp.counter, lowestUnanswered: stamp.lowestUnanswered,
-            issuedAt: Timestamp(milliseconds: stamp.issuedAt))
+            device: viewpoint.device, life: viewpoint.life, counter: stamp.counter,
+            lowestUnanswered: stamp.lowestUnanswered, isRepeated: stamp.repeated, epoch: Int64(clamping: stamp.epoch))
     }
 }

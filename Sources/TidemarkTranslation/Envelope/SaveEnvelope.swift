@@ -68,6 +68,8 @@ struct SaveEnvelope {
             case (1, .number(let value))?: stamp.counter = value
             case (2, .number(let value))?: stamp.lowestUnanswered = value
             case (3, .number(let value))?: stamp.issuedAt = Int64(bitPattern: value)
+            case (4, .number(let value))?: stamp.repeated = value != 0
+            case (5, .number(let value))?: stamp.epoch = value
             default: return nil
             }
         }

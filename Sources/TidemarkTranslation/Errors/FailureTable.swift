@@ -38,7 +38,8 @@ extension FailureReason {
             .fieldNotQueryable, .fieldNotSortable, .sortInvalid, .cursorInvalid, .zoneRequired, .valueNotEncrypted:
             FailureLine(.invalidArguments)
         case .recordExists, .recordChanged: FailureLine(.serverRecordChanged)
-        case .requestTooOld, .zoneScopeFixed: FailureLine(.serverRejectedRequest)
+        case .requestForgotten: FailureLine(.serverResponseLost)
+        case .zoneScopeFixed: FailureLine(.serverRejectedRequest)
         case .tokenExpired: FailureLine(.changeTokenExpired)
         case .batchFailed: FailureLine(.batchRequestFailed)
         case .zoneBusy: FailureLine(.zoneBusy, retryAfter: 1)

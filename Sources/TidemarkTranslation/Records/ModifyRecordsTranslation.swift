@@ -23,7 +23,7 @@ extension RecordsPart {
         try ItemCount.check(request.zones.count, limits)
         try ItemCount.checkBytes(request.zones.reduce(0) { $0 + $1.saves.reduce(0) { $0 + $1.fields.count } }, limits)
         guard let user = viewpoint.access.user else { throw Refusal(.notAuthenticated) }
-        let id = try RequestID(request.stamp, device: viewpoint.device)
+        let id = try RequestID(request.stamp, from: viewpoint)
         let policy = try SavePolicy(request.policy)
         var parts: [RecordsPart] = []
         var requests: [RecordsRequest] = []

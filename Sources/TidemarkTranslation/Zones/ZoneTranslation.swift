@@ -19,7 +19,7 @@ extension ZonesRequest {
             scopes[zone.name] = try ZoneEncryptionScope.read(scope)
         }
         self.init(
-            id: try RequestID(request.stamp, device: viewpoint.device), saves: request.saves.map(\.name),
+            id: try RequestID(request.stamp, from: viewpoint), saves: request.saves.map(\.name),
             deletes: request.deletes.map(\.name), encryptionScopes: scopes)
     }
 }

@@ -82,13 +82,19 @@ package nonisolated struct WireHello: Sendable {
   /// The credential as it was issued. Empty: nobody; then only the public database can be read.
   package var credential: String = String()
 
-  /// 16 random bytes, kept by the device for as long as it keeps its state.
+  /// 16 random bytes, kept by the device for as long as it keeps its state, or until it is told that another one has them
+  ///
   package var device: Data = Data()
 
   /// For the operator's eyes: "foldersync/1.0", "laptop".
   package var clientName: String = String()
 
   package var deviceName: String = String()
+
+  /// 16 random bytes that a process makes for its connection, and makes anew when it starts again. They name its
+  /// requests, and its own changes, of which it gets no push. Two copies of one device differ in them. Empty:
+  /// the same as the device.
+  package var life: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -103,7 +109,7 @@ package nonisolated struct WireHelloAnswer: Sendable {
   /// "_" and 32 hexadecimal digits: the user's record name in this container. Empty without a credential.
   package var userRecordName: String = String()
 
-  /// Milliseconds since 1970 on the server's clock, for RequestStamp.issued_at.
+  /// Milliseconds since 1970 on the server's clock. For people, and for clients of version 0.1.
   package var serverTime: Int64 = 0
 
   package var limits: WireServerLimits {
@@ -117,6 +123,13 @@ package nonisolated struct WireHelloAnswer: Sendable {
 
   /// "tidemark/0.1.0".
   package var serverName: String = String()
+
+  /// For RequestStamp.epoch: grows when the server forgets outcomes.
+  package var memoryEpoch: UInt64 = 0
+
+  /// Another device is connected under the same identity, with another life: one is a copy of the other. Take new random
+  /// bytes for Hello.device from the next connection on, and keep them in the place of the old ones.
+  package var deviceTaken: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -167,7 +180,7 @@ nonisolated extension WireEnvironment: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Hello"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}container\0\u{1}environment\0\u{1}credential\0\u{1}device\0\u{3}client_name\0\u{3}device_name\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}container\0\u{1}environment\0\u{1}credential\0\u{1}device\0\u{3}client_name\0\u{3}device_name\0\u{1}life\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -181,6 +194,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case 4: try { try decoder.decodeSingularBytesField(value: &self.device) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.clientName) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.deviceName) }()
+      case 7: try { try decoder.decodeSingularBytesField(value: &self.life) }()
       default: break
       }
     }
@@ -205,6 +219,9 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if !self.deviceName.isEmpty {
       try visitor.visitSingularStringField(value: self.deviceName, fieldNumber: 6)
     }
+    if !self.life.isEmpty {
+      try visitor.visitSingularBytesField(value: self.life, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -215,6 +232,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if lhs.device != rhs.device {return false}
     if lhs.clientName != rhs.clientName {return false}
     if lhs.deviceName != rhs.deviceName {return false}
+    if lhs.life != rhs.life {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -222,7 +240,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HelloAnswer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_record_name\0\u{3}server_time\0\u{1}limits\0\u{3}server_name\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_record_name\0\u{3}server_time\0\u{1}limits\0\u{3}server_name\0\u{3}memory_epoch\0\u{3}device_taken\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -234,6 +252,8 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 2: try { try decoder.decodeSingularInt64Field(value: &self.serverTime) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._limits) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.serverName) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.memoryEpoch) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.deviceTaken) }()
       default: break
       }
     }
@@ -256,6 +276,12 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if !self.serverName.isEmpty {
       try visitor.visitSingularStringField(value: self.serverName, fieldNumber: 4)
     }
+    if self.memoryEpoch != 0 {
+      try visitor.visitSingularUInt64Field(value: self.memoryEpoch, fieldNumber: 5)
+    }
+    if self.deviceTaken != false {
+      try visitor.visitSingularBoolField(value: self.deviceTaken, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -264,6 +290,8 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.serverTime != rhs.serverTime {return false}
     if lhs._limits != rhs._limits {return false}
     if lhs.serverName != rhs.serverName {return false}
+    if lhs.memoryEpoch != rhs.memoryEpoch {return false}
+    if lhs.deviceTaken != rhs.deviceTaken {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

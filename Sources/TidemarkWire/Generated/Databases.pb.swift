@@ -65,21 +65,30 @@ package nonisolated enum WireDatabaseScope: SwiftProtobuf.Enum, Swift.CaseIterab
 
 }
 
-/// On every request that changes records or zones: names the request, so that sending the same bytes again cannot apply
-/// it twice. The server remembers outcomes for a day; an older request is refused with SERVER_REJECTED_REQUEST.
+/// On every request that changes records or zones: names the request, so that sending it again cannot apply it twice
+/// . Its name is Hello.life and the counter. The server remembers outcomes for more than a day. When it cannot tell
+/// whether a repeat was carried out, it answers SERVER_RESPONSE_LOST: fetch changes, then send what is still needed as a new
+/// request. If a first sending is answered so, somebody else lives the same life: connect again with a new one.
 package nonisolated struct WireRequestStamp: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 1 for the device's first such request, then growing.
+  /// 1 for the first such request of a life, then growing.
   package var counter: UInt64 = 0
 
   /// The lowest counter whose answer the device still waits for; the server forgets outcomes below it.
   package var lowestUnanswered: UInt64 = 0
 
-  /// When it was first sent: milliseconds since 1970 on the server's clock (HelloAnswer.server_time and the time since).
+  /// Servers of version 0.1 read when the request was first sent: milliseconds since 1970 on the server's clock. Later ones
+  /// ignore it.
   package var issuedAt: Int64 = 0
+
+  /// Whether this was sent before, on this connection or another one.
+  package var repeated: Bool = false
+
+  /// HelloAnswer.memory_epoch of the connection on which it was first sent. 0: the client does not say whether it repeats.
+  package var epoch: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -109,7 +118,7 @@ nonisolated extension WireDatabaseScope: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireRequestStamp: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RequestStamp"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}counter\0\u{3}lowest_unanswered\0\u{3}issued_at\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}counter\0\u{3}lowest_unanswered\0\u{3}issued_at\0\u{1}repeated\0\u{1}epoch\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -120,6 +129,8 @@ nonisolated extension WireRequestStamp: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.counter) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.lowestUnanswered) }()
       case 3: try { try decoder.decodeSingularInt64Field(value: &self.issuedAt) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.repeated) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.epoch) }()
       default: break
       }
     }
@@ -135,6 +146,12 @@ nonisolated extension WireRequestStamp: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.issuedAt != 0 {
       try visitor.visitSingularInt64Field(value: self.issuedAt, fieldNumber: 3)
     }
+    if self.repeated != false {
+      try visitor.visitSingularBoolField(value: self.repeated, fieldNumber: 4)
+    }
+    if self.epoch != 0 {
+      try visitor.visitSingularUInt64Field(value: self.epoch, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -142,6 +159,8 @@ nonisolated extension WireRequestStamp: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.counter != rhs.counter {return false}
     if lhs.lowestUnanswered != rhs.lowestUnanswered {return false}
     if lhs.issuedAt != rhs.issuedAt {return false}
+    if lhs.repeated != rhs.repeated {return false}
+    if lhs.epoch != rhs.epoch {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

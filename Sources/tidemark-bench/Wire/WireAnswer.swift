@@ -6,8 +6,6 @@ internal import TidemarkWire
 /// What a client that measures wants to know of an answer.
 struct WireAnswer {
     var id: UInt64
-    /// Of a Hello: the server's clock.
-    var serverTime: Int64 = 0
     /// Of a page of changes, records by name, or a page of a query.
     var page: Page?
     /// What failed; nil: nothing.
@@ -33,7 +31,7 @@ struct WireAnswer {
         guard let envelope = try? WireServerEnvelope(serializedBytes: Array(message)) else { return nil }
         id = envelope.id
         switch envelope.answer {
-        case .hello(let answer): serverTime = answer.serverTime
+        case .hello: break
         case .modifyZones(let answer): failure = Self.failure(of: answer)
         case .modifyRecords(let answer): failure = Self.failure(of: answer)
         case .failure(let answer): failure = Self.text(answer)

@@ -18,7 +18,6 @@ final class WireDevice: MessageHandler, @unchecked Sendable {
     /// When each request under way was sent, by its number.
     private var starts: [UInt64: Duration] = [:]
     private var lastNumber: UInt64 = 1
-    private var serverTimeAhead: Int64 = 0
 
     init(zone: String, credential: String, loop: EventLoop, fleet: WireFleet) {
         self.zone = zone
@@ -42,7 +41,8 @@ final class WireDevice: MessageHandler, @unchecked Sendable {
         var stamp = WireRequestStamp()
         stamp.counter = lastNumber
         stamp.lowestUnanswered = starts.keys.min() ?? lastNumber
-        stamp.issuedAt = loop.wallClockMilliseconds + serverTimeAhead
+        // A first sending, whose epoch nobody looks at.
+        stamp.epoch = 1
         starts[lastNumber] = loop.now
         connection?.send(.binary, request.envelope(id: lastNumber, stamp: stamp))
     }
@@ -70,7 +70,6 @@ final class WireDevice: MessageHandler, @unchecked Sendable {
 
     private func takeGreeting(_ answer: WireAnswer) {
         if answer.id == 1 {
-            serverTimeAhead = answer.serverTime - loop.wallClockMilliseconds
             send(.createZone(zone))
         } else {
             starts = [:]

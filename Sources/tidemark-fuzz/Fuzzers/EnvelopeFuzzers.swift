@@ -224,7 +224,8 @@ private enum EnvelopeSeeds {
         var stamp = WireRequestStamp()
         stamp.counter = 5
         stamp.lowestUnanswered = 1
-        stamp.issuedAt = 1_700_000_000_000
+        stamp.repeated = true
+        stamp.epoch = 7
         return stamp
     }
 

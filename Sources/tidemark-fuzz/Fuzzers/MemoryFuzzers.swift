@@ -10,9 +10,9 @@ extension Fuzzer {
         var script = FuzzInput(input)
         let id = RequestID(
             device: DeviceID(high: 1, low: 2), counter: script.number(), lowestUnanswered: script.number(),
-            issuedAt: Timestamp(milliseconds: script.signed()))
-        // The server's own clock, which no peer sets: any time from 1970 on, for some centuries.
-        let now = Timestamp(milliseconds: Int64(script.number() >> 20))
+            isRepeated: script.number() & 1 == 1, epoch: Int64(script.number() >> 1))
+        // The store's own count, which no peer sets.
+        let epoch = Int64(script.number() >> 20)
         let bytes = script.remainder()
         let decoded = RequestMemory(decoding: bytes)
         if let decoded {
@@ -20,7 +20,7 @@ extension Fuzzer {
         }
         guard id.isPlausible else { return decoded != nil }
         let memory = decoded ?? RequestMemory()
-        _ = memory.recall(id, now: now, limits: Limits())
+        _ = memory.recall(id, epoch: epoch, limits: Limits())
         var after = memory
         after.remember([1, 2, 3], of: id, limits: Limits())
         try Finding.unless(RequestMemory(decoding: after.encoded) == after, "\(after) is garbled")
@@ -50,7 +50,7 @@ private enum MemorySeeds {
     ]
 
     private static func memory(_ memory: RequestMemory, _ counter: UInt64, _ lowest: UInt64) -> [UInt8] {
-        FuzzScript().number(counter).number(lowest).number(1_000).number(2_000).adding(memory.encoded).bytes
+        FuzzScript().number(counter).number(lowest).number(1).number(2_000).number(3_000).adding(memory.encoded).bytes
     }
 
     static let outcomes: [[UInt8]] = [

@@ -108,7 +108,7 @@ struct AdminImport: ParsableCommand {
         let mistake = try await Self.importAll(&reader, of: input, &converter, importer, progress)
         // Devices are told once. A hint: the servers' own look repairs a lost one.
         try? await storage.post([
-            .zone(ZoneNotice(database: place.database, device: importer.device, zoneName: zone))
+            .zone(ZoneNotice(database: place.database, life: importer.device, zoneName: zone))
         ])
         await service.stop()
         // A hint as well: PostgreSQL counts by itself, but only after a while, and queries have poor plans until then.

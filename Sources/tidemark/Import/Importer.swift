@@ -103,8 +103,7 @@ final class Importer {
         let target = target
         let request = RecordsRequest(
             id: RequestID(
-                device: device, counter: counter, lowestUnanswered: counter,
-                issuedAt: Timestamp(milliseconds: target.loop.wallClockMilliseconds)),
+                device: device, counter: counter, lowestUnanswered: counter),
             zoneName: target.zoneName, saves: items.map(\.save), deletes: [],
             policy: target.replaces ? .allKeys : .ifServerRecordUnchanged, isAtomic: false, user: target.user)
         underWay = (items, Task { await target.service.modifyRecords(in: target.database, [request])[0] })

@@ -149,7 +149,11 @@ final class PlantedStorage: Storage {
         try await base.setRole(name, of: user, isGiven: isGiven)
     }
 
-    func incarnation() async throws(StorageError) -> StoreIncarnation { try await base.incarnation() }
+    func standing() async throws(StorageError) -> StoreStanding { try await base.standing() }
+
+    func advanceMemoryEpoch(after age: Duration, keeping kept: Int64) async throws(StorageError) -> Bool {
+        try await base.advanceMemoryEpoch(after: age, keeping: kept)
+    }
 
     func identity(
         credentialHash: [UInt8], container: String, environment: ContainerEnvironment, createsContainer: Bool,
@@ -188,9 +192,9 @@ final class PlantedStorage: Storage {
     }
 
     func beginZonesWrite(
-        in database: DatabaseID, names: [String], device: DeviceID
+        in database: DatabaseID, names: [String], life: DeviceID
     ) async throws(StorageError) -> any ZonesTransaction {
-        try await base.beginZonesWrite(in: database, names: names, device: device)
+        try await base.beginZonesWrite(in: database, names: names, life: life)
     }
 
     func zones(in database: DatabaseID) async throws(StorageError) -> [ZoneState] { try await base.zones(in: database) }
@@ -266,7 +270,7 @@ final class PlantedStorage: Storage {
             guard let zone = try await base.zones(in: change.database).first(where: { $0.id == change.zone }) else {
                 throw StorageError(.outdated)
             }
-            reads.append(ZoneRead(key: zone.key, recordNames: [], parentNames: [], devices: []))
+            reads.append(ZoneRead(key: zone.key, recordNames: [], parentNames: [], lives: []))
         }
         try await base.beginWrite(reads).commit(changes)
     }
@@ -280,7 +284,7 @@ final class PlantedStorage: Storage {
         let reads = changes.map { change in
             ZoneRead(
                 key: transaction.snapshots.first { $0.zone?.id == change.zone }?.key
-                    ?? ZoneKey(database: change.database, name: ""), recordNames: [], parentNames: [], devices: [])
+                    ?? ZoneKey(database: change.database, name: ""), recordNames: [], parentNames: [], lives: [])
         }
         let second = try await base.beginWrite(reads)
         try await second.commit(halves.map(\.1))

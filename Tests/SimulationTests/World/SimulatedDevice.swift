@@ -81,8 +81,7 @@ final class SimulatedDevice: @unchecked Sendable {
         counter += 1
         unanswered.insert(counter)
         return RequestID(
-            device: id, counter: counter, lowestUnanswered: unanswered.min() ?? counter,
-            issuedAt: Timestamp(milliseconds: world.scheduler.wallClockMilliseconds))
+            device: id, counter: counter, lowestUnanswered: unanswered.min() ?? counter)
     }
 
     /// Sends the identical request until it is answered, or it is given up.
@@ -96,7 +95,7 @@ final class SimulatedDevice: @unchecked Sendable {
             last = await world.send(request)
             switch last {
             case .success: return last
-            case .failure(.requestTooOld): world.history.accuse("R-157: a request that is waited for is too old")
+            case .failure(.requestForgotten): world.history.accuse("R-157: a request that is waited for is forgotten")
             case .failure(.requestInvalid): world.history.accuse("a request that was good is invalid")
             case .failure, nil: await world.scheduler.pass(world.delay())
             }

@@ -56,9 +56,9 @@ final class SimulatedWorld: @unchecked Sendable {
             credentialHash: [1], container: "iCloud.test", environment: .development, createsContainer: true,
             now: Timestamp(milliseconds: scheduler.wallClockMilliseconds))
         let device = DeviceID(high: 0, low: 1)
-        let zones = try await store.beginZonesWrite(in: viewer, names: names, device: device)
+        let zones = try await store.beginZonesWrite(in: viewer, names: names, life: device)
         try await zones.commit(
-            ZonesChanges(created: names, removed: [], device: device, memory: RequestMemory()),
+            ZonesChanges(created: names, removed: [], life: device, memory: RequestMemory()),
             now: Timestamp(milliseconds: scheduler.wallClockMilliseconds))
         servers = (0..<serverCount).map { _ in SimulatedServer(self) }
         for server in servers {

@@ -289,7 +289,7 @@ import TidemarkFields
             zone.request(deletes: ["never"], device: DeviceID(high: 3, low: 3)),
         ]
         let read = ZoneRead(of: requests, in: zone.key)
-        #expect(read.devices == [phone, laptop, DeviceID(high: 3, low: 3)])
+        #expect(read.lives == [phone, laptop, DeviceID(high: 3, low: 3)])
         let overlay = ZoneOverlay(snapshot: zone.snapshot(for: read), store: store, limits: Limits())
         for request in requests { _ = overlay.apply(request, now: 1) }
         #expect(overlay.movedBy == [phone])

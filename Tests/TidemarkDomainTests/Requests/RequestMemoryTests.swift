@@ -73,25 +73,62 @@ import TidemarkTestSupport
         #expect(zone.records.keys.sorted() == ["a"])
     }
 
-    @Test func `R-157: a request whose outcome may be forgotten is refused, not applied again`() {
+    @Test func `R-157: a request whose outcome may be forgotten is not applied again`() throws {
         var zone = TestZone()
-        func request(_ counter: UInt64, _ lowest: UInt64, at: Timestamp = 0) -> RecordsRequest {
+        func request(_ counter: UInt64, _ lowest: UInt64) -> RecordsRequest {
             RecordsRequest(
-                id: stamp(counter, waitingFor: lowest, at: at), zoneName: zone.key.name, saves: [save("n\(counter)")],
+                id: stamp(counter, waitingFor: lowest), zoneName: zone.key.name, saves: [save("n\(counter)")],
                 deletes: [], policy: .ifServerRecordUnchanged, isAtomic: true, user: alice)
         }
         zone.run(request(1, 1))
         zone.run(request(2, 2))
-        #expect(zone.run(request(1, 1)).refusal == .requestTooOld)
+        #expect(zone.run(request(1, 1)).refusal == .requestForgotten)
         #expect(zone.run(request(2, 2)).reasons == [nil])
-        let day = limits.requestMemoryMilliseconds
-        let now = Timestamp(milliseconds: day + 1_000)
-        #expect(zone.run(request(3, 2, at: 999), now: now).refusal == .requestTooOld)
-        #expect(zone.run(request(3, 2, at: 1_000), now: now).reasons == [nil])
-        #expect(zone.run(request(4, 2, at: Timestamp(milliseconds: .min)), now: now).refusal == .requestTooOld)
-        #expect(zone.run(request(4, 2, at: Timestamp(milliseconds: .max)), now: now).reasons == [nil])
-        // What is remembered is told however old it is.
-        #expect(zone.run(request(2, 2), now: now).reasons == [nil])
+    }
+
+    /// Every way in which a request can come: for the first time or again, with a memory that has it, has had it, or never
+    /// heard of it, in each epoch around the one that is kept last.
+    @Test func `R-157: what is remembered, what is forgotten and what is new, in every epoch`() {
+        let memory = RequestMemory(lowestCounter: 3, outcomes: [5: [7]])
+        let now: Int64 = 10
+        let kept = limits.memoryEpochsKept
+        for counter in UInt64(1)...7 {
+            for epoch in [0, 1, now - kept, now - kept + 1, now, now + 1, .max] {
+                for isRepeated in [false, true] {
+                    let id = stamp(counter, waitingFor: 1, isRepeated: isRepeated, epoch: epoch)
+                    let isOldClient = epoch == 0 && !isRepeated
+                    let mayBeCleared = epoch <= now - kept || epoch > now
+                    let expected: RequestRecall =
+                        switch counter {
+                        case 5: isRepeated || isOldClient ? .remembered([7]) : .forgotten
+                        case ..<3: .forgotten
+                        default: isRepeated && mayBeCleared ? .forgotten : .unseen
+                        }
+                    #expect(
+                        memory.recall(id, epoch: now, limits: limits) == expected,
+                        "counter \(counter), epoch \(epoch), repeated \(isRepeated)")
+                }
+            }
+        }
+    }
+
+    @Test func `R-157, R-355: two lives of one device have their own counters`() {
+        var zone = TestZone()
+        func request(_ life: DeviceID, _ name: String, isRepeated: Bool = false) -> RecordsRequest {
+            RecordsRequest(
+                id: stamp(1, life: life, isRepeated: isRepeated, epoch: 1), zoneName: zone.key.name,
+                saves: [save(name)], deletes: [], policy: .allKeys, isAtomic: false, user: alice)
+        }
+        let (first, second) = (DeviceID(high: 7, low: 1), DeviceID(high: 7, low: 2))
+        #expect(zone.run([request(first, "a"), request(second, "b")]).map(\.reasons) == [[nil], [nil]])
+        #expect(zone.records.keys.sorted() == ["a", "b"])
+        // Each gets its own outcome again.
+        let number = zone.zone?.changeNumber
+        #expect(zone.run(request(second, "b", isRepeated: true)).reasons == [nil])
+        #expect(zone.zone?.changeNumber == number)
+        // Two who live the same life are told apart by what they say they send for the first time.
+        #expect(zone.run(request(first, "c")).refusal == .requestForgotten)
+        #expect(zone.records["c"] == nil)
     }
 
     // MARK: Bounds
@@ -106,7 +143,7 @@ import TidemarkTestSupport
             #expect(memory.outcomes.count <= 10 && memory.outcomes[counter] != nil)
         }
         #expect(memory.lowestCounter == 41 && memory.outcomes.keys.min() == 41)
-        #expect(memory.recall(stamp(40), now: 0, limits: limits) == .tooOld)
+        #expect(memory.recall(stamp(40), epoch: 0, limits: limits) == .forgotten)
         memory.remember(Array(repeating: 0, count: 995), of: stamp(51), limits: limits)
         #expect(memory.outcomes.count == 6)
         memory.remember(Array(repeating: 0, count: 2_000), of: stamp(52), limits: limits)
@@ -118,12 +155,12 @@ import TidemarkTestSupport
     @Test func `R-157: requests may be decided out of order`() {
         var memory = RequestMemory()
         for counter in [3, 1, 2] as [UInt64] {
-            #expect(memory.recall(stamp(counter), now: 0, limits: limits) == .unseen)
+            #expect(memory.recall(stamp(counter), epoch: 0, limits: limits) == .unseen)
             memory.remember([UInt8(counter)], of: stamp(counter), limits: limits)
         }
         memory.remember([5], of: stamp(5, waitingFor: 3), limits: limits)
         #expect(memory == RequestMemory(lowestCounter: 3, outcomes: [3: [3], 5: [5]]))
-        #expect(memory.recall(stamp(4), now: 0, limits: limits) == .unseen)
+        #expect(memory.recall(stamp(4), epoch: 0, limits: limits) == .unseen)
     }
 
     // MARK: Encodings

@@ -20,14 +20,14 @@ import TidemarkDomain
 
     @Test func `R-027: saving a zone that exists succeeds and changes nothing`() throws {
         let snapshot = ZonesSnapshot(zones: ["A": zone("A", id: 1)], zoneCount: 1)
-        let (outcome, changes) = request(["A", "B"]).decide(on: snapshot, limits: limits, now: 0)
+        let (outcome, changes) = request(["A", "B"]).decide(on: snapshot, limits: limits)
         #expect(try outcome.get() == ZonesOutcome(saves: items([nil, nil]), deletes: []))
         #expect(changes?.created == ["B"] && changes?.removed == [])
     }
 
     @Test func `R-031: deleting a zone that does not exist succeeds`() throws {
         let snapshot = ZonesSnapshot(zones: ["A": zone("A", id: 5), "B": zone("B", id: 3)], zoneCount: 2)
-        let (outcome, changes) = request([], ["A", "B", "none"]).decide(on: snapshot, limits: limits, now: 0)
+        let (outcome, changes) = request([], ["A", "B", "none"]).decide(on: snapshot, limits: limits)
         #expect(try outcome.get() == ZonesOutcome(saves: [], deletes: items([nil, nil, nil])))
         #expect(changes?.removed == [ZoneID(3), ZoneID(5)] && changes?.removalReason == .deleted)
     }
@@ -36,11 +36,11 @@ import TidemarkDomain
         let name = ZoneName.default
         let asked = request([name], [])
         #expect(asked.namesToRead.isEmpty)
-        let saved = asked.decide(on: ZonesSnapshot(), limits: limits, now: 0)
+        let saved = asked.decide(on: ZonesSnapshot(), limits: limits)
         #expect(try saved.outcome.get().saves == [.done])
         #expect(saved.changes?.created == [])
         let snapshot = ZonesSnapshot(zones: [name: zone(name, id: 1)], zoneCount: 1)
-        let deleted = request([], [name]).decide(on: snapshot, limits: limits, now: 0)
+        let deleted = request([], [name]).decide(on: snapshot, limits: limits)
         #expect(try deleted.outcome.get().deletes == [.failed(.zoneIsDefault)])
         #expect(deleted.changes?.removed == [])
     }
@@ -53,7 +53,7 @@ import TidemarkDomain
             let names = ["R", "Z", "new", ZoneName.default]
             let scopes = Dictionary(names.compactMap { name in scope.map { (name, $0) } }) { first, _ in first }
             let asked = ZonesRequest(id: stamp(1), saves: names, deletes: [], encryptionScopes: scopes)
-            let (outcome, changes) = asked.decide(on: snapshot, limits: limits, now: 0)
+            let (outcome, changes) = asked.decide(on: snapshot, limits: limits)
             // R-157: what is remembered is the same.
             #expect(try ZonesOutcome(decoding: outcome.get().encoded) == outcome.get())
             return (try outcome.get().saves, changes)
@@ -70,7 +70,7 @@ import TidemarkDomain
     @Test func `R-020, R-033: a bad name fails its zone alone and is not looked up`() throws {
         let asked = request(["ok", "_x", "ü"], ["", "fine"])
         #expect(asked.namesToRead == ["fine", "ok"])
-        let (outcome, changes) = asked.decide(on: ZonesSnapshot(), limits: limits, now: 0)
+        let (outcome, changes) = asked.decide(on: ZonesSnapshot(), limits: limits)
         #expect(
             try outcome.get()
                 == ZonesOutcome(
@@ -82,7 +82,7 @@ import TidemarkDomain
         var limits = Limits()
         limits.zonesMax = 3
         let snapshot = ZonesSnapshot(zones: ["A": zone("A", id: 1)], zoneCount: 2)
-        let (outcome, changes) = request(["B", "A", "C"]).decide(on: snapshot, limits: limits, now: 0)
+        let (outcome, changes) = request(["B", "A", "C"]).decide(on: snapshot, limits: limits)
         #expect(try outcome.get().saves == items([nil, nil, .tooManyZones]))
         #expect(changes?.created == ["B"])
     }
@@ -95,11 +95,11 @@ import TidemarkDomain
             (request(["A", "A", "A"]), .tooManyItems),
             (request(["A", "A"]), .itemRepeated),
             (request(["A"], ["A"]), .itemRepeated),
-            (request(["A"], [], stamp(2)), .requestTooOld),
+            (request(["A"], [], stamp(2)), .requestForgotten),
         ]
         let snapshot = ZonesSnapshot(memory: RequestMemory(lowestCounter: 3))
         for (asked, reason) in rows {
-            let (outcome, changes) = asked.decide(on: snapshot, limits: limits, now: 0)
+            let (outcome, changes) = asked.decide(on: snapshot, limits: limits)
             #expect(outcome == .failure(reason))
             #expect(changes == nil)
         }
@@ -108,12 +108,12 @@ import TidemarkDomain
     @Test func `R-157: a repeated deletion does not hit the zone that was created since`() throws {
         let snapshot = ZonesSnapshot(zones: ["A": zone("A", id: 1)], zoneCount: 1)
         let asked = request([], ["A", "_"])
-        let first = asked.decide(on: snapshot, limits: limits, now: 0)
+        let first = asked.decide(on: snapshot, limits: limits)
         let recreated = ZonesSnapshot(zones: ["A": zone("A", id: 2)], zoneCount: 1, memory: first.changes?.memory)
-        let second = asked.decide(on: recreated, limits: limits, now: 1)
+        let second = asked.decide(on: recreated, limits: limits)
         #expect(second.outcome == first.outcome)
         #expect(second.changes == nil)
-        let other = request(["B"], [], asked.id).decide(on: recreated, limits: limits, now: 1)
+        let other = request(["B"], [], asked.id).decide(on: recreated, limits: limits)
         #expect(other.outcome == .failure(.requestInvalid))
     }
 

@@ -61,21 +61,22 @@ import TidemarkWire
         bench.take(bench.machine.keepConnection(now: bench.now))
         try bench.open()
         let (lost, refused) = (bench.request(), bench.request())
-        let bytes = bench.sentBytes[bench.sentBytes.count - 2]
+        let envelope = bench.sent[bench.sent.count - 2]
         try bench.refuse(refused, .requestRateLimited, retryAfter: 10)
         bench.cut()
         bench.clock += bench.waits.removeLast()
         bench.take(bench.machine.wokeUp(now: bench.now))
         try bench.open()
-        #expect(bench.sentBytes.last != bytes && bench.answers[lost] == nil)
+        #expect(bench.sent.last?.id != envelope.id && bench.answers[lost] == nil)
 
-        for _ in 0..<20 where bench.sentBytes.last != bytes {
+        for _ in 0..<20 where bench.sent.last?.id != envelope.id {
             let wait = try #require(bench.waits.last, "somebody wakes it up")
             bench.waits.removeLast()
             bench.clock += wait
             bench.take(bench.machine.wokeUp(now: bench.now))
         }
         #expect(bench.clock == .seconds(110))
+        #expect(bench.sent.last?.modifyRecords.stamp.counter == envelope.modifyRecords.stamp.counter)
         try bench.answer(lost)
         #expect(bench.failure(lost) == nil && bench.answers[lost] != nil)
     }
@@ -90,7 +91,7 @@ import TidemarkWire
 
     @Test func `R-374: after an hour's sleep the silence is over, though the monotonic clock stood still`() throws {
         var bench = try throttled(for: 1_800)
-        let awake = ConnectionMachine.Moment(monotonic: bench.clock, wallClock: bench.now.wallClock + 3_600_000)
+        let awake = ConnectionMachine.Moment(monotonic: bench.clock, withSleep: bench.now.withSleep + .seconds(3_600))
         let (id, actions) = bench.machine.request(isChange: false, now: awake) { _ in .init() }
         bench.take(actions)
         #expect(bench.answers[id] == nil && bench.sent.last?.id == id)
@@ -106,7 +107,7 @@ import TidemarkWire
 }
 
 extension ConnectionMachineTests.Bench {
-    fileprivate mutating func refuse(_ id: UInt64, _ code: WireErrorCode, retryAfter: Double) throws {
+    mutating func refuse(_ id: UInt64, _ code: WireErrorCode, retryAfter: Double = 0) throws {
         var answer = WireServerEnvelope()
         answer.id = id
         answer.failure.code = code

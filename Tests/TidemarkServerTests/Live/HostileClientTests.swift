@@ -16,7 +16,6 @@ import TidemarkWire
         var stamp = WireRequestStamp()
         stamp.counter = 1
         stamp.lowestUnanswered = 1
-        stamp.issuedAt = world.loop.wallClockMilliseconds
         var save = WireRecordSave()
         save.name = "n"
         save.type = "Note"

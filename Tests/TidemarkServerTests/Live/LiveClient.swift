@@ -166,7 +166,6 @@ final class LiveClient: MessageHandler, Sendable {
             return state.counter
         }
         stamp.lowestUnanswered = stamp.counter
-        stamp.issuedAt = loop.wallClockMilliseconds
         return stamp
     }
 }

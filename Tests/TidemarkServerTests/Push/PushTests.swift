@@ -98,7 +98,7 @@ import TidemarkWire
         hub.committed(
             ZonesMoved(
                 ["b", "a", "c", "b"].map {
-                    ZoneNotice(database: identity.privateDatabase, device: device, zoneName: $0)
+                    ZoneNotice(database: identity.privateDatabase, life: device, zoneName: $0)
                 }))
         world.scheduler.runUntilIdle()
         #expect(first.pushes.isEmpty)
@@ -114,7 +114,7 @@ import TidemarkWire
         }
         func notice(_ zone: String, _ device: UInt64) -> ZoneNotice {
             ZoneNotice(
-                database: identity.privateDatabase, device: DeviceID(high: 0, low: device), zoneName: zone)
+                database: identity.privateDatabase, life: DeviceID(high: 0, low: device), zoneName: zone)
         }
         world.server.hub.committed(
             ZonesMoved([notice("a", 1), notice("b", 2), notice("c", 1), notice("c", 2)]))
@@ -122,7 +122,7 @@ import TidemarkWire
         #expect(Self.names(first.pushes) == [["b", "c"]])
         #expect(Self.names(other.pushes) == [["a", "c"]])
         // What several devices changed in one transaction comes as changed by nobody in particular.
-        let together = ZoneNotice(database: identity.privateDatabase, device: .nobody, zoneName: "d")
+        let together = ZoneNotice(database: identity.privateDatabase, life: .nobody, zoneName: "d")
         world.server.hub.committed(ZonesMoved([together, notice("e", 1)]))
         world.scheduler.runUntilIdle()
         #expect(Self.names(first.pushes).last == ["d"])

@@ -142,7 +142,7 @@ import TidemarkWire
             changeNumber: place.number)
         let news = ZoneNews(store: store, before: before, changeNumber: place.number + 1, records: [])
         for names in [["notes", "other"], ["notes"]] {
-            let notices = names.map { ZoneNotice(database: database, device: .nobody, zoneName: $0) }
+            let notices = names.map { ZoneNotice(database: database, life: .nobody, zoneName: $0) }
             world.server.hub.committed(ZonesMoved(notices, news: [news]))
             #expect(reader.client.pushes.map(\.hasChanges) == [names.count == 1])
             reader.client.forgetInbox()

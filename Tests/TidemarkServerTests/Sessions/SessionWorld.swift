@@ -84,19 +84,23 @@ struct SessionWorld {
     }
 
     /// A connection whose `Hello` was accepted.
-    func enter(_ account: String = "alice", device: UInt64 = 1, server: Server? = nil) throws -> TestClient {
+    func enter(
+        _ account: String = "alice", device: UInt64 = 1, life: UInt64? = nil, server: Server? = nil
+    ) throws -> TestClient {
         let client = connect(to: server)
-        let answer = try client.ask(.hello(Self.hello(account, device: device)))
+        let answer = try client.ask(.hello(Self.hello(account, device: device, life: life)))
         guard case .hello? = answer else { throw Unexpected(answer) }
         return client
     }
 
-    static func hello(_ account: String, device: UInt64 = 1) -> WireHello {
+    /// - Parameter life: nil: as a client that knows of no lives.
+    static func hello(_ account: String, device: UInt64 = 1, life: UInt64? = nil) -> WireHello {
         var hello = WireHello()
         hello.container = container
         hello.credential = account
         hello.device = Data(DeviceID(high: 0, low: device).bytes)
         hello.deviceName = "device \(device)"
+        if let life { hello.life = Data(DeviceID(high: 1, low: life).bytes) }
         return hello
     }
 
@@ -229,7 +233,6 @@ final class TestClient: SessionPeer {
             return state.counter
         }
         stamp.lowestUnanswered = stamp.counter
-        stamp.issuedAt = scheduler.wallClockMilliseconds
         return stamp
     }
 }

@@ -378,7 +378,7 @@ import TidemarkTestSupport
         let store = StoreIncarnation(1)
         func key(_ index: Int) -> ZoneKey { ZoneKey(database: DatabaseID(1), name: "z\(index)") }
         func read(_ index: Int) -> ZoneRead {
-            ZoneRead(key: key(index), recordNames: ["r"], parentNames: [], devices: [])
+            ZoneRead(key: key(index), recordNames: ["r"], parentNames: [], lives: [])
         }
         var zones = KnownZones(bytesMax: 100_000)
         for index in 0..<1_000 {
@@ -406,7 +406,7 @@ import TidemarkTestSupport
 
     @Test func `what was written is followed, unless all was forgotten while it was`() throws {
         let keys = (1...2).map { ZoneKey(database: DatabaseID(1), name: "z\($0)") }
-        let reads = keys.map { ZoneRead(key: $0, recordNames: ["r"], parentNames: [], devices: []) }
+        let reads = keys.map { ZoneRead(key: $0, recordNames: ["r"], parentNames: [], lives: []) }
         func changes(_ number: ChangeNumber) throws -> [ZoneChanges] {
             try (1...2).map { id in
                 ZoneChanges(
@@ -433,22 +433,22 @@ import TidemarkTestSupport
     @Test func `only plain reads are known: what references, assets, keys and roles ask for is asked for`() throws {
         let key = ZoneKey(database: DatabaseID(1), name: "z")
         var zones = KnownZones(bytesMax: 100_000)
-        let plain = ZoneRead(key: key, recordNames: ["r"], parentNames: [], devices: [device])
+        let plain = ZoneRead(key: key, recordNames: ["r"], parentNames: [], lives: [device])
         let changes = ZoneChanges(
             database: key.database, zone: ZoneID(1), changeNumber: 1,
             records: [try record("r", number: 1, byteCount: 10)], memories: [:])
         zones.learn([plain], [snapshot(key, id: 1)], [changes], in: StoreIncarnation(1))
         #expect(zones.knowledge(for: [plain]) != nil)
-        var keyed = ZoneRead(key: key, recordNames: ["r"], parentNames: [], devices: [], needsZoneKeys: true)
+        var keyed = ZoneRead(key: key, recordNames: ["r"], parentNames: [], lives: [], needsZoneKeys: true)
         keyed.namedZoneKeyIDs = [[1, 2, 3]]
         let others = [
-            ZoneRead(key: key, recordNames: ["r"], parentNames: ["r"], devices: []),
-            ZoneRead(key: key, recordNames: ["r"], parentNames: [], newParentNames: ["r"], devices: []),
-            ZoneRead(key: key, recordNames: ["r"], parentNames: [], referenceTargets: ["r"], devices: []),
+            ZoneRead(key: key, recordNames: ["r"], parentNames: ["r"], lives: []),
+            ZoneRead(key: key, recordNames: ["r"], parentNames: [], newParentNames: ["r"], lives: []),
+            ZoneRead(key: key, recordNames: ["r"], parentNames: [], referenceTargets: ["r"], lives: []),
             keyed,
-            ZoneRead(key: key, recordNames: [], parentNames: [], devices: [], users: [UserID(1)]),
+            ZoneRead(key: key, recordNames: [], parentNames: [], lives: [], users: [UserID(1)]),
             ZoneRead(
-                key: key, recordNames: [], parentNames: [], devices: [],
+                key: key, recordNames: [], parentNames: [], lives: [],
                 assets: [FieldAsset(sha256: Array(repeating: 1, count: 32), byteCount: 1)]),
         ]
         for read in others { #expect(zones.knowledge(for: [read]) == nil) }

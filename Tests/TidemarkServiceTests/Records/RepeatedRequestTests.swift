@@ -107,7 +107,7 @@ import TidemarkTestKit
             let first = try fixture.saving(["a"], id: RequestID(device, 1))
             _ = await service.modify(first, in: database)
             _ = await service.modify(try fixture.saving(["b"], id: RequestID(device, 2, lowest: 2)), in: database)
-            #expect(await service.modify(first, in: database).reason == .requestTooOld)
+            #expect(await service.modify(first, in: database).reason == .requestForgotten)
         }
     }
 

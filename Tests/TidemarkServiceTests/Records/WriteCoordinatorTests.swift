@@ -180,7 +180,7 @@ import TidemarkTestKit
         let fixture = try ServiceFixture(zones: ["frozen", "a", "b"])
         let service = fixture.server()
         try fixture.scheduler.simulate {
-            let read = ZoneRead(key: fixture.key("frozen"), recordNames: [], parentNames: [], devices: [])
+            let read = ZoneRead(key: fixture.key("frozen"), recordNames: [], parentNames: [], lives: [])
             let frozen = try await MemoryStore(fixture.database).beginWrite([read])
             let start = fixture.scheduler.now
             let tasks = try ["frozen", "a", "b"].map { zone in
@@ -226,8 +226,8 @@ import TidemarkTestKit
         }
         #expect(
             notices.all == [
-                ZoneNotice(database: fixture.key().database, device: device, zoneName: "a"),
-                ZoneNotice(database: fixture.key().database, device: other, zoneName: "b"),
+                ZoneNotice(database: fixture.key().database, life: device, zoneName: "a"),
+                ZoneNotice(database: fixture.key().database, life: other, zoneName: "b"),
             ])
         #expect(durable.all.first == 1)
     }
@@ -251,7 +251,7 @@ import TidemarkTestKit
             for task in tasks { await task.value }
         }
         // Told before the answers, so that nothing is left to wait for.
-        #expect(notices.all.map(\.device) == [device, .nobody])
+        #expect(notices.all.map(\.life) == [device, .nobody])
     }
 
     @Test func `R-155: a request over the limits is refused before anything is read`() throws {

@@ -15,7 +15,7 @@ import TidemarkTestKit
             let store = MemoryStore(fixture.database, faults: faults)
             var code: StorageError.Code?
             do {
-                let read = ZoneRead(key: fixture.key(), recordNames: [], parentNames: [], devices: [])
+                let read = ZoneRead(key: fixture.key(), recordNames: [], parentNames: [], lives: [])
                 let transaction = try await store.beginWrite([read])
                 let overlay = ZoneOverlay(
                     snapshot: transaction.snapshots[0], store: StoreIncarnation(1), limits: Limits())
@@ -28,7 +28,7 @@ import TidemarkTestKit
             }
             // Whoever comes next waits until it is settled.
             let next = try await MemoryStore(fixture.database).beginWrite(
-                [ZoneRead(key: fixture.key(), recordNames: [], parentNames: [], devices: [])])
+                [ZoneRead(key: fixture.key(), recordNames: [], parentNames: [], lives: [])])
             await next.rollback()
             return (code, try await fixture.records())
         }
@@ -67,7 +67,7 @@ import TidemarkTestKit
 
     @Test func `a frozen server frees its zones after a while, and its commit fails`() throws {
         let fixture = try ServiceFixture()
-        let read = ZoneRead(key: fixture.key(), recordNames: [], parentNames: [], devices: [])
+        let read = ZoneRead(key: fixture.key(), recordNames: [], parentNames: [], lives: [])
         try fixture.scheduler.simulate {
             let frozen = try await MemoryStore(fixture.database).beginWrite([read])
             try await fixture.scheduler.sleep(for: .seconds(4))

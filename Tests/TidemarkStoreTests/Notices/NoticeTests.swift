@@ -12,7 +12,7 @@ import TidemarkTestSupport
     private func notice(_ number: Int, name: String = "Notes") -> ServerNotice {
         .zone(
             ZoneNotice(
-                database: DatabaseID(Int64(number)), device: DeviceID(high: UInt64(number), low: .max), zoneName: name))
+                database: DatabaseID(Int64(number)), life: DeviceID(high: UInt64(number), low: .max), zoneName: name))
     }
 
     @Test func `notices survive the way through text, each once, in pieces that PostgreSQL takes`() {

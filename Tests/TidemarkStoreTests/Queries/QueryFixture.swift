@@ -40,7 +40,7 @@ struct QueryFixture: Sendable {
                     ).get())
                 let fixture = QueryFixture(storage: storage, service: service, identity: identity, loop: loop, url: url)
                 let id = RequestID(
-                    device: DeviceID(high: 0, low: 9), counter: 1, lowestUnanswered: 1, issuedAt: loop.wallClock)
+                    device: DeviceID(high: 0, low: 9), counter: 1, lowestUnanswered: 1)
                 _ = try await service.modifyZones(
                     in: identity.privateDatabase, ZonesRequest(id: id, saves: ["notes"], deletes: [])
                 ).get()
@@ -75,8 +75,7 @@ struct QueryFixture: Sendable {
                 RecordSave(name: name, type: type, tag: nil, fields: try FieldMap(fields), parent: .unchanged)
             }
             let id = RequestID(
-                device: DeviceID(high: device, low: UInt64(index)), counter: counter, lowestUnanswered: counter,
-                issuedAt: loop.wallClock)
+                device: DeviceID(high: device, low: UInt64(index)), counter: counter, lowestUnanswered: counter)
             let request = RecordsRequest(
                 id: id, zoneName: zone, saves: saves, deletes: [], policy: .allKeys, isAtomic: false,
                 user: identity.user)
@@ -88,7 +87,7 @@ struct QueryFixture: Sendable {
 
     func delete(_ names: [String], zone: String, counter: UInt64) async throws {
         let id = RequestID(
-            device: DeviceID(high: 1, low: 0), counter: counter, lowestUnanswered: counter, issuedAt: loop.wallClock)
+            device: DeviceID(high: 1, low: 0), counter: counter, lowestUnanswered: counter)
         let request = RecordsRequest(
             id: id, zoneName: zone, saves: [], deletes: names, policy: .allKeys,
             isAtomic: false, user: identity.user)

@@ -89,8 +89,7 @@ import TidemarkTestSupport
                 #expect(!missing.isZoneFound && missing.matches.isEmpty, "\(type)")
             }
             let id = RequestID(
-                device: DeviceID(high: 0, low: 8), counter: 1, lowestUnanswered: 1,
-                issuedAt: Timestamp(milliseconds: .max))
+                device: DeviceID(high: 0, low: 8), counter: 1, lowestUnanswered: 1)
             _ = try await fixture.service.modifyZones(
                 in: fixture.identity.privateDatabase, ZonesRequest(id: id, saves: [], deletes: ["notes"])
             ).get()

@@ -14,7 +14,7 @@ import TidemarkWire
         (.fieldsInvalid, .invalidArguments), (.recordTooLarge, .limitExceeded), (.parentMissing, .referenceViolation),
         (.parentCycle, .invalidArguments), (.stillParent, .referenceViolation), (.batchFailed, .batchRequestFailed),
         (.zoneNameInvalid, .invalidArguments), (.zoneIsDefault, .invalidArguments), (.tooManyItems, .limitExceeded),
-        (.requestTooLarge, .limitExceeded), (.tooManyZones, .limitExceeded), (.requestTooOld, .serverRejectedRequest),
+        (.requestTooLarge, .limitExceeded), (.tooManyZones, .limitExceeded), (.requestForgotten, .serverResponseLost),
         (.tooManySubscriptions, .limitExceeded),
         (.tokenExpired, .changeTokenExpired), (.tokenInvalid, .invalidArguments), (.feedUnavailable, .invalidArguments),
         (.wrongDatabase, .badDatabase), (.notAuthenticated, .notAuthenticated), (.notPermitted, .permissionFailure),

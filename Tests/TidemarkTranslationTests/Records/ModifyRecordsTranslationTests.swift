@@ -28,8 +28,7 @@ import struct Foundation.Data
         #expect(requests.map(\.deletes) == [[], ["c"]])
         #expect(requests.allSatisfy { $0.isAtomic && $0.user == Examples.viewpoint.user })
         let id = RequestID(
-            device: Examples.device, counter: 5, lowestUnanswered: 1,
-            issuedAt: Timestamp(milliseconds: 1_700_000_000_000))
+            device: Examples.device, counter: 5, lowestUnanswered: 1)
         #expect(requests.allSatisfy { $0.id == id && $0.policy == .ifServerRecordUnchanged })
         #expect(requests.first?.saves.first?.fields == Examples.fields())
     }

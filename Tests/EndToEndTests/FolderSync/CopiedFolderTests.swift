@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkTestSupport
+
+@testable import foldersync
+
+/// A folder that is copied with all that is known of its last sync: two devices that take themselves for the same one
+///
+@Suite struct CopiedFolderTests {
+    /// As `cp -a`, while the program may be running in the original.
+    private func copy(_ folder: SyncedFolder, to name: String) async throws -> SyncedFolder {
+        let copy = try SyncedFolder(name, folder.site, folder.directory)
+        let result = try await Program.run(
+            "cp", ["-a", "\(folder.path)/.", copy.path], environment: [:], directory: folder.directory.path,
+            path: "/bin/cp")
+        #expect(result.status == 0, "\(result.output)")
+        return copy
+    }
+
+    private func expectEqual(_ folders: [SyncedFolder], _ what: String) async throws {
+        try await eventually(what) {
+            let all = try folders.map { try $0.files }
+            return all.allSatisfy { $0 == all[0] }
+        }
+    }
+
+    @Test func `R-355: a folder that is copied while it is watched, and its copy, hear each other and lose no edit`()
+        async throws
+    {
+        try await withFolders { a, b in
+            for number in 0..<10 { try a.write("first \(number)", to: "f\(number)") }
+            try await a.start()
+            try await b.start()
+            try await equal(a, b, Set((0..<10).map { RelativePath("f\($0)") }))
+            let copy = try await copy(a, to: "copy")
+            try await copy.start()
+            // Each in turn and all at once, over the counters that one process after another has used.
+            for round in 0..<4 {
+                for folder in [a, copy, b] {
+                    try folder.write("\(folder.name) \(round)", to: "of \(folder.name)")
+                    try folder.write("\(folder.name) \(round)", to: "\(folder.name) \(round)")
+                }
+                try await expectEqual([a, b, copy], "all three are equal after round \(round)")
+                for folder in [a, copy, b] { #expect(b.text("of \(folder.name)") == "\(folder.name) \(round)") }
+            }
+            #expect(try b.files.count == 10 + 3 + 12)
+            #expect(try await copy.program?.stop() == 0)
+        }
+    }
+
+    @Test func `R-355: a folder and its copy that are away in turn lose no edit`() async throws {
+        try await withFolders { a, b in
+            try a.write("first", to: "shared")
+            try await a.once()
+            let copy = try await copy(a, to: "copy")
+            for round in 0..<3 {
+                for folder in [a, copy, b] {
+                    try folder.write("\(folder.name) \(round)", to: "\(folder.name) \(round)")
+                    try await folder.once()
+                }
+            }
+            for folder in [a, copy, b] { try await folder.once() }
+            #expect(try a.files == b.files && copy.files == b.files)
+            #expect(try b.files.count == 1 + 9)
+        }
+    }
+}
