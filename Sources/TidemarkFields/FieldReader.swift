@@ -27,8 +27,9 @@ enum FieldReader {
             try FieldWire.expect(FieldWire.doubleTag, bytes.span, &offset, end)
             return .double(try FieldWire.readDouble(bytes.span, &offset, end))
         case .date:
-            try FieldWire.expect(FieldWire.dateTag, bytes.span, &offset, end)
-            return .date(milliseconds: try FieldWire.readZigzag(bytes.span, &offset, end))
+            return .date(
+                try FieldWire.readDate(
+                    FieldWire.dateTag, orExact: FieldWire.exactDateTag, bytes.span, &offset, end))
         case .bytes:
             try FieldWire.expect(FieldWire.bytesTag, bytes.span, &offset, end)
             return .bytes(try data(bytes, &offset, end))
@@ -59,9 +60,40 @@ enum FieldReader {
         case .assetList: return .assets(try repeated(.asset, bytes, &offset, end, describedAsset))
         case .locationList: return .locations(try repeated(.location, bytes, &offset, end, measuredLocation))
         case .int64List: return .int64s(try packed(.int64, bytes, &offset, end, integer))
-        case .dateList: return .dates(milliseconds: try packed(.date, bytes, &offset, end, integer))
+        case .dateList: return .dates(try dates(bytes, &offset, end))
         default: return .doubles(try packed(.double, bytes, &offset, end, double))
         }
+    }
+
+    private static func dates(_ bytes: [UInt8], _ offset: inout Int, _ end: Int) throws(FieldError) -> [FieldDate] {
+        guard offset < end, bytes[offset] == FieldWire.exactDatesTag else {
+            return try packed(.date, bytes, &offset, end, integer).map(FieldDate.init(milliseconds:))
+        }
+        return try exactDates(bytes.span, &offset, end)
+    }
+
+    /// Reads a list of dates with one that has no form in milliseconds: otherwise it would be written as such.
+    static func exactDates(
+        _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
+    ) throws(FieldError) -> [FieldDate] {
+        try FieldWire.expect(FieldWire.exactDatesTag, bytes, &offset, end)
+        let packedEnd = try FieldWire.readLength(bytes, &offset, end)
+        guard packedEnd == end, offset < end, (end - offset) % 8 == 0 else {
+            throw FieldError(.malformed, at: offset)
+        }
+        var dates: [FieldDate] = []
+        var isExact = false
+        while offset < end {
+            let start = offset
+            let seconds = try FieldWire.readDouble(bytes, &offset, end)
+            guard let date = FieldDate(secondsSince2001: seconds),
+                date.secondsSince2001.bitPattern == seconds.bitPattern
+            else { throw FieldError(.badValue, at: start) }
+            if case .seconds = date.form { isExact = true }
+            dates.append(date)
+        }
+        guard isExact else { throw FieldError(.malformed, at: offset) }
+        return dates
     }
 
     // MARK: Lists
@@ -219,13 +251,13 @@ enum FieldReader {
     ) throws(FieldError) -> FieldLocation {
         var location = FieldLocation(
             latitude: 0, longitude: 0, altitude: 0, horizontalAccuracy: 0, verticalAccuracy: 0, course: 0, speed: 0,
-            timestampMilliseconds: 0)
+            timestamp: FieldDate(milliseconds: 0))
         for (tag, part) in zip(FieldWire.locationTags, FieldLocation.doubles) {
             try FieldWire.expect(tag, bytes, &offset, end)
             location[keyPath: part] = try FieldWire.readDouble(bytes, &offset, end)
         }
-        try FieldWire.expect(FieldWire.timestampTag, bytes, &offset, end)
-        location.timestampMilliseconds = try FieldWire.readZigzag(bytes, &offset, end)
+        location.timestamp = try FieldWire.readDate(
+            FieldWire.timestampTag, orExact: FieldWire.exactTimestampTag, bytes, &offset, end)
         guard offset == end else { throw FieldError(.malformed, at: offset) }
         return location
     }

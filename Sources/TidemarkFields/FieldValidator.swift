@@ -37,9 +37,11 @@ enum FieldValidator {
         switch type {
         case .removed, .emptyList:
             break
-        case .int64, .date:
-            try FieldWire.expect(type == .int64 ? FieldWire.int64Tag : FieldWire.dateTag, bytes, &offset, end)
+        case .int64:
+            try FieldWire.expect(FieldWire.int64Tag, bytes, &offset, end)
             _ = try FieldWire.readVarint(bytes, &offset, end)
+        case .date:
+            _ = try FieldWire.readDate(FieldWire.dateTag, orExact: FieldWire.exactDateTag, bytes, &offset, end)
         case .double:
             try FieldWire.expect(FieldWire.doubleTag, bytes, &offset, end)
             guard end - offset >= 8 else { throw FieldError(.truncated, at: offset) }
@@ -71,6 +73,10 @@ enum FieldValidator {
     private static func validateList(
         of element: FieldType, _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
     ) throws(FieldError) {
+        if element == .date, offset < end, bytes[offset] == FieldWire.exactDatesTag {
+            _ = try FieldReader.exactDates(bytes, &offset, end)
+            return
+        }
         // At least one: a list without elements has a type code of its own.
         repeat {
             try FieldWire.expect(FieldWire.elementTag(element), bytes, &offset, end)

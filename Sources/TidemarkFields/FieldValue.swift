@@ -6,8 +6,7 @@ package enum FieldValue: Sendable, Hashable {
     /// Every integer, and truth values as 0 and 1.
     case int64(Int64)
     case double(Double)
-    /// Milliseconds since 1970-01-01T00:00:00Z.
-    case date(milliseconds: Int64)
+    case date(FieldDate)
     case bytes([UInt8])
     case reference(FieldReference)
     case asset(FieldAsset)
@@ -18,7 +17,7 @@ package enum FieldValue: Sendable, Hashable {
     case strings([String])
     case int64s([Int64])
     case doubles([Double])
-    case dates(milliseconds: [Int64])
+    case dates([FieldDate])
     case bytesList([[UInt8]])
     case references([FieldReference])
     case assets([FieldAsset])
@@ -45,6 +44,14 @@ package enum FieldValue: Sendable, Hashable {
         case .assets(let list): list.isEmpty ? .emptyList : .assetList
         case .locations(let list): list.isEmpty ? .emptyList : .locationList
         }
+    }
+
+    /// - Parameter milliseconds: since 1970-01-01T00:00:00Z.
+    package static func date(milliseconds: Int64) -> FieldValue { .date(FieldDate(milliseconds: milliseconds)) }
+
+    /// - Parameter milliseconds: since 1970-01-01T00:00:00Z.
+    package static func dates(milliseconds: [Int64]) -> FieldValue {
+        .dates(milliseconds.map(FieldDate.init(milliseconds:)))
     }
 }
 
@@ -88,11 +95,11 @@ package struct FieldLocation: Sendable, Hashable {
     package var verticalAccuracy: Double
     package var course: Double
     package var speed: Double
-    package var timestampMilliseconds: Int64
+    package var timestamp: FieldDate
 
     package init(
         latitude: Double, longitude: Double, altitude: Double, horizontalAccuracy: Double, verticalAccuracy: Double,
-        course: Double, speed: Double, timestampMilliseconds: Int64
+        course: Double, speed: Double, timestamp: FieldDate
     ) {
         self.latitude = latitude
         self.longitude = longitude
@@ -101,6 +108,16 @@ package struct FieldLocation: Sendable, Hashable {
         self.verticalAccuracy = verticalAccuracy
         self.course = course
         self.speed = speed
-        self.timestampMilliseconds = timestampMilliseconds
+        self.timestamp = timestamp
+    }
+
+    package init(
+        latitude: Double, longitude: Double, altitude: Double, horizontalAccuracy: Double, verticalAccuracy: Double,
+        course: Double, speed: Double, timestampMilliseconds: Int64
+    ) {
+        self.init(
+            latitude: latitude, longitude: longitude, altitude: altitude, horizontalAccuracy: horizontalAccuracy,
+            verticalAccuracy: verticalAccuracy, course: course, speed: speed,
+            timestamp: FieldDate(milliseconds: timestampMilliseconds))
     }
 }

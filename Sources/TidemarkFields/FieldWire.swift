@@ -18,6 +18,7 @@ enum FieldWire {
     static let assetTag: UInt8 = 0x52
     static let locationTag: UInt8 = 0x5A
     static let listTag: UInt8 = 0x62
+    static let exactDateTag: UInt8 = 0x69
 
     static let recordNameTag: UInt8 = 0x0A
     static let zoneNameTag: UInt8 = 0x12
@@ -30,6 +31,10 @@ enum FieldWire {
     /// Tags 1 to 7 of a location, the eight-byte ones.
     static let locationTags: [UInt8] = [0x09, 0x11, 0x19, 0x21, 0x29, 0x31, 0x39]
     static let timestampTag: UInt8 = 0x40
+    static let exactTimestampTag: UInt8 = 0x49
+
+    /// Of the dates in `List` of which one is not a whole number of milliseconds.
+    static let exactDatesTag: UInt8 = 0x4A
 
     /// The tag of the elements in `List`: their number is the element's type code, and all have a length.
     static func elementTag(_ element: FieldType) -> UInt8 { element.rawValue << 3 | 2 }
@@ -96,6 +101,31 @@ enum FieldWire {
         return Double(bitPattern: bits)
     }
 
+    /// Reads a moment that has no form in milliseconds (see ``FieldDate``).
+    static func readExactDate(
+        _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
+    ) throws(FieldError) -> FieldDate {
+        let start = offset
+        guard let date = FieldDate(secondsSince2001: try readDouble(bytes, &offset, end)) else {
+            throw FieldError(.badValue, at: start)
+        }
+        guard case .seconds = date.form else { throw FieldError(.malformed, at: start) }
+        return date
+    }
+
+    /// Reads a moment behind one of two tags.
+    @inline(__always)
+    static func readDate(
+        _ tag: UInt8, orExact exactTag: UInt8, _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
+    ) throws(FieldError) -> FieldDate {
+        if offset < end, bytes[offset] == exactTag {
+            offset += 1
+            return try readExactDate(bytes, &offset, end)
+        }
+        try expect(tag, bytes, &offset, end)
+        return FieldDate(milliseconds: try readZigzag(bytes, &offset, end))
+    }
+
     static func compare(
         _ left: Span<UInt8>, _ leftStart: Int, _ leftEnd: Int,
         _ right: Span<UInt8>, _ rightStart: Int, _ rightEnd: Int
@@ -129,6 +159,19 @@ enum FieldWire {
 
     static func append(double value: Double, to output: inout [UInt8]) {
         withUnsafeBytes(of: value.bitPattern.littleEndian) { output.append(contentsOf: $0) }
+    }
+
+    static func append(
+        _ date: FieldDate, tag: UInt8, orExact exactTag: UInt8, to output: inout [UInt8]
+    ) {
+        switch date.form {
+        case .milliseconds(let milliseconds):
+            output.append(tag)
+            append(zigzag: milliseconds, to: &output)
+        case .seconds(let seconds):
+            output.append(exactTag)
+            append(double: seconds, to: &output)
+        }
     }
 
     static func append(tag: UInt8, content: [UInt8], to output: inout [UInt8]) {

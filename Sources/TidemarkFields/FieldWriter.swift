@@ -14,9 +14,8 @@ enum FieldWriter {
         case .double(let number):
             output.append(FieldWire.doubleTag)
             FieldWire.append(double: number, to: &output)
-        case .date(let milliseconds):
-            output.append(FieldWire.dateTag)
-            FieldWire.append(zigzag: milliseconds, to: &output)
+        case .date(let date):
+            FieldWire.append(date, tag: FieldWire.dateTag, orExact: FieldWire.exactDateTag, to: &output)
         case .bytes(let bytes):
             FieldWire.append(tag: FieldWire.bytesTag, content: bytes, to: &output)
         case .reference(let reference):
@@ -32,7 +31,7 @@ enum FieldWriter {
 
     private static func appendList(_ value: FieldValue, to output: inout [UInt8]) {
         guard let element = value.type.element else { return }
-        let tag = FieldWire.elementTag(element)
+        var tag = FieldWire.elementTag(element)
         var list: [UInt8] = []
         var packed: [UInt8] = []
         switch value {
@@ -44,8 +43,17 @@ enum FieldWriter {
             for asset in elements { FieldWire.append(tag: tag, content: encoded(asset), to: &list) }
         case .locations(let elements):
             for location in elements { FieldWire.append(tag: tag, content: encoded(location), to: &list) }
-        case .int64s(let elements), .dates(let elements):
-            for number in elements { FieldWire.append(zigzag: number, to: &packed) }
+        case .int64s(let elements): for number in elements { FieldWire.append(zigzag: number, to: &packed) }
+        case .dates(let elements):
+            let milliseconds = elements.compactMap { date in
+                if case .milliseconds(let number) = date.form { number } else { nil }
+            }
+            if milliseconds.count == elements.count {
+                for number in milliseconds { FieldWire.append(zigzag: number, to: &packed) }
+            } else {
+                tag = FieldWire.exactDatesTag
+                for date in elements { FieldWire.append(double: date.secondsSince2001, to: &packed) }
+            }
         case .doubles(let elements): for number in elements { FieldWire.append(double: number, to: &packed) }
         default: return
         }
@@ -80,8 +88,8 @@ enum FieldWriter {
             output.append(tag)
             FieldWire.append(double: location[keyPath: part], to: &output)
         }
-        output.append(FieldWire.timestampTag)
-        FieldWire.append(zigzag: location.timestampMilliseconds, to: &output)
+        FieldWire.append(
+            location.timestamp, tag: FieldWire.timestampTag, orExact: FieldWire.exactTimestampTag, to: &output)
         return output
     }
 }

@@ -40,6 +40,9 @@ import TidemarkKit
 
     private func date(_ milliseconds: Int64) -> Date { Date(timeIntervalSince1970: Double(milliseconds) / 1_000) }
 
+    /// Between two milliseconds.
+    private func fine(_ milliseconds: Int64) -> Date { date(milliseconds).addingTimeInterval(0.000_3) }
+
     /// Saves records that `fill` fills, one for each value, and gives them as another device fetches them.
     private func roundTrip(_ count: Int, _ fill: (Int, CKRecord) -> Void) async throws -> [CKRecord] {
         let site = try await DevServer.shared()
@@ -126,17 +129,19 @@ import TidemarkKit
         }
     }
 
-    @Test func `R-060: dates to the millisecond, also before 1970`() async throws {
+    @Test func `R-060: dates to the bit, also before 1970`() async throws {
+        let clock = Date()
         let records = try await roundTrip(Self.dates.count) { index, record in
             record["value"] = date(Self.dates[index])
             record["list"] = [date(Self.dates[index]), date(0)]
-            // What is finer is rounded.
-            record["fine"] = Date(timeIntervalSince1970: Double(Self.dates[index]) / 1_000 + 0.000_3)
+            record["fine"] = fine(Self.dates[index])
+            record["clock"] = clock
         }
         for (record, milliseconds) in zip(records, Self.dates) {
             #expect(record["value"] as? Date == date(milliseconds))
             #expect(record["list"] as? [Date] == [date(milliseconds), date(0)])
-            #expect(record["fine"] as? Date == date(milliseconds))
+            #expect(record["fine"] as? Date == fine(milliseconds))
+            #expect(record["clock"] as? Date == clock)
         }
     }
 
@@ -179,7 +184,7 @@ import TidemarkKit
             [
                 location?.coordinate.latitude, location?.coordinate.longitude, location?.altitude,
                 location?.horizontalAccuracy, location?.verticalAccuracy, location?.course, location?.speed,
-                location.map { ($0.timestamp.timeIntervalSince1970 * 1_000).rounded() },
+                location?.timestamp.timeIntervalSinceReferenceDate,
             ]
         }
         for (record, location) in zip(records, locations) {

@@ -6,12 +6,16 @@ import TidemarkBytes
 @testable import TidemarkFields
 
 @Suite struct FieldMapTests {
+    /// No whole number of milliseconds.
+    static let fine = FieldDate(secondsSince2001: 0.1) ?? FieldDate(milliseconds: 0)
+
     static let values: [FieldValue] = [
         .string(""), .string("abc"), .string("a\u{0}b"), .string("👩‍👩‍👧 é"), .string("e\u{301}"),
         .string(String(repeating: "x", count: 300)),
         .int64(0), .int64(1), .int64(-1), .int64(.max), .int64(.min),
         .double(0), .double(-0.0), .double(.infinity), .double(1.5), .double(.leastNonzeroMagnitude),
         .date(milliseconds: 0), .date(milliseconds: -62_135_596_800_000), .date(milliseconds: 1_700_000_000_123),
+        .date(fine), .dates([fine, FieldDate(milliseconds: 0)]),
         .bytes([]), .bytes([0, 255, 10]), .bytes(Array(repeating: 7, count: 200)),
         .reference(FieldReference(recordName: "a")),
         .reference(
@@ -22,6 +26,10 @@ import TidemarkBytes
             FieldLocation(
                 latitude: -90, longitude: 180, altitude: 1, horizontalAccuracy: 2, verticalAccuracy: 3, course: -1,
                 speed: -1, timestampMilliseconds: -5)),
+        .location(
+            FieldLocation(
+                latitude: 0, longitude: 0, altitude: 0, horizontalAccuracy: 0, verticalAccuracy: 0, course: 0, speed: 0,
+                timestamp: fine)),
         .asset(FieldAsset(sha256: Array(0..<32), byteCount: 0)),
         .asset(FieldAsset(sha256: Array(repeating: 255, count: 32), byteCount: .max)),
         .removed, .emptyList,
@@ -173,6 +181,13 @@ import TidemarkBytes
             Field("i", .removed), Field("j", .emptyList), Field("k", .strings(["x", ""])),
             Field("l", .int64s([1, -200])), Field("m", .doubles([0.5])), Field("n", .dates(milliseconds: [5])),
             Field("o", .bytesList([[1]])), Field("p", .references([FieldReference(recordName: "r")])),
+            Field("q", .date(Self.fine)), Field("r", .dates([Self.fine, FieldDate(milliseconds: 978_307_200_000)])),
+            Field(
+                "s",
+                .location(
+                    FieldLocation(
+                        latitude: 0, longitude: 0, altitude: 0, horizontalAccuracy: 0, verticalAccuracy: 0, course: 0,
+                        speed: 0, timestamp: Self.fine))),
         ])
         let bytes = try #require(Hex.decode(String(Self.madeByProtoc.filter { !$0.isWhitespace })))
         #expect(try FieldMap(validating: bytes) == expected)
@@ -186,5 +201,8 @@ import TidemarkBytes
         0000f0bf39000000000000f0bf40000a050a0169180f0a050a016a18100a0c0a016b181162050a01780a000a0c0a016c1812
         62051203028f030a110a016d1813620a1a08000000000000e03f0a0a0a016e1814620322010a0a0a0a016f181562032a0101
         0a0c0a01701816620532030a0172
+        0a0e0a01711804699a9999999999b93f0a190a0172181462124a109a9999999999b93f00000000000000000a4f0a01731808
+        5a48090000000000000000110000000000000000190000000000000000210000000000000000290000000000000000310000
+        000000000000390000000000000000499a9999999999b93f
         """
 }

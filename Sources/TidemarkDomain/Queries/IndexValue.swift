@@ -5,7 +5,8 @@ package import TidemarkFields
 /// A scalar as it is compared and indexed. What is stored for a query's sake is computed here and nowhere else, so that
 /// the evaluator in memory and a store's indexes cannot disagree.
 ///
-/// Values of one kind are ordered among themselves; numbers come before dates, then strings, references, users.
+/// Dates are compared by the millisecond, whatever finer is stored: two dates that a millisecond has are equal to a
+/// query. Values of one kind are ordered among themselves; numbers come before dates, then strings, references, users.
 package enum IndexValue: Sendable, Hashable, Comparable {
     case number(IndexNumber)
     case date(milliseconds: Int64)
@@ -40,7 +41,7 @@ package enum IndexValue: Sendable, Hashable, Comparable {
         case .string(let string): self = .text(use.text(string))
         case .int64(let number): self = .number(IndexNumber(number))
         case .double(let number): self = .number(IndexNumber(number))
-        case .date(let milliseconds): self = .date(milliseconds: milliseconds)
+        case .date(let date): self = .date(milliseconds: date.milliseconds)
         case .reference(let reference): self = .reference(.exact(reference.recordName))
         default: return nil
         }
@@ -52,7 +53,7 @@ package enum IndexValue: Sendable, Hashable, Comparable {
         case .strings(let list): list.map { .text(use.text($0)) }
         case .int64s(let list): list.map { .number(IndexNumber($0)) }
         case .doubles(let list): list.map { .number(IndexNumber($0)) }
-        case .dates(let list): list.map { .date(milliseconds: $0) }
+        case .dates(let list): list.map { .date(milliseconds: $0.milliseconds) }
         case .references(let list): list.map { .reference(.exact($0.recordName)) }
         default: []
         }

@@ -70,7 +70,7 @@ struct RecordMerge {
     /// Whether the ancestor's fields are known: of an archive of system fields alone they are not.
     private var knowsAncestor: Bool { !ancestor.plain.values.isEmpty || !ancestor.encrypted.values.isEmpty }
 
-    /// Whether the server would store the same for both: dates have millisecond precision.
+    /// Whether the server would store the same for both.
     private func same(_ left: NSObject?, _ right: NSObject?) -> Bool {
         if left == right { return true }
         guard let left, let right, let one = try? FieldObjects.value(of: left, zoneID: zoneID),

@@ -29,8 +29,8 @@ public struct TidemarkMerge: Sendable {
         /// the client's clock and is compared with one of the server's: a client whose clock is fast wins where it should not.
         case newestEdit(clientDate: @Sendable (CKRecord) -> Date)
         /// Lists: elements that either side added are in the result, elements that either side removed are not. Elements
-        /// are equal if the server stores them alike: assets with the same content, dates and locations to the millisecond,
-        /// references with the same target and action. A file that was never saved is equal to itself alone.
+        /// are equal if the server stores them alike: assets with the same content, references with the same target and
+        /// action. A file that was never saved is equal to itself alone.
         ///
         /// The result is in the server's order, the client's additions after it: if both changed the list, an order that the
         /// client gave it is lost. An element that is there several times is counted: if both added to its number, the

@@ -47,7 +47,7 @@ enum PredicateConstant: Hashable {
         case .string(let text): return .string(text)
         case .int64(let number): return .integer(number)
         case .double(let number): return .double(number)
-        case .date(let milliseconds): return .date(milliseconds)
+        case .date(let date): return .date(date.milliseconds)
         case .location:
             throw PredicateMistake("a location is compared by distanceToLocation:fromLocation: only (R-181).")
         default: throw PredicateMistake("data, assets and lists cannot be compared (R-176).")

@@ -22,7 +22,7 @@ enum FieldObjects {
         case .string(let text): NSString(string: text)
         case .int64(let number): NSNumber(value: number)
         case .double(let number): NSNumber(value: number)
-        case .date(let milliseconds): date(milliseconds)
+        case .date(let date): NSDate(timeIntervalSinceReferenceDate: date.secondsSince2001)
         case .bytes(let bytes): NSData(data: Data(bytes))
         case .reference(let reference): self.reference(reference, zoneID)
         case .asset(let asset): CKAsset(fileURL: file(asset), descriptor: asset)
@@ -32,16 +32,12 @@ enum FieldObjects {
         case .strings(let list): NSArray(array: list.map { NSString(string: $0) })
         case .int64s(let list): NSArray(array: list.map { NSNumber(value: $0) })
         case .doubles(let list): NSArray(array: list.map { NSNumber(value: $0) })
-        case .dates(let list): NSArray(array: list.map(date))
+        case .dates(let list): NSArray(array: list.map { NSDate(timeIntervalSinceReferenceDate: $0.secondsSince2001) })
         case .bytesList(let list): NSArray(array: list.map { NSData(data: Data($0)) })
         case .references(let list): NSArray(array: list.map { reference($0, zoneID) })
         case .assets(let list): NSArray(array: list.map { CKAsset(fileURL: file($0), descriptor: $0) })
         case .locations(let list): NSArray(array: list.map(location))
         }
-    }
-
-    private static func date(_ milliseconds: Int64) -> NSDate {
-        NSDate(timeIntervalSince1970: Double(milliseconds) / 1000)
     }
 
     private static func reference(_ value: FieldReference, _ zoneID: CKRecordZone.ID) -> CKRecord.Reference {
@@ -56,7 +52,7 @@ enum FieldObjects {
             coordinate: CLLocationCoordinate2D(latitude: value.latitude, longitude: value.longitude),
             altitude: value.altitude, horizontalAccuracy: value.horizontalAccuracy,
             verticalAccuracy: value.verticalAccuracy, course: value.course, speed: value.speed,
-            timestamp: Date(timeIntervalSince1970: Double(value.timestampMilliseconds) / 1000))
+            timestamp: Date(timeIntervalSinceReferenceDate: value.timestamp.secondsSince2001))
     }
 
     // MARK: To values
@@ -78,7 +74,7 @@ enum FieldObjects {
         switch object {
         case let text as NSString: return .string(String(describing: text))
         case let number as NSNumber: return try self.number(number)
-        case let date as NSDate: return .date(milliseconds: try milliseconds(date.timeIntervalSince1970))
+        case let date as NSDate: return .date(try self.date(date.timeIntervalSinceReferenceDate))
         case let data as NSData: return .bytes(data.byteArray)
         case let reference as CKRecord.Reference: return .reference(value(of: reference, zoneID))
         case let location as CLLocation: return .location(try value(of: location))
@@ -102,12 +98,12 @@ enum FieldObjects {
         return .int64(number.int64Value)
     }
 
-    /// dates have millisecond precision.
-    private static func milliseconds(_ seconds: Double) throws(Refusal) -> Int64 {
-        guard let milliseconds = Int64(exactly: (seconds * 1000).rounded()) else {
-            throw Refusal(text: "is not a date that can be saved")
+    /// - Parameter seconds: since 2001.
+    private static func date(_ seconds: Double) throws(Refusal) -> FieldDate {
+        guard let date = FieldDate(secondsSince2001: seconds) else {
+            throw Refusal(text: "is a date that is no moment: its number of seconds is \(seconds) (R-060)")
         }
-        return milliseconds
+        return date
     }
 
     /// A reference within the zone is written without it, so that it means the same to all who see the zone.
@@ -125,7 +121,7 @@ enum FieldObjects {
             latitude: location.coordinate.latitude, longitude: location.coordinate.longitude,
             altitude: location.altitude, horizontalAccuracy: location.horizontalAccuracy,
             verticalAccuracy: location.verticalAccuracy, course: location.course, speed: location.speed,
-            timestampMilliseconds: try milliseconds(location.timestamp.timeIntervalSince1970))
+            timestamp: try date(location.timestamp.timeIntervalSinceReferenceDate))
     }
 
     // MARK: Lists
@@ -151,8 +147,7 @@ enum FieldObjects {
             case .double:
                 collect(values) { if case .double(let value) = $0 { value } else { nil } }.map { .doubles($0) }
             case .date:
-                collect(values) { if case .date(let value) = $0 { value } else { nil } }
-                    .map { .dates(milliseconds: $0) }
+                collect(values) { if case .date(let value) = $0 { value } else { nil } }.map { .dates($0) }
             case .bytes:
                 collect(values) { if case .bytes(let value) = $0 { value } else { nil } }.map { .bytesList($0) }
             case .reference:

@@ -46,7 +46,7 @@ extension Data: RecordObjectConvertible {
 }
 
 extension Bool: RecordObjectConvertible {
-    func recordObject() -> NSObject { NSNumber(value: self) }
+    func recordObject() -> NSObject { NSNumber(value: Int64(self ? 1 : 0)) }
 }
 
 extension Double: RecordObjectConvertible {
@@ -107,7 +107,12 @@ extension NSDate: RecordObjectConvertible {
 }
 
 extension NSNumber: RecordObjectConvertible {
-    func recordObject() -> NSObject { self }
+    /// As the number that a fetch gives: one of 64 bits, or a double. A number that is neither is refused when the
+    /// record is saved, and stays as it is.
+    func recordObject() -> NSObject {
+        guard let value = try? FieldObjects.value(of: self, zoneID: .default) else { return self }
+        return FieldObjects.object(of: value, zoneID: .default) ?? self
+    }
 }
 
 extension CKRecord.Reference: RecordObjectConvertible {

@@ -50,7 +50,7 @@ enum PlainQueries {
         case .string(let string): [.text(string)]
         case .int64(let number): [.integer(number)]
         case .double(let number): [.real(number)]
-        case .date(let date): [.date(date)]
+        case .date(let date): [.date(date.milliseconds)]
         case .reference(let reference): [.reference(reference.recordName)]
         default: []
         }
@@ -62,7 +62,7 @@ enum PlainQueries {
         case .strings(let list)?: list.map(Value.text)
         case .int64s(let list)?: list.map(Value.integer)
         case .doubles(let list)?: list.map(Value.real)
-        case .dates(let list)?: list.map(Value.date)
+        case .dates(let list)?: list.map { .date($0.milliseconds) }
         case .references(let list)?: list.map { .reference($0.recordName) }
         default: []
         }

@@ -47,14 +47,14 @@ package struct RandomQueries<Random: RandomNumberGenerator> {
         case .string: .string(string())
         case .int64: .int64(integer())
         case .double: .double(double())
-        case .date: .date(milliseconds: date())
+        case .date: .date(fineDate())
         case .bytes: .bytes([1, 2])
         case .reference: .reference(reference())
         case .location: .location(location())
         case .stringList: .strings(list { $0.string() })
         case .int64List: .int64s(list { $0.integer() })
         case .doubleList: .doubles(list { $0.double() })
-        case .dateList: .dates(milliseconds: list { $0.date() })
+        case .dateList: .dates(list { $0.fineDate() })
         default: .references(list { $0.reference() })
         }
     }
@@ -76,6 +76,13 @@ package struct RandomQueries<Random: RandomNumberGenerator> {
 
     private mutating func double() -> Double {
         pick([0, -0.0, 1, 1.5, -1, 2, 9_007_199_254_740_992, 9.223372036854775808e18, .infinity, -.infinity, .nan, 0.1])
+    }
+
+    /// Finer than a millisecond in one of three, on either side of it.
+    private mutating func fineDate() -> FieldDate {
+        let date = FieldDate(milliseconds: date())
+        let rest = pick([0, 0, 0, 0, 0.000_3, -0.000_3])
+        return FieldDate(secondsSince2001: date.secondsSince2001 + rest) ?? date
     }
 
     package mutating func date() -> Int64 { pick([0, -1, 1, 1_700_000_000_000, 1_600_000_000_001]) }

@@ -105,12 +105,22 @@ enum FieldSeeds {
         ]),
     ]
 
-    private static let lists: [FieldValue] = [
-        .strings(["a", ""]), .int64s([0, -1, .max]), .doubles([0, .infinity]), .bytesList([[], [0]]),
-        .references([FieldReference(recordName: "x")]), .location(place), .locations([place, place]),
-        .asset(file), .assets([file, FieldAsset(sha256: file.sha256, byteCount: 0)]),
-        .date(milliseconds: 1_700_000_000_000), .dates(milliseconds: [-1, 0, 1]),
-    ]
+    private static let lists: [FieldValue] =
+        [
+            .strings(["a", ""]), .int64s([0, -1, .max]), .doubles([0, .infinity]), .bytesList([[], [0]]),
+            .references([FieldReference(recordName: "x")]), .location(place), .locations([place, place]),
+            .asset(file), .assets([file, FieldAsset(sha256: file.sha256, byteCount: 0)]),
+            .date(milliseconds: 1_700_000_000_000), .dates(milliseconds: [-1, 0, 1]),
+            .dates([FieldDate(milliseconds: 5)] + fineDates), .location(finePlace),
+        ] + fineDates.map { .date($0) }
+
+    private static let fineDates = [0.1, 721_692_800.123_456_7, -5e-324].compactMap(FieldDate.init(secondsSince2001:))
+
+    private static var finePlace: FieldLocation {
+        var place = place
+        place.timestamp = fineDates[0]
+        return place
+    }
 
     private static let place = FieldLocation(
         latitude: 52.5, longitude: 13.4, altitude: -0.0, horizontalAccuracy: 5, verticalAccuracy: -1, course: 90,

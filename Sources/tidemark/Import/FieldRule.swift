@@ -181,8 +181,7 @@ extension FieldValue {
         case .string: self = .strings(values.compactMap { if case .string(let text) = $0 { text } else { nil } })
         case .int64: self = .int64s(values.compactMap { if case .int64(let number) = $0 { number } else { nil } })
         case .double: self = .doubles(values.compactMap { if case .double(let number) = $0 { number } else { nil } })
-        case .date:
-            self = .dates(milliseconds: values.compactMap { if case .date(let date) = $0 { date } else { nil } })
+        case .date: self = .dates(values.compactMap { if case .date(let date) = $0 { date } else { nil } })
         case .bytes: self = .bytesList(values.compactMap { if case .bytes(let bytes) = $0 { bytes } else { nil } })
         default: self = .emptyList
         }

@@ -23,7 +23,7 @@ enum ScalarType: String, CaseIterable {
         case .string: Self.string(input).map { .string($0) }
         case .int64: Self.integer(input).map { .int64($0) }
         case .double: Self.double(input).map { .double($0) }
-        case .date: Self.date(input).map { .date(milliseconds: $0) }
+        case .date: Self.date(input).map { .date($0) }
         case .bool: Self.truth(input).map { .int64($0 ? 1 : 0) }
         case .bytes: if case .text(let text) = input { Base64.decode(text).map { .bytes($0) } } else { nil }
         }
@@ -83,23 +83,11 @@ enum ScalarType: String, CaseIterable {
         }
     }
 
-    /// Milliseconds since 1970.
-    private static func date(_ input: InputValue) -> Int64? {
-        if let seconds = double(input) { return Int64(exactly: (seconds * 1_000).rounded()) }
-        guard case .text(let text) = input else { return nil }
-        return date(text.trimmingCharacters(in: .whitespaces))
-    }
-
-    /// ISO 8601: a day, or a time with its zone, with or without a fraction of a second.
-    static func date(_ text: String) -> Int64? {
-        let styles: [Date.ISO8601FormatStyle] = [
-            .iso8601, Date.ISO8601FormatStyle(includingFractionalSeconds: true), .iso8601.year().month().day(),
-        ]
-        // Each must understand the whole text: a style reads what it knows and leaves the rest.
-        let isDay = !text.contains("T")
-        for (index, style) in styles.enumerated() where isDay == (index == 2) {
-            if let date = try? style.parse(text) { return Int64((date.timeIntervalSince1970 * 1_000).rounded()) }
+    private static func date(_ input: InputValue) -> FieldDate? {
+        if let seconds = double(input) {
+            return FieldDate(secondsSince2001: Date(timeIntervalSince1970: seconds).timeIntervalSinceReferenceDate)
         }
-        return nil
+        guard case .text(let text) = input else { return nil }
+        return DateText.date(text.trimmingCharacters(in: .whitespaces))
     }
 }

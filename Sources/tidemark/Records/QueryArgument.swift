@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import TidemarkFields
 internal import TidemarkKit
 
 /// What stands for a `%@` of a predicate: `TYPE:VALUE` on a command line.
@@ -24,7 +25,7 @@ enum QueryArgument {
         case "reference": reference(value, zoneName)
         case "references": value.split(separator: ",").map { reference(String($0), zoneName) }
         case "location": location(value)
-        case "date": ScalarType.date(value).map { Date(timeIntervalSince1970: Double($0) / 1_000) }
+        case "date": DateText.date(value).map { Date(timeIntervalSinceReferenceDate: $0.secondsSince2001) }
         case "string": value
         case "int": Int64(value)
         case "double": Double(value)

@@ -24,7 +24,7 @@ struct RecordText {
         }
         let content = Content(
             recordName: record.name, recordType: record.type, zone: match.zoneName,
-            created: Self.date(record.createdAt.milliseconds), modified: Self.date(record.modifiedAt.milliseconds),
+            created: Self.date(record.createdAt), modified: Self.date(record.modifiedAt),
             fields: fields)
         return Self.escaped(String(decoding: try encoder.encode(content), as: UTF8.self))
     }
@@ -56,9 +56,8 @@ struct RecordText {
 
     private static let cellCharactersMax = 60
 
-    fileprivate static func date(_ milliseconds: Int64) -> String {
-        Date(timeIntervalSince1970: Double(milliseconds) / 1_000).formatted(
-            Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    private static func date(_ timestamp: Timestamp) -> String {
+        DateText.text(FieldDate(milliseconds: timestamp.milliseconds))
     }
 
     private static func text(_ value: FieldValue) -> String {
@@ -66,7 +65,7 @@ struct RecordText {
         case .string(let text): text
         case .int64(let number): "\(number)"
         case .double(let number): "\(number)"
-        case .date(let milliseconds): date(milliseconds)
+        case .date(let date): DateText.text(date)
         case .bytes(let bytes): "\(bytes.count) bytes"
         case .reference(let reference): reference.recordName
         case .asset(let asset): "asset of \(asset.byteCount) bytes"
@@ -100,7 +99,7 @@ private enum FieldText: Encodable {
         case .string(let text): try container.encode(text)
         case .int64(let number): try container.encode(number)
         case .double(let number): try container.encode(number)
-        case .date(let milliseconds): try container.encode(RecordText.date(milliseconds))
+        case .date(let date): try container.encode(DateText.text(date))
         case .bytes(let bytes): try container.encode(Base64.encode(bytes))
         case .reference(let reference):
             let action = reference.action == .deleteSelf ? ["action": "deleteSelf"] : [:]
@@ -123,7 +122,7 @@ extension FieldValue {
         case .strings(let list): list.map { .string($0) }
         case .int64s(let list): list.map { .int64($0) }
         case .doubles(let list): list.map { .double($0) }
-        case .dates(let list): list.map { .date(milliseconds: $0) }
+        case .dates(let list): list.map { .date($0) }
         case .bytesList(let list): list.map { .bytes($0) }
         case .references(let list): list.map { .reference($0) }
         case .assets(let list): list.map { .asset($0) }

@@ -114,6 +114,8 @@ import TidemarkTestSupport
             ("a date", ["a": .text("1970-01-02")], .date(milliseconds: 86_400_000)),
             ("a date", ["a": .text("1970-01-01T00:00:01Z")], .date(milliseconds: 1_000)),
             ("a date", ["a": .text("1970-01-01T01:00:01.250+01:00")], .date(milliseconds: 1_250)),
+            ("a date", ["a": .text("2001-01-01T00:00:00.1000Z")], FieldDate(secondsSince2001: 0.1).map { .date($0) }),
+            ("a date", ["a": .text("2000-12-31T23:59:59,9000Z")], FieldDate(secondsSince2001: -0.1).map { .date($0) }),
             ("a date", ["a": .number(-1.5)], .date(milliseconds: -1_500)),
             ("a bytes", ["a": .text("AAH/")], .bytes([0, 1, 255])),
             ("a list<int64> \"the numbers\" separator=,", ["the numbers": .text("1, 2")], .int64s([1, 2])),
@@ -127,6 +129,7 @@ import TidemarkTestSupport
             ("a location lat lon", ["x": .text("1")], nil),
         ]
         for (rule, row, expected) in rows { #expect(try field(rule, row) == expected, "\(rule)") }
+        #expect(throws: InputMistake.self) { try field("a date", ["a": .text("2001-01-01T00:00:00.Z")]) }
         let row: [String: InputValue] = ["lat": .text("64.1"), "lon": .text("-21.9"), "feet": .integer(100)]
         guard case .location(let place)? = try field("a location lat lon feet*0.3048", row) else {
             Issue.record("no location")

@@ -107,16 +107,27 @@ import TidemarkFields
         #expect(throws: CKError.self) { try record.changes(all: false) }
     }
 
-    @Test func `R-060: dates are saved with millisecond precision, before 1970 too`() throws {
+    @Test func `R-060: dates keep their bits; what is no moment is refused, and the text says so`() throws {
         for milliseconds in [Int64(-62_135_596_800_000), -1, 0, 1, 1_700_000_000_123, 253_402_300_799_999] {
             let record = CKRecord(recordType: "T")
             record["k"] = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
             #expect(try record.changes(all: false).fields["k"]?.value() == .date(milliseconds: milliseconds))
         }
-        for seconds in [Double.nan, .infinity, 1e300] {
-            let record = CKRecord(recordType: "T")
-            record["k"] = Date(timeIntervalSinceReferenceDate: seconds)
-            #expect(throws: CKError.self) { try record.changes(all: false) }
+        let clock = [Date(), .distantPast, .distantFuture]
+        for seconds in clock.map(\.timeIntervalSinceReferenceDate) + [0.1, -5e-324, 1e300] {
+            for record in try Self.records("k", Date(timeIntervalSinceReferenceDate: seconds)) {
+                #expect((record["k"] as? Date)?.timeIntervalSinceReferenceDate.bitPattern == seconds.bitPattern)
+            }
+        }
+        for seconds in [Double.nan, .infinity, -.infinity] {
+            let date = Date(timeIntervalSinceReferenceDate: seconds)
+            for value in [date, [date], CLLocation.at(date)] as [any CKRecordValueProtocol] {
+                let record = CKRecord(recordType: "T")
+                record["k"] = value
+                let error = #expect(throws: CKError.self) { try record.changes(all: false) }
+                #expect(error?.code == .invalidArguments)
+                #expect(error?.localizedDescription.contains("is a date that is no moment") == true)
+            }
         }
     }
 
@@ -279,5 +290,13 @@ import TidemarkFields
         }
         #expect(record.allKeys() == (0..<8).map { "k\($0)" })
         #expect((0..<8).allSatisfy { record["k\($0)"] as? Int == 199 })
+    }
+}
+
+extension CLLocation {
+    fileprivate static func at(_ date: Date) -> CLLocation {
+        CLLocation(
+            coordinate: CLLocationCoordinate2D(), altitude: 0, horizontalAccuracy: 0, verticalAccuracy: 0,
+            timestamp: date)
     }
 }
