@@ -59,9 +59,13 @@ import TidemarkTestSupport
             #expect(code(atomic, batch[0].recordID) == .batchRequestFailed)
             #expect(code(atomic, batch[1].recordID) == .quotaExceeded)
             #expect(code(atomic, first.recordID) == .batchRequestFailed)
-            let apart = try await alice.modifyRecords(saving: batch, deleting: [], atomically: false)
+            // on a reference that is violated apps delete the child.
+            let child = note("child", byteCount: 10, in: zoneID)
+            child.parent = CKRecord.Reference(record: batch[1], action: .none)
+            let apart = try await alice.modifyRecords(saving: [child] + batch, deleting: [], atomically: false)
             #expect(code(apart.saveResults[batch[0].recordID]) == nil)
             #expect(code(apart.saveResults[batch[1].recordID]) == .quotaExceeded)
+            #expect(code(apart.saveResults[child.recordID]) == .quotaExceeded)
 
             // Other users and the public database have room of their own.
             try await bob.save(note("bobs", byteCount: 900_000, in: zoneID))

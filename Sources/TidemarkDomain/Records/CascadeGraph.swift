@@ -49,20 +49,33 @@ struct CascadeGraph {
         return reach
     }
 
-    /// Those of the reach that would leave a living child without its parent, or take one along that would: from them
-    /// back to the roots.
-    func leadingToOrphans(_ reach: Reach) -> Set<String> {
-        var found = Set(reach.names.filter { leavesOrphan($0, in: reach) })
-        var waiting = Array(found)
-        while let name = waiting.popLast() {
-            for target in reach.targets[name] ?? [] where found.insert(target).inserted { waiting.append(target) }
+    /// Why those of the reach must stay that would leave a living child without its parent, or take one along that would: from
+    /// them back to the roots.
+    ///
+    /// - Parameter reason: why such a child, which the request would have deleted or moved, is still there; nil if it is in the
+    ///   way by itself, which is what counts where both are so.
+    func reasonsToStay(_ reach: Reach, _ reason: (String) -> FailureReason?) -> [String: FailureReason] {
+        let direct = reach.names.compactMap { name -> (name: String, reason: FailureReason)? in
+            let reasons = orphans(of: name, in: reach).map(reason)
+            guard let first = reasons.first else { return nil }
+            return (name, reasons.contains(nil) ? .stillParent : first ?? .stillParent)
+        }
+        var found: [String: FailureReason] = [:]
+        for start in direct.filter({ $0.reason == .stillParent }) + direct {
+            var waiting = [start.name]
+            while let name = waiting.popLast() {
+                guard found[name] == nil else { continue }
+                found[name] = start.reason
+                waiting += reach.targets[name] ?? []
+            }
         }
         return found
     }
 
-    private func leavesOrphan(_ name: String, in reach: Reach) -> Bool {
-        (savedChildren[name] ?? []).contains { !reach.set.contains($0) }
-            || table.children(of: name).contains { saved[$0] == nil && !reach.set.contains($0) }
+    /// The living children that its deletion would leave without their parent, in order.
+    private func orphans(of name: String, in reach: Reach) -> [String] {
+        let unchanged = table.children(of: name).filter { saved[$0] == nil }
+        return ((savedChildren[name] ?? []) + unchanged).filter { !reach.set.contains($0) }.sorted()
     }
 
     private func holders(of target: String) -> [String] {

@@ -63,7 +63,7 @@ package struct RecordMetadata: Sendable, Equatable {
 package struct ItemFailure: Sendable, Equatable {
     package let reason: FailureReason
     /// Takes the place of the reason's own text, where names or numbers say more. Not remembered: made again for a retry, but
-    /// for numbers that nobody knows then.
+    /// for numbers that nobody knows then, and for a reason that is another item's.
     package var detail: String?
     /// The current record, for the two reasons that are conflicts. Not remembered: read again for a retry.
     package var serverRecord: RecordState?

@@ -37,7 +37,7 @@ struct RecordsPlan {
         if table.references.isCounted { refuseTooManyReferences(table, limits: limits) }
         if let use { refuseOverQuota(table, use) }
         if request.saves.contains(where: { $0.parent.setsParent }) { refuseBadParents(request, table) }
-        if !request.deletes.isEmpty { planCascade(table, rules) }
+        if !request.deletes.isEmpty { planCascade(request, table, rules) }
     }
 
     var isRefusedInPart: Bool {
@@ -61,16 +61,28 @@ struct RecordsPlan {
     // MARK
 
     private mutating func refuseBadParents(_ request: RecordsRequest, _ table: ZoneTable) {
+        var causes = RefusalCauses(request)
         while true {
             let graph = ParentGraph(saves: saves.compactMap(\.record), table: table)
             let cyclic = graph.namesOnCycles
-            let refused = saves.indices.compactMap { index -> (Int, FailureReason)? in
+            // Of the records on a cycle: who would have been moved off it.
+            var moved: [String: String?] = [:]
+            let refused = saves.indices.compactMap { index -> (Int, ItemFailure)? in
                 guard request.saves[index].parent.setsParent, let record = saves[index].record else { return nil }
-                if let parent = record.parent, !graph.contains(parent) { return (index, .parentMissing) }
-                return cyclic.contains(record.name) ? (index, .parentCycle) : nil
+                if let parent = record.parent, !graph.contains(parent) {
+                    return (index, causes.failure(of: index, after: parent, saves) ?? ItemFailure(.parentMissing))
+                }
+                guard cyclic.contains(record.name) else { return nil }
+                if moved[record.name] == nil {
+                    let cycle = graph.cycle(from: record.name)
+                    let name = cycle.first { causes.hasRefusedMove(of: $0, on: table, saves) }
+                    for other in cycle { moved[other] = .some(name) }
+                }
+                let cause = moved[record.name] ?? nil
+                return (index, causes.failure(of: index, after: cause, saves) ?? ItemFailure(.parentCycle))
             }
             if refused.isEmpty { return }
-            for (index, reason) in refused { saves[index] = .refuse(ItemFailure(reason)) }
+            for (index, failure) in refused { saves[index] = .refuse(failure) }
         }
     }
 
@@ -111,8 +123,9 @@ struct RecordsPlan {
     // MARK
 
     /// Finds what the deletes take along, and refuses those that would leave a child without its parent.
-    private mutating func planCascade(_ table: ZoneTable, _ rules: SaveRules) {
+    private mutating func planCascade(_ request: RecordsRequest, _ table: ZoneTable, _ rules: SaveRules) {
         if table.references.isCut { refuseUnknownCascades(table) }
+        let causes = RefusalCauses(request)
         let graph = CascadeGraph(saves: saves.compactMap(\.record), table: table)
         while true {
             var roots: [Int: String] = [:]
@@ -120,14 +133,16 @@ struct RecordsPlan {
                 if case .write(let tombstone) = deletes[index] { roots[index] = tombstone.name }
             }
             let reach = graph.reach(from: roots.values.sorted())
-            let blocked = graph.leadingToOrphans(reach)
-            if blocked.isEmpty {
+            let reasons = graph.reasonsToStay(reach) { causes.reason(ofChild: $0, on: table, saves, deletes) }
+            if reasons.isEmpty {
                 let named = Set(roots.values)
                 cascade = reach.names.filter { !named.contains($0) }
                     .compactMap { graph.record($0).map(rules.tombstone(of:)) }
                 return
             }
-            for (index, name) in roots where blocked.contains(name) { deletes[index] = .refuse(.stillParent) }
+            for (index, name) in roots {
+                if let reason = reasons[name] { deletes[index] = .refuse(reason) }
+            }
         }
     }
 
@@ -141,43 +156,4 @@ struct RecordsPlan {
 
 extension ParentChange {
     var setsParent: Bool { if case .set = self { true } else { false } }
-}
-
-/// Who would be whose parent if the saves took place. All ancestors of new parents have been read, so that it does not
-/// matter what others of the group have read besides.
-///
-/// Deletes are left out: a record that is somebody's parent is not deleted.
-private struct ParentGraph {
-    let saved: [String: RecordState]
-    let table: ZoneTable
-
-    init(saves: [RecordState], table: ZoneTable) {
-        saved = Dictionary(saves.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        self.table = table
-    }
-
-    func contains(_ name: String) -> Bool { record(name) != nil }
-
-    private func record(_ name: String) -> RecordState? { saved[name] ?? table.living(name) }
-
-    /// Follows the parents of each saved record, each record once.
-    var namesOnCycles: Set<String> {
-        var pathOfName: [String: Int] = [:]
-        var cyclic: Set<String> = []
-        for (path, start) in saved.keys.enumerated() {
-            var next: String? = start
-            while let name = next, pathOfName[name] == nil {
-                pathOfName[name] = path
-                next = record(name)?.parent
-            }
-            // The path came back to itself: everything from there on is on the cycle.
-            guard let entry = next, pathOfName[entry] == path else { continue }
-            var name = entry
-            repeat {
-                cyclic.insert(name)
-                name = record(name)?.parent ?? entry
-            } while name != entry
-        }
-        return cyclic
-    }
 }

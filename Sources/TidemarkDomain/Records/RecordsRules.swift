@@ -33,10 +33,12 @@ internal import TidemarkFields
 // 19. quotaExceeded     R-011, saves in order, as if the request deleted nothing
 // 20. parentMissing     R-080, on the end state of the request
 // 21. parentCycle       R-081, on the end state of the request
+//     or, for both, the reason for which the request's save of the parent was refused
 // For one delete: 7 and 8, then
 // 22. notPermitted      R-139
 // 23. cascadeTooLarge   Limits.cascadeReferencesMax
 // 24. stillParent       R-136, of the record or one that goes with it, on the end state of the request
+//     or the reason for which the request's delete, or move, of the child was refused
 // Last, for every item of an atomic request that has no failure of its own:
 // 25. batchFailed       R-151
 
@@ -141,7 +143,7 @@ extension ZoneSnapshot {
 
 extension FailureReason {
     /// What a zone that does not live is said to be, by why its last incarnation ended.
-    static func missingZone(_ lastRemoval: ZoneRemovalReason?) -> FailureReason {
+    package static func missingZone(_ lastRemoval: ZoneRemovalReason?) -> FailureReason {
         switch lastRemoval {
         case nil, .deleted: .zoneNotFound
         case .purged: .zonePurged

@@ -78,10 +78,23 @@ import TidemarkFields
         #expect(zone.byteCount == 80)
     }
 
-    @Test func `R-011: a child fails alone if there is no room for its parent`() {
-        var zone = zone(holding: "a", "b")
-        let family = zone.request(saves: [save("p", content(40)), save("c", FieldMap(), parent: .set("p"))])
-        #expect(zone.run(family).reasons == [.quotaExceeded, .parentMissing])
+    @Test func `R-011, R-120: who would hang on a record that does not fit is over quota, and says why`() throws {
+        for isAtomic in [false, true] {
+            var zone = zone(holding: "a", "b")
+            let family = zone.request(
+                saves: [
+                    save("g", FieldMap(), parent: .set("c")), save("c", FieldMap(), parent: .set("p")),
+                    save("p", content(40)), save("alone", FieldMap()),
+                ], atomic: isAtomic)
+            let outcome = zone.run(family)
+            let alone: FailureReason? = isAtomic ? .batchFailed : nil
+            #expect(outcome.reasons == [.quotaExceeded, .quotaExceeded, .quotaExceeded, alone])
+            guard case .failed(let failure)? = outcome.saves.first else { throw QuotaTestError.saved }
+            let text = try #require(failure.detail)
+            #expect(text.contains("holds 80 of 100 bytes, and this needs 40 more"), "\(text)")
+            #expect(text.ranges(of: "its parent").count == 1, "said once")
+            #expect(zone.run(family).reasons == outcome.reasons, "remembered (R-157)")
+        }
     }
 
     @Test func `R-706, R-133: what a deletion takes along is counted, though nobody has read its fields`() throws {

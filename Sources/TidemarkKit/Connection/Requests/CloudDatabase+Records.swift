@@ -44,6 +44,7 @@ extension CloudDatabase {
             }
         }
         for (save, error) in try await seal(&saves) { results.saves[save.copy.recordID] = .failure(error) }
+        let refusedHere = results.saves
         let culprits = atomically ? Set(results.saves.keys.map(\.zoneID).filter(\.isAtomic)) : []
         if !culprits.isEmpty {
             let failure = CKError(.batchRequestFailed, message: "Atomic failure")
@@ -60,6 +61,7 @@ extension CloudDatabase {
         await sendAgain(saves, recordIDs, policy, atomically, clientToken, into: &results)
         await unsealConflicts(&results)
         await completeConflicts(of: saves, in: &results)
+        results.tellCauses(refusedHere, to: saves)
         return results
     }
 

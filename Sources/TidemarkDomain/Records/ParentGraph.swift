@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who would be whose parent if the saves took place. All ancestors of new parents have been read, so that it does not
+/// matter what others of the group have read besides.
+///
+/// Deletes are left out: a record that is somebody's parent is not deleted.
+struct ParentGraph {
+    let saved: [String: RecordState]
+    let table: ZoneTable
+
+    init(saves: [RecordState], table: ZoneTable) {
+        saved = Dictionary(saves.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.table = table
+    }
+
+    func contains(_ name: String) -> Bool { record(name) != nil }
+
+    private func record(_ name: String) -> RecordState? { saved[name] ?? table.living(name) }
+
+    /// The records on the cycle of this one, it first, each the parent of the one before.
+    func cycle(from name: String) -> [String] {
+        var names = [name]
+        while let parent = names.last.flatMap({ record($0)?.parent }), parent != name { names.append(parent) }
+        return names
+    }
+
+    /// Follows the parents of each saved record, each record once.
+    var namesOnCycles: Set<String> {
+        var pathOfName: [String: Int] = [:]
+        var cyclic: Set<String> = []
+        for (path, start) in saved.keys.enumerated() {
+            var next: String? = start
+            while let name = next, pathOfName[name] == nil {
+                pathOfName[name] = path
+                next = record(name)?.parent
+            }
+            // The path came back to itself: everything from there on is on the cycle.
+            guard let entry = next, pathOfName[entry] == path else { continue }
+            var name = entry
+            repeat {
+                cyclic.insert(name)
+                name = record(name)?.parent ?? entry
+            } while name != entry
+        }
+        return cyclic
+    }
+}

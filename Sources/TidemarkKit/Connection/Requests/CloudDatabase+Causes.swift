@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension CloudDatabase.RecordResults {
+    /// a child whose parent was refused on this device, so that the server never heard of it, fails for the parent's
+    /// reason. What the server refuses it tells so by itself.
+    ///
+    /// - Parameters:
+    ///   - refused: what was not sent.
+    ///   - saves: what was.
+    mutating func tellCauses(
+        _ refused: [CKRecord.ID: Result<CKRecord, CKError>], to saves: [CloudDatabase.Save]
+    ) {
+        var causes: [CKRecord.ID: CKError] = [:]
+        for (id, result) in refused { if case .failure(let error) = result { causes[id] = error } }
+        var waiting = causes.isEmpty ? [] : saves
+        var count = 0
+        // Children may come before their parents: as often as there is news.
+        repeat {
+            count = waiting.count
+            waiting.removeAll { save in
+                let id = save.copy.recordID
+                guard case .set(let parent) = save.changes.parent,
+                    let cause = causes[CKRecord.ID(recordName: parent, zoneID: id.zoneID)],
+                    case .failure(let error) = self.saves[id], error.code == .referenceViolation
+                else { return false }
+                causes[id] = cause
+                self.saves[id] = .failure(CKError(following: cause))
+                return true
+            }
+        } while waiting.count < count
+    }
+}
+
+extension CKError {
+    /// Of a record that was not saved because its parent was refused.
+    fileprivate init(following cause: CKError) {
+        let text = cause.localizedDescription
+        self.init(
+            cause.code, message: "Not saved, because its parent, which is saved with it, was refused: \(text)",
+            userInfo: cause.userInfo)
+    }
+}
