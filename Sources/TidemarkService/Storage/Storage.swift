@@ -155,6 +155,11 @@ package protocol Storage: AnyObject, Sendable {
     /// Living zones, by id.
     func zones(in database: DatabaseID) async throws(StorageError) -> [ZoneState]
 
+    /// Why the last incarnation of each zone ended, by name; of zones that never ended there is nothing.
+    func removals(
+        ofZones names: [String], in database: DatabaseID
+    ) async throws(StorageError) -> [String: ZoneRemovalReason]
+
     // MARK: Changes
 
     func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead>

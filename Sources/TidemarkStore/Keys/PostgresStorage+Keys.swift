@@ -90,15 +90,9 @@ extension PostgresStorage {
     ) async throws(StorageError) -> [ZoneKeysRead] {
         let missing = names.indices.filter { found[$0].keys == nil }
         guard !missing.isEmpty else { return found }
-        let rows = try await read(
-            RecordStatements.readRemovals(
-                .int8Array(missing.map { _ in database.rawValue }), .textArray(missing.map { names[$0] })))
-        return try decode { () throws(PostgresError) in
-            var removals: [String: ZoneRemovalReason] = [:]
-            for row in rows { removals[try row.string(1)] = ZoneRemovalReason(rawValue: try row.int16(2)) }
-            var found = found
-            for index in missing { found[index].lastRemoval = removals[names[index]] }
-            return found
-        }
+        let removals = try await removals(ofZones: missing.map { names[$0] }, in: database)
+        var result = found
+        for index in missing { result[index].lastRemoval = removals[names[index]] }
+        return result
     }
 }

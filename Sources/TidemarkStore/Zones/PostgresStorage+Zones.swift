@@ -43,6 +43,18 @@ extension PostgresStorage {
         }
     }
 
+    package func removals(
+        ofZones names: [String], in database: DatabaseID
+    ) async throws(StorageError) -> [String: ZoneRemovalReason] {
+        let rows = try await read(
+            RecordStatements.readRemovals(.int8Array(names.map { _ in database.rawValue }), .textArray(names)))
+        return try decode { () throws(PostgresError) in
+            var removals: [String: ZoneRemovalReason] = [:]
+            for row in rows { removals[try row.string(1)] = ZoneRemovalReason(rawValue: try row.int16(2)) }
+            return removals
+        }
+    }
+
     /// Clears what zones that are gone have left (R-030: deleting is visible at once, the work is done afterwards).
     ///
     /// - Returns: whether there may be more to clear.

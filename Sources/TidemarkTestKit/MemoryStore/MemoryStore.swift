@@ -77,6 +77,15 @@ package final class MemoryStore: Storage {
         try await call { $0.livingZones(in: database) }
     }
 
+    package func removals(
+        ofZones names: [String], in database: DatabaseID
+    ) async throws(StorageError) -> [String: ZoneRemovalReason] {
+        try await call { tables in
+            let removals = names.map { ($0, tables.lastRemoval(ZoneKey(database: database, name: $0))) }
+            return Dictionary(removals, uniquingKeysWith: { first, _ in first }).compactMapValues(\.self)
+        }
+    }
+
     package func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead> {
         try await call { StoreRead($0.zonePage(query), in: $0.incarnation) }
     }

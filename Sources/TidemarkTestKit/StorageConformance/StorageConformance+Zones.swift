@@ -38,6 +38,20 @@ extension StorageConformance {
             try expectEqual(snapshot.zone?.changeNumber, 0, "numbers begin again")
             try expect(snapshot.records.isEmpty && snapshot.memories.isEmpty, "it is empty and remembers nothing")
         },
+        Scenario("R-106, R-107: why zones ended is known by their names, the last time if they ended often") { store in
+            let database = try await store.alice().privateDatabase
+            let other = try await store.bob().privateDatabase
+            try await store.createZones("kept", "purged", "reset", "deleted", in: database)
+            try await store.changeZones(in: database, remove: ["purged"], reason: .purged)
+            try await store.changeZones(in: database, remove: ["reset", "deleted"], reason: .deleted)
+            try await store.createZones("reset", in: database)
+            try await store.changeZones(in: database, remove: ["reset"], reason: .encryptedDataReset)
+            let names = ["kept", "purged", "never", "reset", "deleted"]
+            try expectEqual(
+                try await store.second.removals(ofZones: names, in: database),
+                ["purged": .purged, "reset": .encryptedDataReset, "deleted": .deleted], "the reasons")
+            try expectEqual(try await store.second.removals(ofZones: names, in: other), [:], "of another database")
+        },
         Scenario("R-157: a database remembers requests by device, in the transaction that decides them") { store in
             let database = try await store.alice().privateDatabase
             let other = try await store.bob().privateDatabase

@@ -33,13 +33,14 @@ struct StorageFixture: Sendable {
     }
 
     func changeZones(
-        in database: DatabaseID, create: [String] = [], remove: [String] = [],
+        in database: DatabaseID, create: [String] = [], remove: [String] = [], reason: ZoneRemovalReason = .deleted,
         life: DeviceID = DeviceID(high: 1, low: 1), memory: RequestMemory = RequestMemory()
     ) async throws {
         let transaction = try await first.beginZonesWrite(in: database, names: create + remove, life: life)
         let removed = try remove.map { try require(transaction.snapshot.zones[$0], "zone \($0) lives").id }
         try await transaction.commit(
-            ZonesChanges(created: create, removed: removed, life: life, memory: memory), now: Self.now)
+            ZonesChanges(created: create, removed: removed, removalReason: reason, life: life, memory: memory),
+            now: Self.now)
     }
 
     /// Writes records in one transaction of one server; they get the zone's next numbers.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CloudKit
+import Foundation
 import Testing
 
 /// `CKDatabase` on TestKit and on a real server: the same answers to the same calls.
@@ -179,7 +180,7 @@ import Testing
             ])
     }
 
-    @Test func `R-105 to R-107, R-205: why a zone is gone, in the feed and in what a save meets`() async throws {
+    @Test func `R-105 to R-107, R-205: why a zone is gone, in the feed and in whatever is asked of it`() async throws {
         let seen = try await Both.clouds { cloud in
             let database = try await cloud.device(of: "alice").database
             let zones = ["Deleted", "Purged", "Reset"].map { CKRecordZone.ID(zoneName: $0) }
@@ -190,16 +191,70 @@ import Testing
             try await cloud.resetEncryptedData(in: zones[2], of: "alice")
             var seen = try await database.databaseChanges(since: token).deletions
                 .map { "\($0.zoneID.zoneName) \($0.reason)" }.sorted()
-            for zone in zones {
-                let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "n", zoneID: zone))
-                seen.append(await Both.told { try await database.save(record) })
-            }
+            for zone in zones { seen += await Self.calls(to: zone, database) }
+            // Created again, it is as if it had never ended.
+            try await database.save(CKRecordZone(zoneID: zones[1]))
+            seen += await Self.calls(to: zones[1], database).suffix(2)
             return seen
+        }
+        let calls = ["save", "delete", "record", "query", "changes", "zone", "zones"]
+        var expected = ["Deleted deleted", "Purged purged", "Reset encryptedDataReset"]
+        for reason in ["zoneNotFound", "userDeletedZone", "zoneNotFound reset"] {
+            expected += calls.map { "\($0): \(reason)" }
+        }
+        #expect(seen == expected + ["zone: done", "zones: done"])
+    }
+
+    /// What each of the calls that name a zone says of it.
+    private static func calls(to zone: CKRecordZone.ID, _ database: CKDatabase) async -> [String] {
+        let id = CKRecord.ID(recordName: "n", zoneID: zone)
+        func told(_ name: String, _ work: () async throws -> Void) async -> String {
+            do {
+                try await work()
+                return "\(name): done"
+            } catch {
+                return "\(name): " + ((error as? CKError).map { Both.told($0) } ?? "\(error)")
+            }
+        }
+        return [
+            await told("save") { try await database.save(CKRecord(recordType: "Note", recordID: id)) },
+            await told("delete") { try await database.deleteRecord(withID: id) },
+            await told("record") { _ = try await database.record(for: id) },
+            await told("query") {
+                let query = CKQuery(recordType: "Note", predicate: NSPredicate(value: true))
+                _ = try await database.records(matching: query, inZoneWith: zone)
+            },
+            await told("changes") { _ = try await database.recordZoneChanges(inZoneWith: zone, since: nil) },
+            await told("zone") { _ = try await database.recordZone(for: zone) },
+            await told("zones") { _ = try await database.recordZones(for: [zone])[zone]?.get() },
+        ]
+    }
+
+    @Test func `R-120: what fails on the device is the reason of those that hang on it`() async throws {
+        let seen = try await Both.clouds { cloud in
+            let database = try await cloud.device(of: "alice").database
+            try await database.save(CKRecordZone(zoneID: Both.notes))
+            let parent = Both.note("p", ["file": CKAsset(fileURL: URL(fileURLWithPath: "/nowhere/at/all"))])
+            let (child, grandchild, alone) = (Both.note("c", [:]), Both.note("g", [:]), Both.note("x", [:]))
+            (child.parent, grandchild.parent) = (
+                CKRecord.Reference(record: parent, action: .none), CKRecord.Reference(record: child, action: .none)
+            )
+            let records = [grandchild, child, alone, parent]
+            let results = try await database.modifyRecords(saving: records, deleting: [], atomically: false)
+            let error = #expect(throws: CKError.self) { try results.saveResults[grandchild.recordID]?.get() }
+            let atomic = await #expect(throws: CKError.self) {
+                try await database.modifyRecords(saving: records, deleting: [])
+            }
+            let partial = atomic?.partialErrorsByItemID?.map { id, error in
+                "\((id.base as? CKRecord.ID)?.recordName ?? "?") \((error as? CKError).map { "\($0.code)" } ?? "?")"
+            }
+            return Both.told(results.saveResults) + (partial ?? []).sorted()
+                + ["\(error?.localizedDescription.hasPrefix("Not saved, because its parent") == true)"]
         }
         #expect(
             seen == [
-                "Deleted deleted", "Purged purged", "Reset encryptedDataReset", "zoneNotFound", "userDeletedZone",
-                "zoneNotFound reset",
+                "c assetFileNotFound", "g assetFileNotFound", "p assetFileNotFound", "x done", "c batchRequestFailed",
+                "g batchRequestFailed", "p assetFileNotFound", "x batchRequestFailed", "true",
             ])
     }
 

@@ -199,6 +199,12 @@ final class PlantedStorage: Storage {
 
     func zones(in database: DatabaseID) async throws(StorageError) -> [ZoneState] { try await base.zones(in: database) }
 
+    func removals(
+        ofZones names: [String], in database: DatabaseID
+    ) async throws(StorageError) -> [String: ZoneRemovalReason] {
+        try await base.removals(ofZones: names, in: database)
+    }
+
     func subscriptions(of user: UserID) async throws(StorageError) -> [Subscription] {
         try await base.subscriptions(of: user)
     }
