@@ -47,9 +47,10 @@ package struct Limits: Sendable, Equatable {
     package var schemaEntriesMax = 20_000
     /// How deep the conditions of a query may be nested. Deeper: `invalidArguments`.
     package var predicateDepthMax = 32
-    /// Conditions and constants of one query. More: `invalidArguments`.
-    package var predicateNodesMax = 1_000
-    /// Bytes of the strings in one query's conditions. More: `invalidArguments`.
+    /// Conditions and constants of one query together: a list of 1,000 and others beside it. A statement of PostgreSQL cannot
+    /// have more than 1,664 columns, and each element of `ANY key IN {…}` is one. More: `invalidArguments`.
+    package var predicateNodesMax = 1_500
+    /// Bytes of the strings in one query's conditions, and 8 for any other constant. More: `invalidArguments`.
     package var predicateBytesMax = 65_536
     /// Sort descriptors of one query. More: `invalidArguments`.
     package var sortsMax = 16

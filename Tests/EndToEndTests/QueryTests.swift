@@ -144,6 +144,24 @@ import Testing
         #expect(error.code == .zoneNotFound)
     }
 
+    @Test func `R-176, I-7: a list of a thousand is fine, and a query that is too large says by how much`() async throws
+    {
+        let database = try await makeDatabase()
+        let names = (0..<998).map { "another name \($0)" } + ["Akureyri", "Helsinki"]
+        let rows: [(NSPredicate, [String])] = [
+            (NSPredicate(format: "name IN %@ AND elevation < 100", names), ["BIAR"]),
+            (NSPredicate(format: "ANY tags IN %@", names), ["BIAR", "EFHK"]),
+            (NSPredicate(format: "recordID IN %@", (0..<999).map { id("none \($0)") } + [id("ESSA")]), ["ESSA"]),
+        ]
+        for (predicate, expected) in rows { #expect(try await self.names(database, predicate) == expected) }
+        let error = try await failure {
+            _ = try await self.names(database, NSPredicate(format: "elevation IN %@", Array(0..<1_600)))
+        }
+        #expect(error.code == .invalidArguments)
+        let text = error.localizedDescription
+        #expect(text.contains("The limit is 1500 conditions and constants together, and this has 1601."), "\(text)")
+    }
+
     @Test func `R-178: NOT negates comparisons, and nothing else`() async throws {
         let database = try await makeDatabase()
         let place = CLLocation(latitude: 64, longitude: -22)

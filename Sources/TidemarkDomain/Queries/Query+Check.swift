@@ -28,7 +28,7 @@ extension Query {
         } else if scope == .shared {
             return QueryRefusal(.zoneRequired)
         }
-        guard sorts.count <= limits.sortsMax, predicate.fits(limits) else { return QueryRefusal(.queryTooLarge) }
+        if let refusal = size.refusal(within: limits) { return refusal }
         do {
             let check = QueryCheck(fields: fields)
             try check.check(predicate)
@@ -36,54 +36,6 @@ extension Query {
             return nil
         } catch {
             return error
-        }
-    }
-}
-
-extension QueryPredicate {
-    /// Whether depth, number of nodes and constants, and bytes of strings are within the limits.
-    package func fits(_ limits: Limits) -> Bool {
-        var nodesLeft = limits.predicateNodesMax
-        var bytesLeft = limits.predicateBytesMax
-        return fits(depthLeft: limits.predicateDepthMax, &nodesLeft, &bytesLeft)
-    }
-
-    private func fits(depthLeft: Int, _ nodesLeft: inout Int, _ bytesLeft: inout Int) -> Bool {
-        nodesLeft -= 1
-        for value in constants {
-            nodesLeft -= 1
-            bytesLeft -= value.byteCount
-        }
-        if case .search(let text) = self { bytesLeft -= text.utf8.count }
-        guard depthLeft > 0, nodesLeft >= 0, bytesLeft >= 0 else { return false }
-        switch self {
-        case .and(let parts):
-            for part in parts {
-                guard part.fits(depthLeft: depthLeft - 1, &nodesLeft, &bytesLeft) else { return false }
-            }
-            return true
-        case .not(let part): return part.fits(depthLeft: depthLeft - 1, &nodesLeft, &bytesLeft)
-        default: return true
-        }
-    }
-
-    private var constants: [QueryValue] {
-        switch self {
-        case .compare(_, _, let value), .contains(_, let value): [value]
-        case .between(_, let low, let high): [low, high]
-        case .isIn(_, let values), .containsAny(_, let values): values
-        case .beginsWith(_, let prefix): [.string(prefix)]
-        default: []
-        }
-    }
-}
-
-extension QueryValue {
-    fileprivate var byteCount: Int {
-        switch self {
-        case .string(let string): string.utf8.count
-        case .reference(let reference): reference.recordName.utf8.count
-        default: 8
         }
     }
 }

@@ -5,15 +5,19 @@ package struct QueryRefusal: Error, Sendable, Equatable {
     package let reason: FailureReason
     /// The key or record type that is meant; nil: the query as a whole.
     package let subject: String?
+    /// Takes the place of the reason's own text, where numbers say more.
+    private let detail: String?
 
-    package init(_ reason: FailureReason, subject: String? = nil) {
+    package init(_ reason: FailureReason, subject: String? = nil, detail: String? = nil) {
         self.reason = reason
         self.subject = subject
+        self.detail = detail
     }
 
     /// What is wrong and what to do about it. CloudKit's own words come first where they are known, because people search
     /// for them.
     package var text: String {
+        if let detail { return detail }
         guard let subject else { return reason.text }
         switch reason {
         case .recordTypeUnknown:

@@ -58,13 +58,14 @@ extension Query {
             guard let name = ZoneNames.read(query.zone, by: viewpoint) else { throw Refusal(.zoneNotFound) }
             zoneName = name
         }
+        // Before anything is built of it.
+        if let refusal = QuerySize(query).refusal(within: limits) { throw Refusal(refusal) }
         var predicate = QueryPredicate.always(true)
         if query.hasPredicate {
-            var reader = PredicateReader(viewpoint: viewpoint, limits: limits)
-            predicate = try reader.read(query.predicate, depth: 1)
+            var reader = PredicateReader(viewpoint: viewpoint)
+            predicate = try reader.read(query.predicate)
             unknownUsers = reader.unknownUsers
         }
-        guard query.sorts.count <= limits.sortsMax else { throw Refusal(.queryTooLarge) }
         self.init(
             recordType: query.recordType, zoneName: zoneName, predicate: predicate,
             sorts: query.sorts.map { sort in
@@ -88,22 +89,16 @@ extension QueryLocation {
     }
 }
 
-/// Builds the tree of a predicate, and stops where the limits of depth and nodes are passed.
+/// Builds the tree of a predicate that is no larger than may be.
 private struct PredicateReader {
     let viewpoint: Viewpoint
-    let limits: Limits
     private(set) var unknownUsers: Set<String> = []
-    private var nodesLeft: Int
 
-    init(viewpoint: Viewpoint, limits: Limits) {
+    init(viewpoint: Viewpoint) {
         self.viewpoint = viewpoint
-        self.limits = limits
-        nodesLeft = limits.predicateNodesMax
     }
 
-    mutating func read(_ predicate: WirePredicate, depth: Int) throws(Refusal) -> QueryPredicate {
-        try count(1)
-        guard depth <= limits.predicateDepthMax else { throw Refusal(.queryTooLarge) }
+    mutating func read(_ predicate: WirePredicate) throws(Refusal) -> QueryPredicate {
         switch predicate.node {
         case .always(let result): return .always(result)
         case .compare(let node):
@@ -126,16 +121,11 @@ private struct PredicateReader {
         case .search(let text): return .search(text)
         case .and(let node):
             var parts: [QueryPredicate] = []
-            for part in node.parts { parts.append(try read(part, depth: depth + 1)) }
+            for part in node.parts { parts.append(try read(part)) }
             return .and(parts)
-        case .not(let part): return .not(try read(part, depth: depth + 1))
+        case .not(let part): return .not(try read(part))
         case nil: throw Refusal(.requestInvalid, "A condition of the predicate is empty, or newer than this server.")
         }
-    }
-
-    private mutating func count(_ nodes: Int) throws(Refusal) {
-        nodesLeft -= nodes
-        guard nodesLeft >= 0 else { throw Refusal(.queryTooLarge) }
     }
 
     private mutating func read(_ node: WireKeyValues) throws(Refusal) -> [QueryValue] {
@@ -146,7 +136,6 @@ private struct PredicateReader {
     }
 
     private mutating func read(_ value: WireQueryValue, for key: QueryKey) throws(Refusal) -> QueryValue {
-        try count(1)
         switch value.value {
         case .string(let string): return .string(string)
         case .int64(let number): return .int64(number)

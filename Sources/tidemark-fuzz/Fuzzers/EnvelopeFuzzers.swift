@@ -101,7 +101,7 @@ private enum Envelopes {
         case .queryRecords(let request):
             let search = try RecordsSearch(request, by: viewpoint, limits: limits)
             if search.query.refusal(fields: .unknown, scope: .private, limits: limits) != nil { return }
-            try Finding.unless(search.query.predicate.fits(limits), "a predicate of any size")
+            try Finding.unless(search.query.size.refusal(within: limits) == nil, "a query of any size")
             _ = QueryEvaluator(search.query.predicate)
             _ = QueryCursor.opened(search.cursor, for: search.query, in: viewpoint.database)
         }

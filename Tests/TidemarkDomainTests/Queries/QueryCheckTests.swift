@@ -134,8 +134,28 @@ import TidemarkFields
         #expect(refusal(nested(32)) == nil)
         #expect(refusal(nested(33)) == .queryTooLarge)
         #expect(refusal(nested(10_000)) == .queryTooLarge)
-        #expect(refusal(.isIn(Self.key("count"), (0..<999).map(QueryValue.int64))) == nil)
-        #expect(refusal(.isIn(Self.key("count"), (0..<1_000).map(QueryValue.int64))) == .queryTooLarge)
+        #expect(refusal(.isIn(Self.key("count"), (0..<1_499).map(QueryValue.int64))) == nil)
+        #expect(refusal(.isIn(Self.key("count"), (0..<1_500).map(QueryValue.int64))) == .queryTooLarge)
+        let names = (0..<1_000).map { QueryValue.string("short string \($0)") }
+        let inList = QueryPredicate.isIn(Self.key("name"), names)
+        #expect(refusal(.and([inList, .compare(Self.key("count"), .less, .int64(1))])) == nil)
+    }
+
+    @Test func `I-7: a query that is too large says which limit it passes, and by how much`() {
+        func text(_ predicate: QueryPredicate, sorts: Int = 0) -> String? {
+            Query(
+                recordType: "Item", zoneName: "n", predicate: predicate,
+                sorts: Array(repeating: QuerySort(.field("name")), count: sorts)
+            ).refusal(fields: Self.fields, scope: .private, limits: Limits())?.text
+        }
+        func limit(_ words: String) -> String { "\(FailureReason.queryTooLarge.text) The limit is \(words)." }
+        let numbers = QueryPredicate.isIn(Self.key("count"), (0..<1_600).map(QueryValue.int64))
+        #expect(text(numbers) == limit("1500 conditions and constants together, and this has 1601"))
+        let deep = (1..<40).reduce(QueryPredicate.always(true)) { predicate, _ in .and([predicate]) }
+        #expect(text(deep) == limit("32 levels of conditions, and this has 40"))
+        let long = QueryPredicate.beginsWith(Self.key("name"), String(repeating: "x", count: 70_000))
+        #expect(text(long) == limit("65536 bytes of strings and other constants, and this has 70000"))
+        #expect(text(.always(true), sorts: 17) == limit("16 sort descriptors, and this has 17"))
         #expect(refusal(.beginsWith(Self.key("name"), String(repeating: "x", count: 65_536))) == nil)
         #expect(refusal(.search(String(repeating: "x", count: 65_537))) == .queryTooLarge)
     }

@@ -99,13 +99,13 @@ import TidemarkWire
             Issue.record("no query")
             return
         }
-        #expect(try read { $0.predicate = request.query.predicate }.predicate.fits(Examples.limits))
+        #expect(refusal { $0.predicate = request.query.predicate } == nil)
         #expect(refusal { $0.predicate = nested(33) } == .queryTooLarge)
         var value = WireQueryValue()
         value.int64 = 1
-        #expect(refusal { $0.predicate.isIn.values = Array(repeating: value, count: 999) } == nil)
-        #expect(refusal { $0.predicate.isIn.values = Array(repeating: value, count: 1_000) } == .queryTooLarge)
-        #expect(refusal { $0.predicate.and.parts = Array(repeating: nested(1), count: 1_000) } == .queryTooLarge)
+        #expect(refusal { $0.predicate.isIn.values = Array(repeating: value, count: 1_499) } == nil)
+        #expect(refusal { $0.predicate.isIn.values = Array(repeating: value, count: 1_500) } == .queryTooLarge)
+        #expect(refusal { $0.predicate.and.parts = Array(repeating: nested(1), count: 1_500) } == .queryTooLarge)
         #expect(refusal { $0.sorts = Array(repeating: WireSort(), count: 17) } == .queryTooLarge)
     }
 
