@@ -49,11 +49,11 @@ public struct TidemarkMerge: Sendable {
         /// Whether it is one of the `encryptedValues`.
         public let isEncrypted: Bool
         /// The value before both changes; nil if there was none, or if it is not known.
-        public var ancestor: (any CKRecordValue)? { ancestorObject as? any CKRecordValue }
+        public var ancestor: (any __CKRecordObjCValue)? { ancestorObject as? any __CKRecordObjCValue }
         /// The value on the server; nil if it was removed.
-        public var server: (any CKRecordValue)? { serverObject as? any CKRecordValue }
+        public var server: (any __CKRecordObjCValue)? { serverObject as? any __CKRecordObjCValue }
         /// The value to be saved; nil if it was removed.
-        public var client: (any CKRecordValue)? { clientObject as? any CKRecordValue }
+        public var client: (any __CKRecordObjCValue)? { clientObject as? any __CKRecordObjCValue }
 
         // Immutable, as a record keeps them.
         nonisolated(unsafe) let ancestorObject: NSObject?

@@ -97,7 +97,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
     // MARK: Fields
 
     /// The value of a plain key; nil when there is none.
-    public func object(forKey key: CKRecord.FieldKey) -> (any CKRecordValue)? {
+    public func object(forKey key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)? {
         value(forKey: key, in: \.plain)
     }
 
@@ -107,7 +107,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
     }
 
     /// The value of a plain key; nil when there is none.
-    public subscript(key: CKRecord.FieldKey) -> (any CKRecordValue)? {
+    public subscript(key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)? {
         get { object(forKey: key) }
         set { setObject(newValue, forKey: key) }
     }
@@ -236,12 +236,15 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
 
     func value(
         forKey key: CKRecord.FieldKey, in space: WritableKeyPath<RecordState, RecordState.KeySpace>
-    ) -> (any CKRecordValue)? {
+    ) -> (any __CKRecordObjCValue)? {
         let object = unpacked { $0[keyPath: space].values[key] }
         // NB: Swift's own type, because Foundation on Linux makes a Data of an NSData byte by byte, 65 ms a megabyte. The
         // way back, to whom wants an NSData, costs nothing.
-        if let data = object as? NSData { return Data(bytes: data.bytes, count: data.length) }
-        return object as? any CKRecordValue
+        if let data = object as? NSData {
+            let value: Any = Data(bytes: data.bytes, count: data.length)
+            return value as? any __CKRecordObjCValue
+        }
+        return object as? any __CKRecordObjCValue
     }
 
     func set(

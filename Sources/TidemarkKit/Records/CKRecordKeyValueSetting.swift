@@ -5,13 +5,13 @@ public import Foundation
 /// Fields by key: a record's plain ones, or its encrypted ones.
 public protocol CKRecordKeyValueSetting: NSObjectProtocol {
     /// The value of a key; nil when there is none.
-    func object(forKey key: CKRecord.FieldKey) -> (any CKRecordValue)?
+    func object(forKey key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)?
 
     /// Sets a key; nil removes it, on the server too once the record is saved.
     func setObject(_ object: (any CKRecordValue)?, forKey key: CKRecord.FieldKey)
 
     /// The value of a key; nil when there is none.
-    subscript(key: CKRecord.FieldKey) -> (any CKRecordValue)? { get set }
+    subscript(key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)? { get set }
 
     /// The keys that have a value.
     func allKeys() -> [CKRecord.FieldKey]

@@ -5,15 +5,21 @@ public import Foundation
 /// What a record's field can hold.
 public protocol CKRecordValueProtocol {}
 
-/// What reading a field gives: one of Foundation's objects, `CKRecord.Reference`, `CKAsset` or `CLLocation`.
+/// What a field is set to with `as CKRecordValue`: an object as a record keeps it, or a value of Swift's that is
+/// turned into one when it is set.
 ///
-/// Swift's own types have it too, because Linux has no bridging that would make `"text" as CKRecordValue` an NSString.
-/// A value is turned into its object when it is set. Each has a `description`, as objects do.
-public protocol __CKRecordObjCValue: CKRecordValueProtocol, CustomStringConvertible {}
+/// It is wider than CloudKit's, where `CKRecordValue` is another name of ``__CKRecordObjCValue``: Linux has no bridging that
+/// would make `"text" as CKRecordValue` an NSString. Extend `__CKRecordObjCValue`, so that no member of yours is one of
+/// `String` and `Int64` too. Each has a `description`, as objects do.
+public protocol CKRecordValue: CKRecordValueProtocol, CustomStringConvertible {}
 
-extension __CKRecordObjCValue {
+/// What reading a field gives: one of Foundation's objects, `CKRecord.Reference`, `CKAsset` or `CLLocation`.
+public protocol __CKRecordObjCValue: CKRecordValue {}
+
+extension CKRecordValue {
     /// Whether both are the same to a record: compared as the objects that it keeps of them, so that `2` is equal to
     /// an NSNumber.
+    @_disfavoredOverload
     public func isEqual(_ object: Any?) -> Bool {
         guard let object, let mine = RecordObject.make(of: self), let other = RecordObject.make(of: object) else {
             return false
@@ -21,9 +27,6 @@ extension __CKRecordObjCValue {
         return mine.isEqual(other)
     }
 }
-
-/// The name under which code uses `__CKRecordObjCValue`.
-public typealias CKRecordValue = __CKRecordObjCValue
 
 extension String: CKRecordValue {}
 extension Date: CKRecordValue {}
@@ -42,12 +45,17 @@ extension UInt16: CKRecordValue {}
 extension UInt32: CKRecordValue {}
 extension UInt64: CKRecordValue {}
 extension Array: CKRecordValueProtocol where Element: CKRecordValueProtocol {}
-extension Array: __CKRecordObjCValue where Element: CKRecordValueProtocol {}
-extension NSString: CKRecordValue {}
-extension NSDate: CKRecordValue {}
-extension NSData: CKRecordValue {}
-extension NSNumber: CKRecordValue {}
-extension NSArray: CKRecordValue {}
-extension CKRecord.Reference: CKRecordValue {}
-extension CKAsset: CKRecordValue {}
-extension CLLocation: CKRecordValue {}
+extension Array: CKRecordValue where Element: CKRecordValueProtocol {}
+extension NSString: __CKRecordObjCValue {}
+extension NSDate: __CKRecordObjCValue {}
+extension NSData: __CKRecordObjCValue {}
+extension NSNumber: __CKRecordObjCValue {}
+extension NSArray: __CKRecordObjCValue {}
+extension CKRecord.Reference: __CKRecordObjCValue {}
+extension CKAsset: __CKRecordObjCValue {}
+extension CLLocation: __CKRecordObjCValue {}
+
+// NB: So that `CKRecord` can hand out a Data for what it keeps as NSData, which is a thousand times faster to read. To the
+// compiler it is not there: a member of an app's extension is not one of Data.
+@available(*, unavailable)
+extension Data: __CKRecordObjCValue {}

@@ -11,7 +11,7 @@ final class EncryptedValues: NSObject, CKRecordKeyValueSetting, Sendable {
         super.init()
     }
 
-    func object(forKey key: CKRecord.FieldKey) -> (any CKRecordValue)? {
+    func object(forKey key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)? {
         record.value(forKey: key, in: \.encrypted)
     }
 
@@ -19,7 +19,7 @@ final class EncryptedValues: NSObject, CKRecordKeyValueSetting, Sendable {
         record.set(object, forKey: key, in: \.encrypted)
     }
 
-    subscript(key: CKRecord.FieldKey) -> (any CKRecordValue)? {
+    subscript(key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)? {
         get { object(forKey: key) }
         set { setObject(newValue, forKey: key) }
     }
