@@ -4,11 +4,11 @@ public import Foundation
 
 extension CKFetchRecordZoneChangesOperation {
     /// Where a fetch of a zone begins, and what of it is wanted.
-    public typealias ZoneConfiguration = _CKZoneChangesConfiguration
+    public typealias ZoneConfiguration = CKFetchRecordZoneChangesConfiguration
 
     /// The older name of `ZoneConfiguration`.
     @available(*, deprecated, renamed: "ZoneConfiguration")
-    public typealias ZoneOptions = _CKZoneChangesConfiguration
+    public typealias ZoneOptions = CKFetchRecordZoneChangesConfiguration
 
     /// The older name of `configurationsByRecordZoneID`.
     @available(*, deprecated, renamed: "configurationsByRecordZoneID")
@@ -29,7 +29,7 @@ extension CKFetchRecordZoneChangesOperation {
 // NB: Not nested, because the archivers of swift-corelibs-foundation cannot name nested classes.
 /// Where a fetch of a zone begins, and what of it is wanted:
 /// `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
-public class _CKZoneChangesConfiguration: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+public class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     private struct Settings {
         var token: CKServerChangeToken?
         var resultsLimit = 0
@@ -78,6 +78,12 @@ public class _CKZoneChangesConfiguration: NSObject, NSSecureCoding, NSCopying, @
 
     // MARK: NSSecureCoding, NSCopying
 
+    /// Archives call the class by the name that they always had.
+    public override var classForKeyedArchiver: AnyClass? { _CKZoneChangesConfiguration.self }
+
+    /// What archives of that name are read as.
+    public override class func classForKeyedUnarchiver() -> AnyClass { CKFetchRecordZoneChangesConfiguration.self }
+
     /// True.
     public class var supportsSecureCoding: Bool { true }
 
@@ -102,6 +108,6 @@ public class _CKZoneChangesConfiguration: NSObject, NSSecureCoding, NSCopying, @
 
     /// An independent configuration with the same settings.
     public func copy(with zone: NSZone? = nil) -> Any {
-        _CKZoneChangesConfiguration(settings.withLock { $0 })
+        CKFetchRecordZoneChangesConfiguration(settings.withLock { $0 })
     }
 }

@@ -4,99 +4,104 @@ public import Foundation
 
 extension CKOperation {
     /// How operations are to be done.
-    public class Configuration: NSObject, NSCopying, @unchecked Sendable {
-        /// What was set; nil: the group's, or else the default.
-        private struct Settings {
-            var container: CKContainer?
-            var qualityOfService: QualityOfService?
-            var allowsCellularAccess: Bool?
-            var isLongLived: Bool?
-            var timeoutIntervalForRequest: TimeInterval?
-            var timeoutIntervalForResource: TimeInterval?
-        }
+    public typealias Configuration = CKOperationConfiguration
+}
 
-        private let settings: Locked<Settings>
+// NB: Not nested, so that its name at run time is CloudKit's.
 
-        /// The defaults.
-        public override init() {
-            settings = Locked(Settings())
-            super.init()
-        }
+/// How operations are to be done: use its name `CKOperation.Configuration`.
+public class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
+    /// What was set; nil: the group's, or else the default.
+    private struct Settings {
+        var container: CKContainer?
+        var qualityOfService: QualityOfService?
+        var allowsCellularAccess: Bool?
+        var isLongLived: Bool?
+        var timeoutIntervalForRequest: TimeInterval?
+        var timeoutIntervalForResource: TimeInterval?
+    }
 
-        private init(_ settings: Settings) {
-            self.settings = Locked(settings)
-            super.init()
-        }
+    private let settings: Locked<Settings>
 
-        /// Whose work it is; nil for the default container.
-        public var container: CKContainer? {
-            get { settings.withLock { $0.container } }
-            set { settings.withLock { $0.container = newValue } }
-        }
+    /// The defaults.
+    public override init() {
+        settings = Locked(Settings())
+        super.init()
+    }
 
-        /// How urgent it is; default `.default`.
-        public var qualityOfService: QualityOfService {
-            get { settings.withLock { $0.qualityOfService ?? .default } }
-            set { settings.withLock { $0.qualityOfService = newValue } }
-        }
+    private init(_ settings: Settings) {
+        self.settings = Locked(settings)
+        super.init()
+    }
 
-        /// Kept, without meaning here; default true.
-        public var allowsCellularAccess: Bool {
-            get { settings.withLock { $0.allowsCellularAccess ?? true } }
-            set { settings.withLock { $0.allowsCellularAccess = newValue } }
-        }
+    /// Whose work it is; nil for the default container.
+    public var container: CKContainer? {
+        get { settings.withLock { $0.container } }
+        set { settings.withLock { $0.container = newValue } }
+    }
 
-        /// Kept, without meaning here; default false.
-        public var isLongLived: Bool {
-            get { settings.withLock { $0.isLongLived ?? false } }
-            set { settings.withLock { $0.isLongLived = newValue } }
-        }
+    /// How urgent it is; default `.default`.
+    public var qualityOfService: QualityOfService {
+        get { settings.withLock { $0.qualityOfService ?? .default } }
+        set { settings.withLock { $0.qualityOfService = newValue } }
+    }
 
-        /// Seconds without progress after which a request is given up; default 60, which also holds instead of what is not
-        /// positive or no number.
-        public var timeoutIntervalForRequest: TimeInterval {
-            get { settings.withLock { $0.timeoutIntervalForRequest ?? 60 } }
-            set { settings.withLock { $0.timeoutIntervalForRequest = newValue } }
-        }
+    /// Kept, without meaning here; default true.
+    public var allowsCellularAccess: Bool {
+        get { settings.withLock { $0.allowsCellularAccess ?? true } }
+        set { settings.withLock { $0.allowsCellularAccess = newValue } }
+    }
 
-        /// Seconds after which all of the work is given up, however many requests it takes, with the error of the last of
-        /// them or `networkFailure`; default a week, which also holds instead of what is not positive or no number.
-        public var timeoutIntervalForResource: TimeInterval {
-            get { settings.withLock { $0.timeoutIntervalForResource ?? 604_800 } }
-            set { settings.withLock { $0.timeoutIntervalForResource = newValue } }
-        }
+    /// Kept, without meaning here; default false.
+    public var isLongLived: Bool {
+        get { settings.withLock { $0.isLongLived ?? false } }
+        set { settings.withLock { $0.isLongLived = newValue } }
+    }
 
-        /// How long a request may take.
-        var requestTimeout: Duration { Self.duration(timeoutIntervalForRequest, default: 60) }
+    /// Seconds without progress after which a request is given up; default 60, which also holds instead of what is not
+    /// positive or no number.
+    public var timeoutIntervalForRequest: TimeInterval {
+        get { settings.withLock { $0.timeoutIntervalForRequest ?? 60 } }
+        set { settings.withLock { $0.timeoutIntervalForRequest = newValue } }
+    }
 
-        /// How long all of the work may take.
-        var resourceTimeout: Duration { Self.duration(timeoutIntervalForResource, default: 604_800) }
+    /// Seconds after which all of the work is given up, however many requests it takes, with the error of the last of
+    /// them or `networkFailure`; default a week, which also holds instead of what is not positive or no number.
+    public var timeoutIntervalForResource: TimeInterval {
+        get { settings.withLock { $0.timeoutIntervalForResource ?? 604_800 } }
+        set { settings.withLock { $0.timeoutIntervalForResource = newValue } }
+    }
 
-        private static func duration(_ interval: TimeInterval, default standard: TimeInterval) -> Duration {
-            .seconds(interval > 0 ? min(interval, intervalMax) : standard)
-        }
+    /// How long a request may take.
+    var requestTimeout: Duration { Self.duration(timeoutIntervalForRequest, default: 60) }
 
-        /// Ten years, in seconds: clocks and timers can count them, and nobody waits longer.
-        private static let intervalMax: TimeInterval = 315_360_000
+    /// How long all of the work may take.
+    var resourceTimeout: Duration { Self.duration(timeoutIntervalForResource, default: 604_800) }
 
-        /// A new configuration: this one's settings, and those of `other` where it says nothing.
-        func merged(over other: Configuration?) -> Configuration {
-            var settings = settings.withLock { $0 }
-            guard let other else { return Configuration(settings) }
-            let others = other.settings.withLock { $0 }
-            settings.container = settings.container ?? others.container
-            settings.qualityOfService = settings.qualityOfService ?? others.qualityOfService
-            settings.allowsCellularAccess = settings.allowsCellularAccess ?? others.allowsCellularAccess
-            settings.isLongLived = settings.isLongLived ?? others.isLongLived
-            settings.timeoutIntervalForRequest = settings.timeoutIntervalForRequest ?? others.timeoutIntervalForRequest
-            settings.timeoutIntervalForResource =
-                settings.timeoutIntervalForResource ?? others.timeoutIntervalForResource
-            return Configuration(settings)
-        }
+    private static func duration(_ interval: TimeInterval, default standard: TimeInterval) -> Duration {
+        .seconds(interval > 0 ? min(interval, intervalMax) : standard)
+    }
 
-        /// An independent configuration with the same settings.
-        public func copy(with zone: NSZone? = nil) -> Any {
-            Configuration(settings.withLock { $0 })
-        }
+    /// Ten years, in seconds: clocks and timers can count them, and nobody waits longer.
+    private static let intervalMax: TimeInterval = 315_360_000
+
+    /// A new configuration: this one's settings, and those of `other` where it says nothing.
+    func merged(over other: CKOperationConfiguration?) -> CKOperationConfiguration {
+        var settings = settings.withLock { $0 }
+        guard let other else { return CKOperationConfiguration(settings) }
+        let others = other.settings.withLock { $0 }
+        settings.container = settings.container ?? others.container
+        settings.qualityOfService = settings.qualityOfService ?? others.qualityOfService
+        settings.allowsCellularAccess = settings.allowsCellularAccess ?? others.allowsCellularAccess
+        settings.isLongLived = settings.isLongLived ?? others.isLongLived
+        settings.timeoutIntervalForRequest = settings.timeoutIntervalForRequest ?? others.timeoutIntervalForRequest
+        settings.timeoutIntervalForResource =
+            settings.timeoutIntervalForResource ?? others.timeoutIntervalForResource
+        return CKOperationConfiguration(settings)
+    }
+
+    /// An independent configuration with the same settings.
+    public func copy(with zone: NSZone? = nil) -> Any {
+        CKOperationConfiguration(settings.withLock { $0 })
     }
 }

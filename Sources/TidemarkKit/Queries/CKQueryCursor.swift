@@ -6,7 +6,7 @@ internal import TidemarkWire
 
 extension CKQueryOperation {
     /// How far a query's results have been read.
-    public typealias Cursor = _CKQueryCursor
+    public typealias Cursor = CKQueryCursor
 }
 
 // NB: Not nested in CKQueryOperation, because the keyed archivers of swift-corelibs-foundation stop the process when they
@@ -16,7 +16,7 @@ extension CKQueryOperation {
 ///
 /// It holds the query, its zone and a place in its order; what comes after that place is found when it is used, so it
 /// may be kept.
-public class _CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+public class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// The query as it was sent: a `Query` of the protocol.
     let query: [UInt8]
     /// As the server gave it.
@@ -29,6 +29,12 @@ public class _CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     }
 
     // MARK: NSSecureCoding, NSCopying
+
+    /// Archives call the class by the name that they always had.
+    public override var classForKeyedArchiver: AnyClass? { _CKQueryCursor.self }
+
+    /// What archives of that name are read as.
+    public override class func classForKeyedUnarchiver() -> AnyClass { CKQueryCursor.self }
 
     /// True.
     public class var supportsSecureCoding: Bool { true }

@@ -4,7 +4,7 @@ public import Foundation
 
 extension CKRecord {
     /// A record's name and zone.
-    public typealias ID = _CKRecordID
+    public typealias ID = CKRecordID
 }
 
 // NB: Not nested in CKRecord, because the keyed archivers of swift-corelibs-foundation stop the process when they meet
@@ -13,7 +13,7 @@ extension CKRecord {
 /// A record's name and zone: use its name `CKRecord.ID`.
 ///
 /// Two are equal when name and zone ID are.
-public class _CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+public class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// Printable ASCII, 1 to 255 characters; a server refuses others with `invalidArguments`.
     public let recordName: String
 
@@ -39,6 +39,12 @@ public class _CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     }
 
     // MARK: NSSecureCoding, NSCopying
+
+    /// Archives call the class by the name that they always had.
+    public override var classForKeyedArchiver: AnyClass? { _CKRecordID.self }
+
+    /// What archives of that name are read as.
+    public override class func classForKeyedUnarchiver() -> AnyClass { CKRecordID.self }
 
     /// True.
     public class var supportsSecureCoding: Bool { true }

@@ -4,7 +4,7 @@ public import Foundation
 
 extension CKRecord {
     /// A field's value that points to another record.
-    public typealias Reference = _CKRecordReference
+    public typealias Reference = CKReference
 
     /// What happens to a record when the record that it points to is deleted.
     public enum ReferenceAction: UInt, Sendable {
@@ -21,7 +21,7 @@ extension CKRecord {
 /// A field's value that points to another record: use its name `CKRecord.Reference`.
 ///
 /// Two are equal when target and action are.
-public class _CKRecordReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+public class CKReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// The older name of `CKRecord.ReferenceAction`.
     @available(*, deprecated, renamed: "CKRecord.ReferenceAction")
     public typealias Action = CKRecord.ReferenceAction
@@ -45,6 +45,12 @@ public class _CKRecordReference: NSObject, NSSecureCoding, NSCopying, @unchecked
     }
 
     // MARK: NSSecureCoding, NSCopying
+
+    /// Archives call the class by the name that they always had.
+    public override var classForKeyedArchiver: AnyClass? { _CKRecordReference.self }
+
+    /// What archives of that name are read as.
+    public override class func classForKeyedUnarchiver() -> AnyClass { CKReference.self }
 
     /// True.
     public class var supportsSecureCoding: Bool { true }

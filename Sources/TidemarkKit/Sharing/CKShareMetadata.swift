@@ -4,7 +4,7 @@ public import Foundation
 
 extension CKShare {
     /// What somebody who has a share's URL learns of it.
-    public typealias Metadata = _CKShareMetadata
+    public typealias Metadata = CKShareMetadata
 }
 
 // NB: Not nested in CKShare, for the reason that is given for `CKRecord.Reference`.
@@ -12,7 +12,7 @@ extension CKShare {
 /// What somebody who has a share's URL learns of it: use its name `CKShare.Metadata`.
 ///
 /// Servers make it. Two are equal when they are of the same share.
-public class _CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// What one knows of a share.
     package struct Content {
         package var containerIdentifier: String
@@ -67,6 +67,12 @@ public class _CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked S
     }
 
     // MARK: NSSecureCoding, NSCopying
+
+    /// Archives call the class by the name that they always had.
+    public override var classForKeyedArchiver: AnyClass? { _CKShareMetadata.self }
+
+    /// What archives of that name are read as.
+    public override class func classForKeyedUnarchiver() -> AnyClass { CKShareMetadata.self }
 
     /// True.
     public class var supportsSecureCoding: Bool { true }

@@ -4,7 +4,7 @@ public import Foundation
 
 extension CKShare {
     /// Somebody with whom a share is, or is to be, shared.
-    public typealias Participant = _CKShareParticipant
+    public typealias Participant = CKShareParticipant
 }
 
 // NB: Not nested in CKShare, for the reason that is given for `CKRecord.Reference`.
@@ -12,7 +12,7 @@ extension CKShare {
 /// Somebody with whom a share is, or is to be, shared: use its name `CKShare.Participant`.
 ///
 /// Servers make participants. Two are equal when their `participantID`s are.
-public class _CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// The name of a participant, unique in a share.
     public typealias ID = String
     /// Whether somebody who was invited takes part.
@@ -107,6 +107,12 @@ public class _CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecke
     }
 
     // MARK: NSSecureCoding, NSCopying
+
+    /// Archives call the class by the name that they always had.
+    public override var classForKeyedArchiver: AnyClass? { _CKShareParticipant.self }
+
+    /// What archives of that name are read as.
+    public override class func classForKeyedUnarchiver() -> AnyClass { CKShareParticipant.self }
 
     /// True.
     public class var supportsSecureCoding: Bool { true }

@@ -4,7 +4,7 @@ public import Foundation
 
 extension CKUserIdentity {
     /// What a user is looked up by.
-    public typealias LookupInfo = _CKUserIdentityLookupInfo
+    public typealias LookupInfo = CKUserIdentityLookupInfo
 }
 
 // NB: Not nested in CKUserIdentity, for the reason that is given for `CKRecord.Reference`.
@@ -12,7 +12,7 @@ extension CKUserIdentity {
 /// What a user is looked up by: use its name `CKUserIdentity.LookupInfo`.
 ///
 /// Two are equal when all of what they hold is.
-public class _CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+public class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// An e-mail address, if it is that.
     public let emailAddress: String?
     /// A telephone number, if it is that.
@@ -58,6 +58,12 @@ public class _CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @un
     }
 
     // MARK: NSSecureCoding, NSCopying
+
+    /// Archives call the class by the name that they always had.
+    public override var classForKeyedArchiver: AnyClass? { _CKUserIdentityLookupInfo.self }
+
+    /// What archives of that name are read as.
+    public override class func classForKeyedUnarchiver() -> AnyClass { CKUserIdentityLookupInfo.self }
 
     /// True.
     public class var supportsSecureCoding: Bool { true }

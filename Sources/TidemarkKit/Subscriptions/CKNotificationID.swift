@@ -4,20 +4,26 @@ public import Foundation
 
 extension CKNotification {
     /// The name of a notification.
-    public typealias ID = _CKNotificationID
+    public typealias ID = CKNotificationID
 }
 
 // NB: Not nested in CKNotification, because the keyed archivers of swift-corelibs-foundation stop the process when they
 // meet an object whose class is nested in another. `CKNotification.ID` is the name to use.
 
 /// The name of a notification: use its name `CKNotification.ID`.
-public class _CKNotificationID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+public class CKNotificationID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     private let name: String
 
     init(_ name: String) {
         self.name = name
         super.init()
     }
+
+    /// Archives call the class by the name that they always had.
+    public override var classForKeyedArchiver: AnyClass? { _CKNotificationID.self }
+
+    /// What archives of that name are read as.
+    public override class func classForKeyedUnarchiver() -> AnyClass { CKNotificationID.self }
 
     /// True.
     public class var supportsSecureCoding: Bool { true }

@@ -5,7 +5,7 @@ internal import Synchronization
 
 extension CKSubscription {
     /// How pushes of a subscription are to be shown.
-    public typealias NotificationInfo = _CKNotificationInfo
+    public typealias NotificationInfo = CKNotificationInfo
 }
 
 // NB: Not nested in CKSubscription, because the keyed archivers of swift-corelibs-foundation stop the process when they
@@ -14,7 +14,7 @@ extension CKSubscription {
 /// How pushes of a subscription are to be shown: use its name `CKSubscription.NotificationInfo`.
 ///
 /// Without any alert, title, sound or badge a push is silent. Two are equal when all settings are.
-public class _CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+public class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     struct Settings: Sendable, Hashable {
         var alertBody: String?
         var alertLocalizationKey: String?
@@ -201,6 +201,12 @@ public class _CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecke
     }
 
     // MARK: NSSecureCoding, NSCopying
+
+    /// Archives call the class by the name that they always had.
+    public override var classForKeyedArchiver: AnyClass? { _CKNotificationInfo.self }
+
+    /// What archives of that name are read as.
+    public override class func classForKeyedUnarchiver() -> AnyClass { CKNotificationInfo.self }
 
     /// True.
     public class var supportsSecureCoding: Bool { true }

@@ -4,7 +4,7 @@ public import Foundation
 
 extension CKRecordZone {
     /// A zone's name and owner.
-    public typealias ID = _CKRecordZoneID
+    public typealias ID = CKRecordZoneID
 }
 
 // NB: Not nested in CKRecordZone, because the keyed archivers of swift-corelibs-foundation stop the process when they
@@ -14,12 +14,12 @@ extension CKRecordZone {
 ///
 /// Two are equal when both strings are, as given: the stand-in for the current user is not equal to that user's name
 ///
-public class _CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+public class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// The name of the zone that each private and public database has from the beginning.
     public static let defaultZoneName = "_defaultZone"
 
     /// The current user's default zone.
-    public static let `default` = _CKRecordZoneID()
+    public static let `default` = CKRecordZoneID()
 
     /// Printable ASCII, 1 to 255 characters.
     public let zoneName: String
@@ -32,8 +32,8 @@ public class _CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Se
     public convenience init(
         zoneName: String = CKRecordZone.ID.defaultZoneName, ownerName: String = CKCurrentUserDefaultName
     ) {
-        assert(_CKRecordZoneID.isPossible(zoneName: zoneName), "R-020: a zone cannot be named \(zoneName)")
-        assert(_CKRecordZoneID.isPossible(ownerName: ownerName), "R-020: an owner cannot be named \(ownerName)")
+        assert(CKRecordZoneID.isPossible(zoneName: zoneName), "R-020: a zone cannot be named \(zoneName)")
+        assert(CKRecordZoneID.isPossible(ownerName: ownerName), "R-020: an owner cannot be named \(ownerName)")
         self.init(unchecked: zoneName, ownerName: ownerName)
     }
 
@@ -60,6 +60,12 @@ public class _CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Se
     }
 
     // MARK: NSSecureCoding, NSCopying
+
+    /// Archives call the class by the name that they always had.
+    public override var classForKeyedArchiver: AnyClass? { _CKRecordZoneID.self }
+
+    /// What archives of that name are read as.
+    public override class func classForKeyedUnarchiver() -> AnyClass { CKRecordZoneID.self }
 
     /// True.
     public class var supportsSecureCoding: Bool { true }

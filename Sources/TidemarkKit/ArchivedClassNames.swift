@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+// At run time CloudKit's nested classes are called CKRecordID, CKReference and so on, and so are ours. Archives that apps keep
+// have other names of them, which are for ever: they are the names of these classes. No object is of one of them: an archiver
+// is told to write the name, an unarchiver to make an object of the class that it stands for.
+//
+// NB: Not private, because `NSClassFromString` finds no private class.
+
+final class _CKRecordZoneID: CKRecordZoneID, @unchecked Sendable {
+    required init?(coder: NSCoder) { super.init(coder: coder) }
+}
+
+final class _CKShareParticipant: CKShareParticipant, @unchecked Sendable {
+    required init?(coder: NSCoder) { super.init(coder: coder) }
+}
+
+final class _CKUserIdentityLookupInfo: CKUserIdentityLookupInfo, @unchecked Sendable {
+    required init?(coder: NSCoder) { super.init(coder: coder) }
+}
+
+final class _CKShareMetadata: CKShareMetadata, @unchecked Sendable {
+    required init?(coder: NSCoder) { super.init(coder: coder) }
+}
+
+final class _CKRecordID: CKRecordID, @unchecked Sendable {
+    required init?(coder: NSCoder) { super.init(coder: coder) }
+}
+
+final class _CKRecordReference: CKReference, @unchecked Sendable {
+    required init?(coder: NSCoder) { super.init(coder: coder) }
+}
+
+final class _CKZoneChangesConfiguration: CKFetchRecordZoneChangesConfiguration, @unchecked Sendable {
+    required init?(coder: NSCoder) { super.init(coder: coder) }
+}
+
+final class _CKQueryCursor: CKQueryCursor, @unchecked Sendable {
+    required init?(coder: NSCoder) { super.init(coder: coder) }
+}
+
+final class _CKNotificationID: CKNotificationID, @unchecked Sendable {
+    required init?(coder: NSCoder) { super.init(coder: coder) }
+}
+
+final class _CKNotificationInfo: CKNotificationInfo, @unchecked Sendable {
+    required init?(coder: NSCoder) { super.init(coder: coder) }
+}
