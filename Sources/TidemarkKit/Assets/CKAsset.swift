@@ -5,8 +5,13 @@ internal import TidemarkFields
 
 /// A field's value that is a file. Two are equal when they are the same file's.
 ///
-/// One that was fetched is a file in a staging directory, which is cleaned up from time to time: move or copy the file
-///
+/// The file of an asset that the app makes is the app's: it is read when the record is saved, and never moved, changed or
+/// removed. It must stay as it is until `save` has returned, and as long as the same object is saved with `allKeys`.
+///
+/// The file of an asset that was fetched is the app's as well, and nobody else's: each fetched record has files of its own, in a
+/// staging directory. Move it, or leave it; what is a day old is removed from time to time. It is not read again: what
+/// is written into it is not saved (make a new asset), and a record whose file was moved can be saved as before. The article
+/// <doc:Assets> shows how to keep one.
 public class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// Where the file is; nil while it has not been downloaded.
     public let fileURL: URL?
