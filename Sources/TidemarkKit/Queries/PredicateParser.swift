@@ -55,7 +55,7 @@ struct PredicateParser {
 
     private mutating func conjunction(depth: Int) throws(PredicateMistake) -> PredicateNode {
         guard depth < Self.depthMax else {
-            throw PredicateMistake("the predicate is nested too deep.", at: token.column)
+            throw PredicateMistake("the predicate is nested too deep: the limit is \(Self.depthMax).", at: token.column)
         }
         var parts = [try term(depth: depth)]
         while isWord("AND") || isSign("&&") {
@@ -70,7 +70,7 @@ struct PredicateParser {
 
     private mutating func term(depth: Int) throws(PredicateMistake) -> PredicateNode {
         guard depth < Self.depthMax else {
-            throw PredicateMistake("the predicate is nested too deep.", at: token.column)
+            throw PredicateMistake("the predicate is nested too deep: the limit is \(Self.depthMax).", at: token.column)
         }
         if isWord("NOT") || isSign("!") {
             advance()

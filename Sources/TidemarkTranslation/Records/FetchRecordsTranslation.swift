@@ -34,7 +34,11 @@ extension FieldSelection {
     private static let keysMax = 4_096
 
     init(_ keys: WireDesiredKeys) throws(Refusal) {
-        guard keys.keys.count <= Self.keysMax else { throw Refusal(.requestInvalid, "Too many desired keys.") }
+        guard keys.keys.count <= Self.keysMax else {
+            throw Refusal(
+                .requestInvalid,
+                "Too many desired keys. The limit is \(Self.keysMax) a request, and this has \(keys.keys.count).")
+        }
         self.init(keys.keys)
     }
 }
