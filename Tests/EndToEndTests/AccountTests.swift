@@ -81,7 +81,7 @@ import TidemarkTestSupport
             posted.withLock { $0 += 1 }
         }
         defer { NotificationCenter.default.removeObserver(observer) }
-        #expect(try await container.accountStatus() == .noAccount)
+        #expect(try await container.accountStatus() == .couldNotDetermine)
         container.signIn(token: try #require(site.tokens["alice"]))
         #expect(posted.withLock { $0 } == 1)
         #expect(try await container.accountStatus() == .available)

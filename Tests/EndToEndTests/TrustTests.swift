@@ -21,7 +21,7 @@ import TidemarkTestSupport
         let site = try await DevServer.shared()
         let error = try await failure { try await self.database(of: site, token: "").allRecordZones() }
         #expect(error.code == .notAuthenticated)
-        #expect(try await site.makeContainer(token: "").accountStatus() == .noAccount)
+        #expect(try await site.makeContainer(token: "").accountStatus() == .couldNotDetermine)
     }
 
     @Test func `R-352: a credential that the server does not know gives accountTemporarilyUnavailable`() async throws {

@@ -4,13 +4,13 @@ public import Foundation
 
 /// Whether the user's private and shared data can be reached.
 public enum CKAccountStatus: Int, Sendable {
-    /// The server could not be asked.
+    /// No credential is configured, or the server could not be asked: nobody has signed out.
     case couldNotDetermine = 0
     /// There is an account and it works.
     case available = 1
     /// The account may not be used here.
     case restricted = 2
-    /// No credentials.
+    /// Somebody has signed out.
     case noAccount = 3
     /// The credentials have expired and have not been refreshed yet.
     case temporarilyUnavailable = 4

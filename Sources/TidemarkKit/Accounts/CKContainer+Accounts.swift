@@ -5,12 +5,12 @@ internal import Foundation
 extension CKContainer {
     /// Whether somebody is signed in.
     ///
-    /// `noAccount` without a credential, `available` if the server knows it, `temporarilyUnavailable` if the server
-    /// refuses it, `couldNotDetermine` if the server cannot be asked.
+    /// `available` if the server knows the credential, `temporarilyUnavailable` if the server refuses it,
+    /// `noAccount` after ``signOut()``, `couldNotDetermine` if no credential is configured or the server cannot be asked.
     public func accountStatus() async throws -> CKAccountStatus {
-        guard context.hasCredential else { return .noAccount }
+        guard context.hasCredential else { return absentStatus }
         do throws(CKError) {
-            return try await identify().isEmpty ? .noAccount : .available
+            return try await identify().isEmpty ? absentStatus : .available
         } catch {
             switch error.code {
             case .accountTemporarilyUnavailable, .notAuthenticated: return .temporarilyUnavailable
@@ -20,12 +20,14 @@ extension CKContainer {
         }
     }
 
+    private var absentStatus: CKAccountStatus { context.absence == .signedOut ? .noAccount : .couldNotDetermine }
+
     /// The current user's record ID in this container: `_` and hexadecimal digits.
     ///
     /// - Throws: `notAuthenticated` if nobody is signed in, `accountTemporarilyUnavailable` if the server refuses the
     ///   credential.
     public func userRecordID() async throws -> CKRecord.ID {
-        guard context.hasCredential else { throw CKError.noAccount }
+        if let absence = context.absence { throw CKError.noAccount(absence) }
         let name = try await identify()
         guard !name.isEmpty else { throw CKError.noAccount }
         return CKRecord.ID(recordName: name)

@@ -16,16 +16,25 @@ package struct CredentialFile: Sendable {
         name = "\(server) \(configuration.environment.rawValue) \(containerIdentifier)"
     }
 
+    /// For errors.
+    var path: String { file.path }
+
+    /// - Returns: empty: somebody has signed out; nil: nobody has signed in or out.
     /// - Throws: `internalError` if there is a file and it cannot be read.
     func token() throws(CKError) -> String? {
         try file.read()[name].map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// - Parameter token: empty: nobody is signed in any more.
+    /// - Parameter token: empty: somebody has signed out, which is not the same as never having signed in.
     /// - Throws: `internalError` if the file cannot be read or written.
     func store(_ token: String) throws(CKError) {
-        // Nobody who never signed in needs a file that says so.
-        if token.isEmpty, try file.read()[name] == nil { return }
-        try file.changing { $0[name] = token.isEmpty ? nil : Array(token.utf8) }
+        try file.changing { $0[name] = Array(token.utf8) }
+    }
+
+    /// A configuration names a credential again: if that is forgotten some day, nobody will have signed out.
+    func forgetSignOut() {
+        guard (try? token()) == "" else { return }
+        // If that fails, the next start tries again.
+        try? file.changing { $0[name] = nil }
     }
 }

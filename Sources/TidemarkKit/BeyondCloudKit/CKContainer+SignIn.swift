@@ -5,7 +5,8 @@
 /// Both hold for the container, for all `CKContainer` objects of its identifier, and for later starts of the user's programs
 /// with it: the credential is kept in a file that only its owner can read (`TidemarkConfiguration.credentialFile`), for the
 /// server that it was given for and no other. A configuration that names a credential comes first when a program starts, and
-/// until it signs in or out. If the file cannot be written, the log says so, and who signed in is so until the process ends.
+/// until it signs in or out. Signing out is remembered too, and nothing else counts as such: a program that starts without a
+/// credential, because a variable was forgotten, has an account that could not be determined. If the file cannot be written, the log says so, and who signed in is so until the process ends.
 extension CKContainer {
     /// Signs in; if somebody else is signed in, switches to the account of this credential. A fresh credential of the
     /// account that is signed in replaces the old one, and nothing else happens.

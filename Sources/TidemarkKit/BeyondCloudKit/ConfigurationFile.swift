@@ -38,6 +38,7 @@ struct ConfigurationFile: Sendable {
         }
     }
 
+    let path: String
     private(set) var settings = Settings()
     /// What `CKContainer.default()` is.
     private(set) var container: String?
@@ -45,6 +46,7 @@ struct ConfigurationFile: Sendable {
 
     /// - Parameter directory: where the file is.
     init(json: Data, in directory: URL) throws(ConfigurationFault) {
+        path = directory.appendingPathComponent(Self.name).path
         let object: Any
         do {
             object = try JSONSerialization.jsonObject(with: json)
@@ -74,9 +76,16 @@ struct ConfigurationFile: Sendable {
     // MARK: Where it is
 
     /// Beside the program, else in the working directory.
-    static func ofProcess() throws(ConfigurationFault) -> ConfigurationFile? {
+    static func ofProcess() throws(ConfigurationFault) -> ConfigurationFile? { try first(in: directories) }
+
+    /// In the order in which they are looked at; each once.
+    static var directories: [URL] {
         let working = URL(fileURLWithPath: FileManager.default.currentDirectoryPath, isDirectory: true)
-        return try first(in: [programDirectory, working].compactMap(\.self))
+        guard let program = programDirectory, program.standardizedFileURL.path != working.standardizedFileURL.path
+        else {
+            return [working]
+        }
+        return [program, working]
     }
 
     private static var programDirectory: URL? {

@@ -6,10 +6,13 @@ internal import Foundation
 struct ConfigurationSources: Sendable {
     var variables: [String: String]
     var file: Result<ConfigurationFile?, ConfigurationFault> = .success(nil)
+    /// The paths at which there might be a file, for whoever wonders why something is not configured.
+    var filePaths: [String] = []
 
     /// Those of this process, as they are now.
     static func ofProcess() -> ConfigurationSources {
         var sources = ConfigurationSources(variables: ProcessInfo.processInfo.environment)
+        sources.filePaths = ConfigurationFile.directories.map { $0.appendingPathComponent(ConfigurationFile.name).path }
         do throws(ConfigurationFault) {
             sources.file = .success(try ConfigurationFile.ofProcess())
         } catch {
@@ -33,12 +36,28 @@ struct ConfigurationSources: Sendable {
         let file = try file.get()
         let defaultContainer =
             value("TIDEMARK_CONTAINER") ?? file?.container ?? TidemarkConfiguration.fallbackContainerIdentifier
-        let settings = try ofEnvironment().merged(over: file?.settings(of: container ?? defaultContainer) ?? .init())
-        return TidemarkConfiguration(
+        let fileSettings = file?.settings(of: container ?? defaultContainer) ?? .init()
+        let settings = try ofEnvironment().merged(over: fileSettings)
+        var configuration = TidemarkConfiguration(
             url: settings.url, token: settings.token, certificateAuthorityFile: settings.ca,
             defaultContainerIdentifier: defaultContainer, environment: settings.environment ?? .development,
             assetDirectory: settings.assets, credentialFile: settings.credentialFile, keyFile: settings.keyFile,
             requiresEndToEndEncryption: settings.endToEnd ?? false)
+        configuration.tokenSources = tokenSources(file, hasToken: fileSettings.token != nil)
+        return configuration
+    }
+
+    /// Why there is no token, if there is none.
+    private func tokenSources(_ file: ConfigurationFile?, hasToken: Bool) -> String {
+        let variable = "TIDEMARK_TOKEN is \(variables["TIDEMARK_TOKEN"] == nil ? "not set" : "empty")"
+        let inFile: String? =
+            if let file {
+                hasToken
+                    ? "the token in \(file.path) is not for the server of TIDEMARK_URL" : "\(file.path) has no token"
+            } else {
+                filePaths.isEmpty ? nil : "there is no \(filePaths.joined(separator: ", and no "))"
+            }
+        return [variable, inFile].compactMap(\.self).joined(separator: "; ")
     }
 
     private func ofEnvironment() throws(ConfigurationFault) -> ConfigurationFile.Settings {

@@ -12,7 +12,7 @@ internal import Synchronization
 /// | variable | key in the file | meaning |
 /// | --- | --- | --- |
 /// | `TIDEMARK_URL` | `url` | `wss://host:port`; `ws://` only to a loopback address |
-/// | `TIDEMARK_TOKEN` | `token` | the credential, as `tidemark admin credentials issue` showed it; without it whoever signed in last, or nobody |
+/// | `TIDEMARK_TOKEN` | `token` | the credential, as `tidemark admin credentials issue` showed it; without it whoever signed in last |
 /// | `TIDEMARK_CA` | `ca` | a PEM file with a further certificate authority to trust |
 /// | `TIDEMARK_CONTAINER` | `container` | what `CKContainer.default()` is |
 /// | `TIDEMARK_ENVIRONMENT` | `environment` | `development` (the default) or `production` |
@@ -33,6 +33,9 @@ internal import Synchronization
 /// Paths in the file are relative to its directory. Code wins over the environment: set ``current`` before the first
 /// container is used, or `CKContainer.configure(_:for:)` for one of several.
 ///
+/// No token anywhere is no sign-out, and neither is an empty one: who is signed in could not be determined. Engines
+/// keep what they have and wait, and the log says what was looked at. Only `CKContainer.signOut()` signs out.
+///
 /// A mistake (a key that is not known, a file that is no JSON) is no trap: every request fails with `networkUnavailable`, and
 /// its text says what to mend, until code sets ``url``.
 public struct TidemarkConfiguration: Sendable {
@@ -44,8 +47,8 @@ public struct TidemarkConfiguration: Sendable {
             if url != nil { fault = nil }
         }
     }
-    /// The credential; nil: that of who signed in last (`CKContainer.signIn(token:)`), if anybody did; empty: nobody is
-    /// signed in.
+    /// The credential; nil: that of who signed in last (`CKContainer.signIn(token:)`), if anybody did; empty: none, as if
+    /// nobody ever had.
     public var token: String?
     /// The path of a PEM file with a certificate authority to trust besides those of the system.
     public var certificateAuthorityFile: String?
@@ -77,6 +80,9 @@ public struct TidemarkConfiguration: Sendable {
 
     /// What must be mended before there is a configuration; requests fail with it.
     package internal(set) var fault: String?
+
+    /// Why there is no token, if there is none and environment and file were asked.
+    var tokenSources: String?
 
     /// What `CKContainer.default()` is if nobody says.
     public static let fallbackContainerIdentifier = "iCloud.dev.tidemark"

@@ -35,8 +35,9 @@ package final class CloudContext: Sendable {
     private static let log = Log("accounts")
 
     private struct State {
-        /// Empty: nobody is signed in.
+        /// Empty: nobody is signed in, for the reason that `absence` says.
         var token: String
+        var absence: AccountAbsence
         /// Of encrypted values; each account has one of its own.
         var keys: KeyRing
         /// Of plain `CKDatabase` calls.
@@ -58,8 +59,12 @@ package final class CloudContext: Sendable {
     }
 
     /// With a transport of the caller's own: tests, simulations.
+    ///
+    /// - Parameter absence: why `token` is empty, if it is.
     package init(
-        containerIdentifier: String, token: String, transport: any CloudTransport, scheduler: any Scheduler,
+        containerIdentifier: String, token: String,
+        absence: AccountAbsence = .notConfigured("no credential was given."), transport: any CloudTransport,
+        scheduler: any Scheduler,
         engineScheduler: any Scheduler = GlobalScheduler(), enginesAtWork: (@Sendable (_ begins: Bool) -> Void)? = nil,
         environment: TidemarkConfiguration.Environment = .development, staging: AssetStaging = .standard,
         keyStore: any KeyStore = KeyFile.standard, requiresEndToEnd: Bool = false, fault: String? = nil,
@@ -79,34 +84,56 @@ package final class CloudContext: Sendable {
         let keys = KeyRing(
             container: containerIdentifier, environment: environment, store: keyStore,
             requiresEndToEnd: requiresEndToEnd)
-        state = Mutex(State(token: token, keys: keys))
+        state = Mutex(State(token: token, absence: absence, keys: keys))
     }
 
     /// Whether anybody is signed in at all. Who could not be read out of a faulty configuration counts: requests
     /// then fail with what is to be mended, instead of with `notAuthenticated`.
-    package var hasCredential: Bool { fault != nil || state.withLock { !$0.token.isEmpty } }
+    package var hasCredential: Bool { absence == nil }
+
+    /// Why there is no credential; nil if there is one.
+    package var absence: AccountAbsence? {
+        fault == nil ? state.withLock { $0.token.isEmpty ? $0.absence : nil } : nil
+    }
 
     /// As a configuration says, over a real socket. If it says of no credential, who signed in last is signed in.
     package convenience init(containerIdentifier: String, configuration: TidemarkConfiguration) {
         let loop = NetworkThread.shared
         let credentials = CredentialFile(configuration, containerIdentifier: containerIdentifier)
-        var configuration = configuration
-        if configuration.token == nil {
-            do throws(CKError) {
-                configuration.token = try credentials?.token()
-            } catch {
-                // Whoever signs in is so until the process ends.
-                Self.log.error("who signed in is not known", ["why": error.localizedDescription])
-            }
-        }
+        let (token, absence) = Self.credential(configuration, credentials)
         self.init(
-            containerIdentifier: containerIdentifier, token: configuration.token ?? "",
+            containerIdentifier: containerIdentifier, token: token, absence: absence,
             transport: SocketTransport(configuration: configuration, loop: loop), scheduler: loop,
             environment: configuration.environment,
             staging: configuration.assetDirectory.map { AssetStaging(directory: $0) } ?? .standard,
             keyStore: configuration.keyFile.map { KeyFile($0) } ?? .standard,
             requiresEndToEnd: configuration.requiresEndToEndEncryption, fault: configuration.fault,
             credentials: credentials)
+    }
+
+    /// Who is signed in at the start; an empty token: nobody.
+    private static func credential(
+        _ configuration: TidemarkConfiguration, _ credentials: CredentialFile?
+    ) -> (token: String, absence: AccountAbsence) {
+        if let token = configuration.token, !token.isEmpty {
+            credentials?.forgetSignOut()
+            return (token, .signedOut)
+        }
+        var places = [configuration.tokenSources ?? "TidemarkConfiguration.token is not set"]
+        do throws(CKError) {
+            let kept = try credentials?.token()
+            if kept == "" { return ("", .signedOut) }
+            // An empty token of code's own: not who signed in last.
+            if let kept, configuration.token == nil { return (kept, .signedOut) }
+            if let credentials { places.append("nobody has signed in on this device (\(credentials.path))") }
+        } catch {
+            // Whoever signs in is so until the process ends.
+            log.error("who signed in is not known", ["why": error.localizedDescription])
+            places.append(error.localizedDescription)
+        }
+        if configuration.url == nil { places.append("no server is named either (TIDEMARK_URL)") }
+        let text = places.joined(separator: "; ")
+        return ("", .notConfigured("\(text). Set TIDEMARK_TOKEN, or call CKContainer.signIn(token:)."))
     }
 
     private static let contexts = Mutex<[String: CloudContext]>([:])
@@ -207,7 +234,7 @@ extension CloudContext {
         }
     }
 
-    /// - Parameter token: empty: nobody.
+    /// - Parameter token: empty: somebody signs out.
     func changeCredential(_ token: String) {
         let observers = signingIn.withLock { _ in
             keep(token)
@@ -230,8 +257,10 @@ extension CloudContext {
     /// - Returns: who is to be told; nil if nothing has changed.
     private func takeOver(_ token: String) -> [any CredentialObserver]? {
         state.withLock { state in
-            guard state.token != token || state.isRefused else { return nil }
+            let wasSignedOut = state.token.isEmpty && state.absence == .signedOut
+            guard state.token != token || state.isRefused || (token.isEmpty && !wasSignedOut) else { return nil }
             state.token = token
+            state.absence = .signedOut
             state.isRefused = false
             // Keys by zone are another account's from now on.
             state.keys = KeyRing(

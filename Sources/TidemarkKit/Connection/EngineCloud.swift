@@ -11,6 +11,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     private struct State {
         weak var observer: (any SyncEngineCloudObserver)?
         var isClosed = false
+        var hasToldAbsence = false
         var user: String?
         /// For the account that ``currentUser()`` found last; its requests fail once that has changed.
         var database: CloudDatabase?
@@ -104,27 +105,43 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     // MARK: Requests
 
     func currentUser() async throws(CKError) -> CKRecord.ID? {
-        guard context.hasCredential else {
-            state.withLock { state in
-                state.database = nil
-                state.found("")
-            }
-            return nil
-        }
+        if let absence = context.absence { return try nobody(absence) }
         let database = context.database(scope, on: connection)
+        let name = try await name(by: database)
+        // Somebody has signed out meanwhile; else a server that knows the credential and not the user.
+        if name.isEmpty { return try nobody(context.absence ?? .notConfigured("the server does not name the user.")) }
+        state.withLock { state in
+            state.found(name)
+            state.database = database
+        }
+        database.keys.observe(self)
+        return CKRecord.ID(recordName: name)
+    }
+
+    private func name(by database: CloudDatabase) async throws(CKError) -> String {
         do {
-            let name = try await database.identify()
-            state.withLock { state in
-                state.found(name)
-                state.database = name.isEmpty ? nil : database
-            }
-            database.keys.observe(self)
-            return name.isEmpty ? nil : CKRecord.ID(recordName: name)
+            return try await database.identify()
         } catch {
             // another credential took the place of the one that was asked for; whose it is has to be asked again.
             guard error.code == .notAuthenticated else { throw error }
             throw CKError(.accountTemporarilyUnavailable, message: error.localizedDescription)
         }
+    }
+
+    /// Only who has signed out has no account any more. A credential that is not configured says nothing of the account
+    /// whose data the app has: the engine waits, and the log says once what for.
+    private func nobody(_ absence: AccountAbsence) throws(CKError) -> CKRecord.ID? {
+        let isSignedOut = absence == .signedOut
+        let isNew = state.withLock { state in
+            state.database = nil
+            if isSignedOut { state.found("") }
+            defer { state.hasToldAbsence = !isSignedOut }
+            return !state.hasToldAbsence
+        }
+        if isSignedOut { return nil }
+        let error = CKError.noAccount(absence)
+        if isNew { Self.log.warning("waits for an account", ["why": error.localizedDescription]) }
+        throw error
     }
 
     /// Nothing is asked for an account before it is known whose it is.

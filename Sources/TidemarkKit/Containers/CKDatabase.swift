@@ -40,7 +40,7 @@ public class CKDatabase: NSObject, @unchecked Sendable {
     func cloud(
         with configuration: CKOperation.Configuration, group: CKOperationGroup?, qualityOfService: QualityOfService
     ) throws(CKError) -> CloudDatabase {
-        guard scope == .public || container.context.hasCredential else { throw CKError.noAccount }
+        if scope != .public, let absence = container.context.absence { throw CKError.noAccount(absence) }
         var cloud = container.context.database(scope)
         cloud.group = group
         cloud.timeout = configuration.requestTimeout

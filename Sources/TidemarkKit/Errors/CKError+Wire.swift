@@ -87,5 +87,5 @@ extension CKError {
 
     /// private and shared data need an account.
     static let noAccount = CKError(
-        .notAuthenticated, text: "Nobody is signed in: set TIDEMARK_TOKEN, or call CKContainer.signIn(token:).")
+        .notAuthenticated, text: "Nobody is signed in. Set TIDEMARK_TOKEN, or call CKContainer.signIn(token:).")
 }

@@ -32,6 +32,9 @@ struct SecretFile: Sendable {
         return texts.mapValues(Array.init)
     }
 
+    /// For errors.
+    var path: String { url.path }
+
     /// What `change` leaves is durable when this returns.
     ///
     /// - Throws: `internalError` if the file cannot be read or written.

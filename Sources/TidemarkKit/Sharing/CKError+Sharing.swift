@@ -9,7 +9,7 @@ extension CKError {
 
 extension CKContainer {
     /// What a request about shares fails with: without an account, that there is none.
-    var sharingRefusal: CKError { context.hasCredential ? .sharingUnavailable : .noAccount }
+    var sharingRefusal: CKError { context.absence.map(CKError.noAccount) ?? .sharingUnavailable }
 }
 
 extension CKOperation {

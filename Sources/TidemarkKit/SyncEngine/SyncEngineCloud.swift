@@ -24,10 +24,10 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
     /// If the cloud is known to be out of reach at this time, the observer is told so.
     func setObserver(_ observer: any SyncEngineCloudObserver)
 
-    /// Who is signed in; nil if nobody is.
+    /// Who is signed in; nil if somebody has signed out.
     ///
     /// - Throws: `accountTemporarilyUnavailable` if somebody is, but their credential is not good at the moment
-    ///   anything else if it cannot be found out now.
+    ///   `notAuthenticated` if it is not known who should be; anything else if it cannot be found out now.
     func currentUser() async throws(CKError) -> CKRecord.ID?
 
     /// Makes sure that the account has a database subscription, so that pushes come.

@@ -19,16 +19,21 @@ import TidemarkWire
         server = ScriptedServer(scheduler)
     }
 
-    private func makeContainer(_ token: String = "") -> CKContainer {
+    private func makeContainer(
+        _ token: String = "", absence: AccountAbsence = .notConfigured("TIDEMARK_TOKEN is not set.")
+    ) -> CKContainer {
         CKContainer(
             context: CloudContext(
-                containerIdentifier: "iCloud.test.\(UUID().uuidString)", token: token, transport: server,
+                containerIdentifier: "iCloud.test.\(UUID().uuidString)", token: token, absence: absence,
+                transport: server,
                 scheduler: scheduler, engineScheduler: scheduler))
     }
 
-    private func makeEngine(_ container: CKContainer, automatic: Bool = false) -> CKSyncEngine {
+    private func makeEngine(
+        _ container: CKContainer, automatic: Bool = false, state: CKSyncEngine.State.Serialization? = nil
+    ) -> CKSyncEngine {
         var configuration = CKSyncEngine.Configuration(
-            database: container.privateCloudDatabase, stateSerialization: nil, delegate: delegate)
+            database: container.privateCloudDatabase, stateSerialization: state, delegate: delegate)
         configuration.automaticallySync = automatic
         return CKSyncEngine(configuration)
     }
@@ -123,6 +128,8 @@ import TidemarkWire
     @Test func `R-350, R-353: status and user follow`() throws {
         let container = makeContainer()
         func status() throws -> CKAccountStatus { try scheduler.complete { try await container.accountStatus() } }
+        #expect(try status() == .couldNotDetermine, "nobody has signed out")
+        container.signOut()
         #expect(try status() == .noAccount)
         container.signIn(token: "alice")
         #expect(try status() == .available)
@@ -157,6 +164,47 @@ import TidemarkWire
         let log = events()
         #expect(!log.contains { $0.hasPrefix("account") })
         #expect(log.contains("sent !+A/1:zoneNotFound"))
+    }
+
+    @Test(arguments: [false, true])
+    func `R-350, R-561, R-567: a start without a token is no sign-out; the engine waits, and says for what`(
+        automatic: Bool
+    ) throws {
+        var engine: CKSyncEngine? = makeEngine(makeContainer("alice"))
+        #expect(events().first == "accountChange signIn _alice")
+        try delegate.save("A/1", in: #require(engine))
+        _ = events()
+        let state = try #require(delegate.lastState)
+        engine = nil
+
+        let forgetful = makeContainer()
+        engine = makeEngine(forgetful, automatic: automatic, state: state)
+        #expect(!events().contains { $0.hasPrefix("account") })
+        #expect(engine?.state.pendingRecordZoneChanges == [change("A/1")])
+        let error = #expect(throws: CKError.self) {
+            try scheduler.complete { [engine] in try await engine?.sendChanges() }
+        }
+        #expect(error?.code == .notAuthenticated)
+        #expect(error?.localizedDescription == "It is not known who is signed in: TIDEMARK_TOKEN is not set.")
+        // The token is there again: nothing has happened.
+        forgetful.signIn(token: "alice")
+        let log = events()
+        #expect(!log.contains { $0.hasPrefix("account") })
+        #expect(log.contains("sent !+A/1:zoneNotFound") == automatic)
+        #expect((engine?.state.pendingRecordZoneChanges == [change("A/1")]) != automatic)
+        engine = nil
+
+        let signedOut = makeContainer(absence: .signedOut)
+        engine = makeEngine(signedOut, automatic: automatic, state: state)
+        #expect(events().first == "accountChange signOut _alice")
+        engine = nil
+
+        // An engine that never had a user has nothing to tell.
+        for absence in [AccountAbsence.signedOut, .notConfigured("")] {
+            engine = makeEngine(makeContainer(absence: absence), automatic: automatic)
+            #expect(events() == [])
+            engine = nil
+        }
     }
 
     @Test func `R-351: CKAccountChanged is posted for every change, before the call returns, and once for a refusal`() {
