@@ -130,6 +130,7 @@ import Testing
     @Test func `every link of the documents leads somewhere`() throws {
         let documents = [
             "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "deploy/README.md",
+            "docs/pending-changes.md",
         ]
         for document in documents {
             let url = SourceFile.root.appendingPathComponent(document)

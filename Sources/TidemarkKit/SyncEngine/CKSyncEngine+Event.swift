@@ -58,10 +58,14 @@ extension CKSyncEngine.Event {
         public var description: String { "StateUpdate" }
     }
 
-    /// Somebody signed in or out.
+    /// Somebody signed in or out. What was still to be sent for the account before is in
+    /// ``unsentRecordZoneChanges``.
     public struct AccountChange: Sendable, CustomStringConvertible {
         /// Who.
         public let changeType: ChangeType
+
+        /// What the engine will not send any more.
+        var unsent: [SyncEngineUnsentChanges] = []
 
         /// For logs.
         public var description: String { "AccountChange(\(changeType))" }

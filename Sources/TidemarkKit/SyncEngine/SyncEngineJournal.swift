@@ -64,7 +64,7 @@ final class SyncEngineJournal: Sendable {
         }
         let isOutOfDate = snapshot.hasLeft(found)
         let id = isOutOfDate ? Self.newID() : found.id ?? Self.newID()
-        snapshot.restore(isOutOfDate ? SyncEngineJournalContents() : found)
+        snapshot.restore(isOutOfDate ? found.unsentOnly : found)
         let contents = SyncEngineJournalContents(of: snapshot, id: id)
         state.withLock { state in
             state.id = id
@@ -246,10 +246,11 @@ extension SyncEngineSnapshot {
     ///
     /// A journal that the state knows has all that is pending, and knows better what is not. One that it does not know adds to
     /// what the state has, and is newer: the process ended before a state was stored. But what is for one user is never
-    /// joined with what is for another: then the state counts alone.
+    /// joined with what is for another: then the state counts, and the rest is set aside.
     fileprivate mutating func restore(_ journal: SyncEngineJournalContents) {
         restoreInFlight()
         pendingOwner = SyncEnginePendingOwner(user)
+        unsent = journal.unsent
         guard journal.id != nil || !journal.isEmpty else { return }
         // The line that begins it is damaged: it says no more whose the rest is.
         let owner = journal.id == nil ? pendingOwner : journal.owner
@@ -258,10 +259,15 @@ extension SyncEngineSnapshot {
             pendingZones = journal.zones
             hasUntrackedChanges = journal.untracked ?? hasUntrackedChanges
         } else {
-            guard user == nil || owner == pendingOwner else { return }
+            // what nobody's is, is for whoever signs in.
+            guard user == nil || owner == pendingOwner || owner == .nobody else {
+                if !journal.pendingOfOwner.isEmpty { unsent.append(journal.pendingOfOwner) }
+                return
+            }
             for change in journal.records.elements { pendingRecords.add(change) }
             for change in journal.zones.elements { pendingZones.add(change) }
             hasUntrackedChanges = hasUntrackedChanges || journal.untracked == true
+            guard user == nil else { return }
         }
         pendingOwner = owner
     }
@@ -285,6 +291,7 @@ extension SyncEngineJournalContents {
                 begin: .init(id: id, user: snapshot.pendingOwner.userName),
                 put: snapshot.pendingZones.elements.map { .init($0) }
                     + snapshot.pendingRecords.elements.map { .init($0) },
-                untracked: snapshot.hasUntrackedChanges))
+                untracked: snapshot.hasUntrackedChanges,
+                unsent: snapshot.unsent.isEmpty ? nil : snapshot.unsent.map { .init($0) }))
     }
 }

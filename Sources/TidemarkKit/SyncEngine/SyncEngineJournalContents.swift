@@ -12,9 +12,25 @@ struct SyncEngineJournalContents: Sendable {
     /// it was written by a version that did not.
     private(set) var untracked: Bool?
 
+    /// Of accounts that are gone; the app has not heard of it.
+    private(set) var unsent: [SyncEngineUnsentChanges] = []
+
     init() {}
 
-    var isEmpty: Bool { records.isEmpty && zones.isEmpty && untracked != true }
+    var isEmpty: Bool { records.isEmpty && zones.isEmpty && untracked != true && unsent.isEmpty }
+
+    /// What a state does not have, whichever of the two is newer.
+    var unsentOnly: SyncEngineJournalContents {
+        var contents = SyncEngineJournalContents()
+        contents.unsent = unsent
+        return contents
+    }
+
+    /// What is pending in it, as that of its owner.
+    var pendingOfOwner: SyncEngineUnsentChanges {
+        SyncEngineUnsentChanges(
+            owner: owner, records: records, zones: zones, hasUntrackedChanges: untracked == true)
+    }
 
     /// Lines that are damaged are passed over: usually the last one, which was being written when the process or the
     /// machine ended.
@@ -43,6 +59,8 @@ struct SyncEngineJournalContents: Sendable {
             if let record = change.recordID { records.remove(key: record) } else { zones.remove(key: change.zoneID) }
         }
         untracked = entry.untracked ?? untracked
+        if entry.told == true { unsent = [] }
+        unsent += (entry.unsent ?? []).map(\.changes)
     }
 
     /// The shortest journal that says the same.
@@ -51,7 +69,8 @@ struct SyncEngineJournalContents: Sendable {
     func summary(id: String) -> SyncEngineJournalEntry {
         SyncEngineJournalEntry(
             begin: .init(id: id, user: owner.userName),
-            put: zones.elements.map { .init($0) } + records.elements.map { .init($0) }, untracked: untracked)
+            put: zones.elements.map { .init($0) } + records.elements.map { .init($0) }, untracked: untracked,
+            unsent: unsent.isEmpty ? nil : unsent.map { .init($0) })
     }
 }
 

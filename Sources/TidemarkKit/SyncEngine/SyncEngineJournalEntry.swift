@@ -32,6 +32,14 @@ struct SyncEngineJournalEntry: Codable, Equatable {
         var encryptionScope: Int?
     }
 
+    /// What was still to be sent for an account that is gone.
+    struct Unsent: Codable, Equatable {
+        /// Absent: nobody's.
+        var user: String?
+        var put: [Change]
+        var untracked: Bool
+    }
+
     var begin: Beginning?
     /// Changes that are pending now; each replaces what there is of its record or zone.
     var put: [Change]?
@@ -39,6 +47,10 @@ struct SyncEngineJournalEntry: Codable, Equatable {
     var drop: [Change]?
     /// Whether the app has changes now that it does not list. Absent: as before.
     var untracked: Bool?
+    /// What the app is still to hear of. Absent: nothing further.
+    var unsent: [Unsent]?
+    /// True: the app has heard of all that is unsent.
+    var told: Bool?
 
     /// What cannot be read: a line that is cut off, damaged, or of a later version.
     enum Damage: Error {
@@ -66,17 +78,44 @@ struct SyncEngineJournalEntry: Codable, Equatable {
         self = entry
     }
 
-    init(begin: Beginning? = nil, put: [Change]? = nil, drop: [Change]? = nil, untracked: Bool? = nil) {
+    init(
+        begin: Beginning? = nil, put: [Change]? = nil, drop: [Change]? = nil, untracked: Bool? = nil,
+        unsent: [Unsent]? = nil, told: Bool? = nil
+    ) {
         self.begin = begin
         self.put = put
         self.drop = drop
         self.untracked = untracked
+        self.unsent = unsent
+        self.told = told
     }
 
     private static let checksumDigits = 8
 
     private static func checksum(_ bytes: [UInt8]) -> String {
         String(Hex.encode(SHA256.hash(bytes)).prefix(checksumDigits))
+    }
+}
+
+extension SyncEngineJournalEntry.Unsent {
+    init(_ changes: SyncEngineUnsentChanges) {
+        self.init(
+            user: changes.owner.userName,
+            put: changes.zones.elements.map { .init($0) } + changes.records.elements.map { .init($0) },
+            untracked: changes.hasUntrackedChanges)
+    }
+
+    var changes: SyncEngineUnsentChanges {
+        var changes = SyncEngineUnsentChanges(owner: user.map { .user($0) } ?? .nobody)
+        changes.hasUntrackedChanges = untracked
+        for change in put {
+            if let record = change.recordChange {
+                changes.records.add(record)
+            } else {
+                changes.zones.add(change.zoneChange)
+            }
+        }
+        return changes
     }
 }
 

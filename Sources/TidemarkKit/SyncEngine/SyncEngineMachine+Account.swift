@@ -91,15 +91,14 @@ extension SyncEngineMachine {
         }
     }
 
-    /// After a crash between two account changes a journal may have changes of somebody who is gone again.
+    /// After a crash between two account changes a journal may have changes of somebody who is gone again. They are kept for
+    /// them. The app may have been told of the change to them, and have deleted what it had: all is fetched anew.
     private mutating func claimPendingOfNoChange(_ user: CKRecord.ID, at moment: SyncEngineMoment) {
         guard journaling != nil, snapshot.pendingOwner != SyncEnginePendingOwner(user) else { return }
-        if !keepsPending(for: user) {
-            snapshot.pendingRecords.removeAll()
-            snapshot.pendingZones.removeAll()
-            snapshot.hasUntrackedChanges = false
-            noteChange(at: moment)
-        }
+        if !keepsPending(for: user) { snapshot.setPendingAside() }
+        snapshot.forgetAccount()
+        snapshot.user = user
+        noteChange(at: moment)
         claimPending(for: user)
     }
 
@@ -107,12 +106,8 @@ extension SyncEngineMachine {
     private mutating func forgetAccount(before user: CKRecord.ID?) {
         let keepsPending = keepsPending(for: user)
         guard snapshot.user != nil || !keepsPending else { return }
-        let (records, zones) = (snapshot.pendingRecords, snapshot.pendingZones)
-        let hasUntrackedChanges = snapshot.hasUntrackedChanges
+        if !keepsPending { snapshot.setPendingAside() }
         snapshot.forgetAccount()
-        guard keepsPending else { return }
-        (snapshot.pendingRecords, snapshot.pendingZones) = (records, zones)
-        snapshot.hasUntrackedChanges = hasUntrackedChanges
     }
 
     private static func change(
@@ -130,7 +125,7 @@ extension SyncEngineMachine {
 
     // MARK: Telling the app
 
-    /// forget first, then tell; what the handler adds is kept. R-565: the new state follows.
+    /// forget first, then tell, also what will not be sent; what the handler adds is kept. R-565: the new state follows.
     mutating func step(_ operation: inout SyncEngineAccountOperation, at moment: SyncEngineMoment) -> SyncEngineAction?
     {
         switch operation.phase {
@@ -143,8 +138,9 @@ extension SyncEngineMachine {
             repeatedFailures = []
             noteChange(at: moment)
             operation.phase = .flushing
-            return .deliver(.accountChange(.init(changeType: operation.change)))
+            return .deliver(.accountChange(.init(changeType: operation.change, unsent: snapshot.unsent)))
         case .flushing:
+            toldUnsent()
             operation.phase = .ended
             if operation.user != nil {
                 scheduleEverything(at: moment)

@@ -94,9 +94,17 @@ extension SyncEngineMachine {
 
     /// From now on what is pending is this user's; the journal begins anew with it.
     mutating func claimPending(for user: CKRecord.ID?) {
+        snapshot.takeBackPending(of: user)
         guard let id = journaling?.id else { return }
         snapshot.pendingOwner = SyncEnginePendingOwner(user)
         let contents = SyncEngineJournalContents(of: snapshot, id: id)
         journaling?.entries.append(contents.summary(id: id))
+    }
+
+    /// The app has handled the event that says what will not be sent any more.
+    mutating func toldUnsent() {
+        guard !snapshot.unsent.isEmpty else { return }
+        snapshot.unsent = []
+        journaling?.entries.append(SyncEngineJournalEntry(told: true))
     }
 }

@@ -22,6 +22,10 @@ struct SyncEngineSnapshot: Sendable {
     /// Whether the app has changes that it does not list as pending.
     var hasUntrackedChanges = false
 
+    /// Of accounts that are gone, for the app to hear of. Not stored: the journal says it, and a state that was stored before
+    /// has it as pending.
+    var unsent: [SyncEngineUnsentChanges] = []
+
     /// The journal that the engine writes besides, if it does.
     var journalID: String?
     /// Whose the pending changes are. Not stored: the journal says it.
@@ -41,13 +45,15 @@ struct SyncEngineSnapshot: Sendable {
         inFlightZones = []
     }
 
-    /// forgets all that belongs to an account that is gone. The device identity stays: the server keys it by
-    /// account.
+    /// forgets all that is known of an account's data. What is pending stays, and the device identity: the server keys
+    /// it by account.
     mutating func forgetAccount() {
-        var new = SyncEngineSnapshot(deviceIdentity: deviceIdentity)
-        new.journalID = journalID
-        new.pendingOwner = pendingOwner
-        self = new
+        restoreInFlight()
+        user = nil
+        subscriptionID = nil
+        databaseToken = nil
+        zoneTokens = [:]
+        unfetchedZones.removeAll()
     }
 
     mutating func forgetZone(_ zoneID: CKRecordZone.ID) {

@@ -386,7 +386,51 @@ import TidemarkTestSupport
             #expect(snapshot.pendingRecords.elements == [change("-A/2")])
             #expect(snapshot.pendingOwner == .user("_bob"))
             #expect(try lines(url) == ["-A/2"])
+            #expect(try unsent(url) == ["_alice A/1"], "kept for her")
             journal.release()
+        }
+    }
+
+    private func unsent(_ url: URL) throws -> [String] {
+        try reading(url).unsent.map { "\($0.owner.userName ?? "-") " + words($0.records.elements.map(\.text)) }
+    }
+
+    @Test func `R-563: what an account leaves is in the journal until the app has handled the event that tells of it`()
+        throws
+    {
+        try withFile { (url: URL) throws in
+            let place = Place(user("alice"))
+            var state: CKSyncEngine.State.Serialization?
+            do {
+                let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url))
+                place.scheduler.advance(by: .seconds(1))
+                engine.state.add(pendingRecordZoneChanges: [change("A/1")])
+                place.scheduler.advance(by: .seconds(1))
+                state = try stored(place.delegate.lastState)
+            }
+            /// Starts with whoever is there, and ends while the app is told, or when it was told.
+            var atCrash: Data?
+            func start(_ name: String, _ file: Data?) throws -> [String] {
+                if let file { try file.write(to: url) }
+                let place = Place(user(name))
+                var events: [String] = []
+                place.delegate.onEvent = { event, _ in
+                    guard case .accountChange(let change) = event else { return }
+                    atCrash = try? Data(contentsOf: url)
+                    events.append(words([event.text] + change.unsentRecordZoneChanges.map(\.text)))
+                }
+                let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url, state: state))
+                place.scheduler.advance(by: .seconds(1))
+                return events + engine.state.pendingRecordZoneChanges.map { "pending \($0.text)" }
+            }
+            #expect(try start("bob", nil) == ["accountChange switch _alice _bob A/1"])
+            #expect(try unsent(url) == [] && lines(url) == [])
+            let file = try #require(atCrash)
+            // The process ended before the app had stored what it was told of.
+            #expect(try start("bob", file) == ["accountChange switch _alice _bob A/1"])
+            #expect(try start("carol", file) == ["accountChange switch _alice _carol A/1"])
+            #expect(try start("alice", file) == ["pending A/1"])
+            #expect(try unsent(url) == [] && lines(url) == ["A/1"])
         }
     }
 

@@ -139,6 +139,66 @@ import Testing
         }
     }
 
+    @Test(arguments: [nil, "bob"])
+    func
+        `R-563: what was to be sent is told with the account change, also what was added just before; nobody else gets it`(
+            now: String?
+        ) throws
+    {
+        let harness = MachineHarness(snapshot: snapshot(of: "alice"), automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.account = .success(now.map(user))
+        harness.holds = { $0.isUser }
+        harness.advance(by: .seconds(1))
+        harness.add("A/3", "-A/4")
+        harness.addZones("-C")
+        harness.machine.setUntrackedChanges(true, at: harness.moment)
+        harness.release()
+        harness.advance(by: .seconds(60))
+        let changes = harness.events.compactMap { event in
+            if case .accountChange(let change) = event { change } else { nil }
+        }
+        #expect(changes.count == 1)
+        #expect(changes.first?.unsentRecordZoneChanges.map(\.text) == ["A/2", "A/1", "A/3", "-A/4"])
+        #expect(changes.first?.unsentDatabaseChanges.map(\.text) == ["B", "-C"])
+        #expect(changes.first?.hasUnsentUntrackedChanges == true)
+        #expect(harness.pending == [] && !harness.machine.snapshot.hasUntrackedChanges)
+        #expect(harness.server.contents == [:] && !harness.log.contains { $0.hasPrefix("willSend") })
+    }
+
+    @Test func `R-563: an app that adds again what was not sent hands it to the new account`() {
+        let harness = MachineHarness(snapshot: snapshot(of: "alice"), automatic: true)
+        for path in ["A/1", "A/2"] { harness.record(path)["value"] = "v" }
+        harness.server.save(zone: zone("A"))
+        harness.account = .success(user("bob"))
+        harness.onEvent = { event in
+            guard case .accountChange(let change) = event else { return }
+            harness.machine.add(change.unsentRecordZoneChanges, isInCallback: true, at: harness.moment)
+        }
+        harness.advance(by: .seconds(1))
+        #expect(harness.server.contents == ["A/1": "v", "A/2": "v"])
+    }
+
+    @Test func `R-563, R-564: what is kept for somebody is pending when they are back, and all is fetched anew`() {
+        // The process ended while the app was being told of bob, and alice is back.
+        var snapshot = snapshot(of: "alice")
+        snapshot.setPendingAside()
+        snapshot.pendingRecords.add(change("A/7"))
+        snapshot.pendingOwner = .user("_bob")
+        let harness = MachineHarness(snapshot: snapshot)
+        harness.machine.beginJournal(id: "j", at: harness.moment)
+        harness.advance(by: .seconds(1))
+        #expect(!harness.log.contains { $0.hasPrefix("account") })
+        #expect(harness.pending == ["A/2", "A/1"])
+        #expect(harness.machine.snapshot.databaseToken == nil && harness.machine.snapshot.zoneTokens.isEmpty)
+        // Bob's are kept for him.
+        #expect(harness.machine.snapshot.unsent.map(\.owner) == [.user("_bob")])
+        harness.account = .success(user("bob"))
+        harness.machine.accountHinted(at: harness.moment)
+        harness.run()
+        #expect(harness.pending == ["A/7"] && harness.machine.snapshot.unsent.isEmpty)
+    }
+
     @Test func `R-564: signIn keeps what was queued while nobody was signed in`() {
         let harness = MachineHarness(automatic: true)
         harness.account = .success(nil)

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// The table of all places that remove a pending change, docs/pending-changes.md, is whole and true.
+@Suite struct PendingChangesTests {
+    private struct Row {
+        let place: String
+        let test: String
+    }
+
+    private var rows: [Row] {
+        get throws {
+            let url = SourceFile.root.appendingPathComponent("docs/pending-changes.md")
+            return try String(contentsOf: url, encoding: .utf8).split(separator: "\n").compactMap { line in
+                let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+                guard cells.count == 3, cells[0].contains(".swift") else { return nil }
+                return Row(place: cells[0], test: cells[2].replacing("`", with: ""))
+            }
+        }
+    }
+
+    /// What takes a change out of a list, or a list's place.
+    private static var removal: Regex<Substring> {
+        /(?:pending|inFlight)(?:Records|Zones)\.remove[^A-Z].*|(?:pending|inFlight)(?:Records|Zones)\.removeAll.*|inFlight(?:Records|Zones) = \[\].*|pending(?:Records|Zones) = journal.*|unsent = \[\].*|unsent\.removeAll.*|hasUntrackedChanges = false.*|state\.remove\(pending.*/
+    }
+
+    @Test func `every place that removes a pending change is in the table`() throws {
+        let rows = try rows
+        #expect(rows.count >= 15, "the table cannot be read")
+        var found = 0
+        for file in try SourceFile.all where file.path.hasPrefix("Sources/") {
+            var function = ""
+            for (number, line) in file.code {
+                if let match = line.firstMatch(of: /func (\w+)/) { function = String(match.1) }
+                guard line.firstMatch(of: Self.removal) != nil, !line.contains("var ") else { continue }
+                found += 1
+                let name = URL(fileURLWithPath: file.path).lastPathComponent
+                let isListed = rows.contains { $0.place.contains("`\(name)`") && $0.place.contains("`\(function)`") }
+                #expect(isListed, "\(file.path):\(number): \(function) is not in docs/pending-changes.md")
+            }
+        }
+        #expect(found >= 15, "the sources cannot be read")
+    }
+
+    @Test func `every test that the table names is there`() throws {
+        let tests = try SourceFile.all.filter { $0.path.hasPrefix("Tests/") }.map(\.text).joined(separator: "\n")
+        for row in try rows {
+            #expect(!row.test.isEmpty && tests.contains("`" + row.test), "\(row.place): \(row.test)")
+        }
+    }
+}
