@@ -38,13 +38,17 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     let staging: AssetStaging
     /// Told whether the server refuses the credential, each time that it says so.
     private let onStanding: @Sendable (_ isRefused: Bool) -> Void
+    /// Told what the server wants somebody to know.
+    private let onWarning: @Sendable (String) -> Void
 
     package init(
         hello: WireHello, transport: any CloudTransport, scheduler: any Scheduler, staging: AssetStaging = .standard,
-        onStanding: @escaping @Sendable (_ isRefused: Bool) -> Void = { _ in }
+        onStanding: @escaping @Sendable (_ isRefused: Bool) -> Void = { _ in },
+        onWarning: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.staging = staging
         self.onStanding = onStanding
+        self.onWarning = onWarning
         lane = TransferLane { scheduler.now }
         self.transport = transport
         self.scheduler = scheduler
@@ -295,6 +299,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
                 switch notification {
                 case .connected: onStanding(false)
                 case .refused(.notAuthenticated): onStanding(true)
+                case .warned(let text): onWarning(text)
                 case .refused, .disconnected, .push, .deviceReplaced: break
                 }
                 for observer in observers { tell(observer, notification) }
@@ -309,6 +314,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         case .refused(let code): observer.refused(CKError.Code(code))
         case .push(let push): observer.pushed(push)
         case .deviceReplaced(let device): observer.deviceReplaced(by: device)
+        case .warned: break
         }
     }
 }

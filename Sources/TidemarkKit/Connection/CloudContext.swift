@@ -33,6 +33,9 @@ package final class CloudContext: Sendable {
     /// Held while a credential takes another's place, in memory and on disk, so that both have the same last one.
     private let signingIn = Mutex(())
     private static let log = Log("accounts")
+    private static let serverLog = Log("server")
+    /// I-7: a server that has more to say is not listened to.
+    private static let warningsMax = 100
 
     private struct State {
         /// Empty: nobody is signed in, for the reason that `absence` says.
@@ -46,6 +49,8 @@ package final class CloudContext: Sendable {
         var observers: [WeakObserver] = []
         /// Whether the server has refused the credential.
         var isRefused = false
+        /// What the server has told already: each is logged once, whichever connection hears it.
+        var warnings: Set<String> = []
         /// Brings pushes to the app, if it wants them.
         var courier: NotificationCourier?
     }
@@ -179,7 +184,8 @@ package final class CloudContext: Sendable {
         hello.deviceName = ProcessInfo.processInfo.hostName
         let connection = CloudConnection(
             hello: hello, transport: transport, scheduler: scheduler, staging: staging,
-            onStanding: { [weak self] in self?.credentialHeard(isRefused: $0) })
+            onStanding: { [weak self] in self?.credentialHeard(isRefused: $0) },
+            onWarning: { [weak self] in self?.warned($0) })
         state.connections.removeAll { $0.object == nil }
         state.connections.append(WeakConnection(object: connection))
         return connection
@@ -209,6 +215,14 @@ extension CloudContext {
         guard let courier else { return }
         observeCredential(courier)
         if hasCredential { connection.observe(courier) }
+    }
+
+    private func warned(_ text: String) {
+        let isNew = state.withLock { state in
+            state.warnings.count < Self.warningsMax && state.warnings.insert(text).inserted
+        }
+        guard isNew else { return }
+        Self.serverLog.warning("the server warns", ["container": containerIdentifier, "why": text])
     }
 
     /// The network is back: no connection waits any longer before it tries again.

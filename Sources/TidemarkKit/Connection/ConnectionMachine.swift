@@ -58,6 +58,8 @@ struct ConnectionMachine {
         case push(WirePush)
         /// Another device has the identity that this one had. This is the new one, to be kept.
         case deviceReplaced([UInt8])
+        /// What the server wants somebody to know.
+        case warned(String)
     }
 
     /// Why there is no answer.
@@ -327,10 +329,11 @@ struct ConnectionMachine {
             inFlightMax = min(inFlightMax, Int(answer.limits.requestsInFlightMax))
         }
         let chunkBytesMax = Int(answer.limits.assetChunkBytesMax)
-        return (chunkBytesMax > 0 ? [.limitChunks(chunkBytesMax)] : [])
-            + (answer.deviceTaken ? [.replaceDevice] : [])
-            + [.notify(.connected(userRecordName: answer.userRecordName))]
-            + sendWaiting(now: now)
+        var actions: [Action] = chunkBytesMax > 0 ? [.limitChunks(chunkBytesMax)] : []
+        if answer.deviceTaken { actions.append(.replaceDevice) }
+        actions += answer.warnings.map { .notify(.warned($0)) }
+        actions.append(.notify(.connected(userRecordName: answer.userRecordName)))
+        return actions + sendWaiting(now: now)
     }
 
     /// Only a person can help: everybody who waits is told, and it is tried again from time to time.

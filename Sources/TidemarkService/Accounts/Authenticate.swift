@@ -27,6 +27,22 @@ extension CloudService {
         }
     }
 
+    /// The identifiers of the containers that the holder of a credential has used already, the newest first (I-5).
+    package func containers(
+        credentialHash: [UInt8], environment: ContainerEnvironment
+    ) async -> Result<[String], FailureReason> {
+        let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
+        return await retry.run { () async throws(StorageError) in
+            .success(
+                try await storage.containers(
+                    credentialHash: credentialHash, environment: environment, countMax: Self.containersToldMax, now: now
+                ))
+        }
+    }
+
+    /// As many are compared with a name that is not known (I-7).
+    private static var containersToldMax: Int { 256 }
+
     /// Those of the credentials that may not be used any more: their connections are to be cut.
     package func voidCredentials(
         among credentials: [CredentialID]

@@ -41,6 +41,12 @@ package protocol Storage: AnyObject, Sendable {
         now: Timestamp
     ) async throws(StorageError) -> Identity?
 
+    /// The identifiers of the containers in which an account is a user already: what it may be told of (I-5). The newest first;
+    /// none for a credential that is unknown, revoked or expired at `now`.
+    func containers(
+        credentialHash: [UInt8], environment: ContainerEnvironment, countMax: Int, now: Timestamp
+    ) async throws(StorageError) -> [String]
+
     /// The public database of a container; it and its default zone are made on their first use.
     ///
     /// - Returns: nil if there is no such container.

@@ -2,6 +2,7 @@
 
 internal import TidemarkDomain
 internal import TidemarkService
+internal import TidemarkTelemetry
 internal import TidemarkTranslation
 internal import TidemarkWire
 
@@ -15,6 +16,7 @@ struct Authentication: Sendable {
     let service: CloudService
     let settings: SessionSettings
     let now: @Sendable () -> Timestamp
+    private static let log = Log("containers")
 
     func answer(_ hello: WireHello) async -> Outcome {
         let greeting: Greeting
@@ -36,13 +38,39 @@ struct Authentication: Sendable {
     }
 
     private func identify(_ greeting: Greeting, hash: [UInt8], store: StoreStanding) async -> Outcome {
-        let answer = await service.authenticate(
+        let answer = await authenticate(greeting, hash, createsContainer: false)
+        guard case .failure(.containerUnknown) = answer else { return outcome(of: answer, greeting, store) }
+        // Rare: somebody's first connection, or a mistyped name. What may be told is asked for then.
+        let known: [String]
+        switch await service.containers(credentialHash: hash, environment: greeting.environment) {
+        case .success(let names): known = names
+        case .failure(let reason): return .refused(Refusal(reason), .tryAgainLater)
+        }
+        let unknown = UnknownContainer(name: greeting.container, known: known)
+        guard settings.createsContainers else {
+            return .refused(Refusal(.containerUnknown, unknown.refusal), .misuse)
+        }
+        let made = await authenticate(greeting, hash, createsContainer: true)
+        if case .success(_?) = made { note(unknown, greeting) }
+        return outcome(of: made, greeting, store, warning: unknown.warning)
+    }
+
+    private func authenticate(
+        _ greeting: Greeting, _ hash: [UInt8], createsContainer: Bool
+    ) async -> Result<Identity?, FailureReason> {
+        await service.authenticate(
             credentialHash: hash, container: greeting.container, environment: greeting.environment,
-            createsContainer: settings.createsContainers, device: greeting.device, deviceName: greeting.shownName)
+            createsContainer: createsContainer, device: greeting.device, deviceName: greeting.shownName)
+    }
+
+    private func outcome(
+        of answer: Result<Identity?, FailureReason>, _ greeting: Greeting, _ store: StoreStanding,
+        warning: String? = nil
+    ) -> Outcome {
         switch answer {
         case .success(let identity?):
             let member = member(greeting, identity, store)
-            return .welcome(member, self.answer(to: member, store))
+            return .welcome(member, self.answer(to: member, store, warning: warning))
         case .success(nil):
             return .refused(
                 Refusal(.notAuthenticated, "The credential is unknown, expired or revoked."), .notAuthenticated)
@@ -51,16 +79,31 @@ struct Authentication: Sendable {
         }
     }
 
+    /// A container that was mistyped is as good as any other, only empty: an operator, or a developer, sees it here.
+    private func note(_ container: UnknownContainer, _ greeting: Greeting) {
+        guard !container.known.isEmpty else {
+            return Self.log.debug("container created, because it was named", ["container": container.name])
+        }
+        Self.log.warning(
+            "container created, because it was named by an account that has others",
+            [
+                "container": container.name, "environment": "\(greeting.environment)",
+                "nearest": container.nearest ?? "none", "client": greeting.shownName,
+            ])
+    }
+
     private func member(_ greeting: Greeting, _ identity: Identity?, _ store: StoreStanding) -> SessionMember {
         SessionMember(
             device: greeting.device, life: greeting.life, identity: identity, container: greeting.key,
             store: store.incarnation)
     }
 
-    private func answer(to member: SessionMember, _ store: StoreStanding) -> WireHelloAnswer {
+    private func answer(
+        to member: SessionMember, _ store: StoreStanding, warning: String? = nil
+    ) -> WireHelloAnswer {
         WireHelloAnswer(
             userRecordName: member.identity?.userRecordName ?? "", now: now(), memoryEpoch: store.memoryEpoch,
             limits: settings.limits, messageBytesMax: settings.messageBytesMax, keepsAssets: settings.keepsAssets,
-            serverName: settings.serverName)
+            serverName: settings.serverName, warnings: warning.map { [$0] } ?? [])
     }
 }

@@ -20,6 +20,18 @@ enum AccountStatements {
          WHERE c.hash = $1 AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > $4)
         """, [.bytea, .text, .int2, .timestamptz])
 
+    /// 1 hash, 2 environment, 3 now, 4 how many. By container rather than by account, of which there may be many more.
+    static let containers = Statement(
+        "containers_of_credential",
+        """
+        SELECT k.identifier
+          FROM credential c
+          JOIN container k ON k.environment = $2
+          JOIN container_user u ON u.container_id = k.id AND u.account_id = c.account_id
+         WHERE c.hash = $1 AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > $3)
+         ORDER BY u.id DESC LIMIT $4
+        """, [.bytea, .int2, .timestamptz, .int8])
+
     /// 1 container, 2 environment.
     static let createContainer = Statement(
         "create_container",

@@ -69,6 +69,20 @@ extension PostgresStorage {
         ])
     }
 
+    package func containers(
+        credentialHash: [UInt8], environment: ContainerEnvironment, countMax: Int, now: Timestamp
+    ) async throws(StorageError) -> [String] {
+        let rows = try await read(
+            AccountStatements.containers(
+                .bytea(credentialHash), .int2(environment.rawValue), .timestamp(milliseconds: now.milliseconds),
+                .int8(Int64(countMax))))
+        return try decode { () throws(PostgresError) in
+            var names: [String] = []
+            for row in rows { names.append(try row.string(0)) }
+            return names
+        }
+    }
+
     package func publicDatabase(
         of container: ContainerKey, now: Timestamp
     ) async throws(StorageError) -> PublicDatabase? {

@@ -21,6 +21,21 @@ extension MemoryStore {
         return try result.get()
     }
 
+    package func containers(
+        credentialHash: [UInt8], environment: ContainerEnvironment, countMax: Int, now: Timestamp
+    ) async throws(StorageError) -> [String] {
+        try await call { tables in
+            guard let credential = tables.credentials[credentialHash], !credential.isVoid(at: now) else { return [] }
+            let users = tables.users.filter { $0.key.account == credential.account }
+            let newest = users.sorted { $0.value.id.rawValue > $1.value.id.rawValue }
+            let names = newest.compactMap { user in
+                tables.containers.first { $0.key.environment == environment && $0.value == user.key.container }?.key
+                    .name
+            }
+            return Array(names.prefix(countMax))
+        }
+    }
+
     package func publicDatabase(
         of container: ContainerKey, now: Timestamp
     ) async throws(StorageError) -> PublicDatabase? {

@@ -27,6 +27,23 @@ extension StorageConformance {
                     createsContainer: false, now: StorageFixture.now)
             }
         },
+        Scenario("R-014: an account is told of its own containers, the newest first, and of no others") { store in
+            for (hash, name) in [
+                (Credentials.alice, "iCloud.a"), (Credentials.alice, "iCloud.b"), (Credentials.bob, "iCloud.c"),
+            ] {
+                _ = try await store.first.identity(
+                    credentialHash: hash, container: name, environment: .production, createsContainer: true,
+                    now: StorageFixture.now)
+            }
+            func names(_ hash: [UInt8], countMax: Int = 10) async throws -> [String] {
+                try await store.second.containers(
+                    credentialHash: hash, environment: .production, countMax: countMax, now: StorageFixture.now)
+            }
+            try expectEqual(try await names(Credentials.alice), ["iCloud.b", "iCloud.a"], "alice's")
+            try expectEqual(try await names(Credentials.alice, countMax: 1), ["iCloud.b"], "no more than wanted")
+            try expectEqual(try await names(Credentials.bob), ["iCloud.c"], "bob's")
+            try expectEqual(try await names(Credentials.revoked), [], "a revoked credential's")
+        },
         Scenario("credentials that are unknown, expired or revoked have no identity") { store in
             let unknown = [UInt8](repeating: 9, count: 32)
             for hash in [unknown, Credentials.expired, Credentials.revoked] {

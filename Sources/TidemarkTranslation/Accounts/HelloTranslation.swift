@@ -67,9 +67,10 @@ package struct Greeting: Sendable, Equatable {
 extension WireHelloAnswer {
     package init(
         userRecordName: String, now: Timestamp, memoryEpoch: Int64, limits: Limits, messageBytesMax: Int,
-        keepsAssets: Bool, serverName: String
+        keepsAssets: Bool, serverName: String, warnings: [String] = []
     ) {
         self.init()
+        self.warnings = warnings
         self.userRecordName = userRecordName
         serverTime = now.milliseconds
         self.memoryEpoch = UInt64(clamping: memoryEpoch)

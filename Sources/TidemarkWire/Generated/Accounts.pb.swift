@@ -131,6 +131,9 @@ package nonisolated struct WireHelloAnswer: Sendable {
   /// bytes for Hello.device from the next connection on, and keep them in the place of the old ones.
   package var deviceTaken: Bool = false
 
+  /// For whoever develops or runs the client, to be logged: such as that the container did not exist and was created.
+  package var warnings: [String] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -240,7 +243,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HelloAnswer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_record_name\0\u{3}server_time\0\u{1}limits\0\u{3}server_name\0\u{3}memory_epoch\0\u{3}device_taken\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_record_name\0\u{3}server_time\0\u{1}limits\0\u{3}server_name\0\u{3}memory_epoch\0\u{3}device_taken\0\u{2}\u{e}warnings\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -254,6 +257,7 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 4: try { try decoder.decodeSingularStringField(value: &self.serverName) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.memoryEpoch) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.deviceTaken) }()
+      case 20: try { try decoder.decodeRepeatedStringField(value: &self.warnings) }()
       default: break
       }
     }
@@ -282,6 +286,9 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if self.deviceTaken != false {
       try visitor.visitSingularBoolField(value: self.deviceTaken, fieldNumber: 6)
     }
+    if !self.warnings.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.warnings, fieldNumber: 20)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -292,6 +299,7 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.serverName != rhs.serverName {return false}
     if lhs.memoryEpoch != rhs.memoryEpoch {return false}
     if lhs.deviceTaken != rhs.deviceTaken {return false}
+    if lhs.warnings != rhs.warnings {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

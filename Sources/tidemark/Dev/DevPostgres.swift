@@ -97,6 +97,9 @@ struct DevPostgres {
                         let token = kept.first { $0.name == name }?.token
                         accounts.append(try await Self.prepare(name, keptToken: token, in: storage))
                     }
+                    // The one that is printed is nobody's slip.
+                    _ = try await AdminStore(storage).createContainer(
+                        ContainerKey(identifier: DevHome.container, environment: .development))
                     await storage.stop()
                     return accounts
                 } catch {

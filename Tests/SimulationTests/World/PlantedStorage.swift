@@ -155,6 +155,13 @@ final class PlantedStorage: Storage {
         try await base.advanceMemoryEpoch(after: age, keeping: kept)
     }
 
+    func containers(
+        credentialHash: [UInt8], environment: ContainerEnvironment, countMax: Int, now: Timestamp
+    ) async throws(StorageError) -> [String] {
+        try await base.containers(
+            credentialHash: credentialHash, environment: environment, countMax: countMax, now: now)
+    }
+
     func identity(
         credentialHash: [UInt8], container: String, environment: ContainerEnvironment, createsContainer: Bool,
         now: Timestamp

@@ -127,6 +127,16 @@ import TidemarkWire
         #expect(CKError(.init(code: .refused(.incompatibleVersion), message: "too old")).code == .incompatibleVersion)
     }
 
+    @Test func `R-014: what the server warns of is told before anything else`() throws {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        bench.take(bench.machine.opened())
+        var answer = WireServerEnvelope()
+        answer.hello.warnings = ["The container x is new."]
+        bench.take(bench.machine.received(try answer.serializedBytes(), now: bench.now))
+        #expect(bench.notifications.first == .warned("The container x is new."))
+    }
+
     @Test func `R-157: a stamp says which answers are still awaited`() throws {
         var bench = Bench()
         let first = bench.request()

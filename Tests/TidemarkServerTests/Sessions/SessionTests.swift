@@ -95,6 +95,49 @@ import struct Foundation.Data
         _ = try client.ask(.hello(SessionWorld.hello("alice")))
         #expect(client.failures.map(\.code) == [.badContainer])
         #expect(client.closeCode == 4400)
+        #expect(
+            client.failures.first?.message
+                == "Unknown container \(SessionWorld.container). An operator creates one: "
+                + "tidemark admin containers create \(SessionWorld.container).")
+    }
+
+    @Test func `R-014: who mistypes a container is told of the nearest of their own, and nobody of anybody else's`()
+        throws
+    {
+        let world = SessionWorld()
+        let strict = world.anotherServer { $0.createsContainers = false }
+        func hello(_ account: String, _ container: String, _ environment: WireEnvironment = .development) -> WireHello {
+            var hello = SessionWorld.hello(account)
+            hello.container = container
+            hello.environment = environment
+            return hello
+        }
+        func warnings(_ hello: WireHello) throws -> [String] {
+            guard case .hello(let answer)? = try world.connect().ask(.hello(hello)) else { return ["no hello"] }
+            return answer.warnings
+        }
+        func refusal(_ hello: WireHello) throws -> String? {
+            let client = world.connect(to: strict)
+            _ = try client.ask(.hello(hello))
+            return client.failures.first?.message
+        }
+        #expect(try warnings(hello("alice", "iCloud.org.example.notes")) == [], "their first: nothing can be missed")
+        #expect(try warnings(hello("alice", "iCloud.org.example.notes")) == [], "it is there")
+        let mistyped = hello("alice", "iCloud.org.exmaple.notes")
+        #expect(
+            try refusal(mistyped)?.hasPrefix(
+                "Unknown container iCloud.org.exmaple.notes. Did you mean iCloud.org.example.notes? An operator")
+                == true)
+        #expect(try refusal(hello("bob", "iCloud.org.exmaple.notes"))?.contains("example") == false)
+        #expect(try refusal(hello("alice", "iCloud.org.exmaple.notes", .production))?.contains("mean") == false)
+        #expect(
+            try warnings(mistyped) == [
+                "The container iCloud.org.exmaple.notes is new: this server has just created it, because it was named. "
+                    + "Did you mean iCloud.org.example.notes?"
+            ])
+        #expect(
+            try warnings(hello("alice", "other")).first?.hasSuffix(
+                "The account's containers here are iCloud.org.exmaple.notes, iCloud.org.example.notes.") == true)
     }
 
     @Test func `a store that cannot be reached closes with 1013 and says when to try again`() throws {

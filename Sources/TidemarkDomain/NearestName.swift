@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The name that was meant when one was mistyped.
+package enum NearestName {
+    /// - Returns: the name that takes the fewest changes: a byte more, less or other, or two that are swapped. Upper and lower
+    ///   case are the same. Of several the first by alphabet; nil if even that differs in more than a quarter of its bytes.
+    package static func of(_ name: String, among names: some Sequence<String>) -> String? {
+        let wanted = Array(name.lowercased().utf8)
+        // Of two letters one is half of the name.
+        let most = wanted.count < 3 ? 0 : max(1, wanted.count / 4)
+        var nearest: (distance: Int, name: String)?
+        for candidate in names {
+            let bytes = Array(candidate.lowercased().utf8)
+            guard abs(bytes.count - wanted.count) <= most else { continue }
+            let distance = distance(wanted, bytes)
+            guard distance <= most else { continue }
+            if let nearest, (nearest.distance, nearest.name) <= (distance, candidate) { continue }
+            nearest = (distance, candidate)
+        }
+        return nearest?.name
+    }
+
+    /// Optimal string alignment: three rows of the table are enough.
+    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        var (older, old) = ([Int](), Array(0...right.count))
+        for row in 0..<left.count {
+            var new = [row + 1]
+            for column in 0..<right.count {
+                let isSame = left[row] == right[column]
+                var best = min(old[column] + (isSame ? 0 : 1), old[column + 1] + 1, new[column] + 1)
+                if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
+                    best = min(best, older[column - 1] + 1)
+                }
+                new.append(best)
+            }
+            (older, old) = (old, new)
+        }
+        return old[right.count]
+    }
+}
