@@ -170,7 +170,7 @@ extension FailureReason {
         case .requestInvalid:
             "The request is malformed, or this server does not know it. Update the client or the server."
         case .containerUnknown:
-            "Unknown container. Check its identifier, and that the server was told of it."
+            "Unknown container. Check its identifier and environment. An operator creates one: tidemark admin containers create."
         case .assetMissing:
             "Asset not available. Upload it to this database before the record, and fetch it by a record that has it."
         case .assetTooLarge:

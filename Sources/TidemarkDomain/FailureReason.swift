@@ -142,6 +142,11 @@ package enum FailureReason: Int16, Error, CaseIterable {
     /// the shared database has no query over all zones.
     case zoneRequired = 71
 
+    /// an encrypted field, which nobody but its reader can compare.
+    case fieldEncrypted = 76
+    /// a field whose values no predicate compares.
+    case fieldNotComparable = 77
+
     // Keys: 80 and on.
 
     /// No master key file was given to the server: it keeps no keys.

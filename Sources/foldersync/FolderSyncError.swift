@@ -23,11 +23,13 @@ enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible 
     var description: String {
         switch self {
         case .unreadable(let path):
-            "\(path) cannot be read."
+            "\(path) cannot be read. Check that it is there, and who may read it."
         case .moved(let path):
-            "\(path) is not where it was."
+            "\(path) is not where it was: moved, removed or unmounted. Elsewhere nothing was deleted; put it back, or start with its "
+                + "new place."
         case .cannotPersist(let why):
-            "What is known of the last sync cannot be written (\(why)); stopped before anything could be forgotten."
+            "What is known of the last sync cannot be written (\(why)); stopped before anything could be forgotten. Make room, or "
+                + "see who may write to .foldersync in the folder."
         case .cannotWatch(let why):
             "The folder cannot be watched: \(why). With --once it can still be synced."
         case .system(let code, let name):

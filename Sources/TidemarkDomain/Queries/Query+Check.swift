@@ -7,12 +7,12 @@ internal import TidemarkFields
 //  2. zoneRequired, zoneNameInvalid              
 //  3. queryTooLarge                               Limits.predicate…
 // then by the predicate, from left to right, and the sorts:
-//  4. queryFieldUnknown         a name that no field can have, or that a frozen schema does not list
-//  5. fieldNotQueryable   
+//  4. queryFieldUnknown         R-184: a name that no field can have, or that no record of the type has
+//  5. fieldEncrypted, fieldNotComparable, fieldNotQueryable   
 //  6. operatorInvalid      R-176 … R-181: from the predicate alone
 //  7. valueKindWrong       R-176: the field holds another type
 //  8. negationInvalid      R-178
-//  9. fieldNotSortable, sortInvalid              
+//  9. fieldEncrypted, fieldNotSortable, sortInvalid              
 // Then cursorInvalid, and from what is stored the zone and recordTypeUnknown.
 
 extension Query {
@@ -110,9 +110,11 @@ private struct QueryCheck {
             return nil
         case .field(let name):
             guard let field = try known(name) else { return nil }
-            guard field.isQueryable, !field.isEncrypted, field.type == .emptyList || field.type.kind != nil else {
-                throw QueryRefusal(.fieldNotQueryable, subject: name)
+            if field.isEncrypted { throw QueryRefusal(.fieldEncrypted, subject: name) }
+            guard field.type == .emptyList || field.type.kind != nil else {
+                throw QueryRefusal(.fieldNotComparable, subject: name)
             }
+            guard field.isQueryable else { throw QueryRefusal(.fieldNotQueryable, subject: name) }
             return field
         }
     }
@@ -120,7 +122,7 @@ private struct QueryCheck {
     private func known(_ name: String) throws(QueryRefusal) -> QueryFields.Field? {
         let field = fields.fields[name]
         guard FieldKeyRule.share.allows(name), field != nil || fields.allowsOthers else {
-            throw QueryRefusal(.queryFieldUnknown, subject: name)
+            throw QueryRefusal(.queryFieldUnknown, subject: name, nearest: fields.nearest(to: name))
         }
         return field
     }
@@ -134,7 +136,8 @@ private struct QueryCheck {
             guard !fields.unsortable.contains(system) else { throw QueryRefusal(.fieldNotSortable, subject: subject) }
         case .field(let name):
             guard let field = try known(name) else { return }
-            guard field.isSortable, !field.isEncrypted else { throw QueryRefusal(.fieldNotSortable, subject: subject) }
+            if field.isEncrypted { throw QueryRefusal(.fieldEncrypted, subject: subject) }
+            guard field.isSortable else { throw QueryRefusal(.fieldNotSortable, subject: subject) }
             let isLocation = field.type == .location
             guard !field.type.isList, field.type.kind != nil, isLocation == (sort.origin != nil) else {
                 throw QueryRefusal(.sortInvalid, subject: subject)

@@ -30,7 +30,7 @@ package struct QueryFields: Sendable, Hashable {
     /// System fields that are not indexed (R-186: a frozen schema without a queryable recordName refuses TRUEPREDICATE).
     package var unqueryable: Set<QuerySystemKey>
     package var unsortable: Set<QuerySystemKey>
-    /// Whether a field that is not listed may be named: it holds nothing yet, or nothing is known. Else `queryFieldUnknown`.
+    /// Whether a field that is not listed may be named: nothing is known. Else `queryFieldUnknown`.
     package var allowsOthers: Bool
 
     package init(
@@ -46,6 +46,11 @@ package struct QueryFields: Sendable, Hashable {
     /// Nothing is known: everything is allowed and searchable.
     package static let unknown = QueryFields([:])
 
+    /// The field that somebody meant who wrote this.
+    func nearest(to name: String) -> String? {
+        NearestName.of(name, among: Array(fields.keys) + QuerySystemKey.allCases.map(\.rawValue))
+    }
+
     /// Whether `self CONTAINS` looks into this field.
     package func isSearchable(_ key: String) -> Bool {
         fields[key].map { $0.isSearchable && !$0.isEncrypted } ?? allowsOthers
@@ -55,10 +60,10 @@ package struct QueryFields: Sendable, Hashable {
 extension QueryFields {
     /// What a schema says of a record type.
     ///
-    /// A schema that still learns indexes whatever is asked for, and a field that it does not know yet holds nothing
-    /// yet. A frozen one has what an operator marked.
+    /// A field that it does not know no record has. One that still learns indexes whatever is asked for, a
+    /// frozen one has what an operator marked.
     package init(_ type: RecordTypeSchema, isFrozen: Bool) {
-        self.init([:], allowsOthers: !isFrozen)
+        self.init([:], allowsOthers: false)
         for (key, field) in type.fields {
             guard let valueType = FieldType(rawValue: field.type.code) else { continue }
             let marks = isFrozen ? field.marks : .all

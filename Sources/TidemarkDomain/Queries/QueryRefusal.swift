@@ -5,14 +5,23 @@ package struct QueryRefusal: Error, Sendable, Equatable {
     package let reason: FailureReason
     /// The key or record type that is meant; nil: the query as a whole.
     package let subject: String?
+    /// The name that was meant, where ``subject`` is mistyped.
+    package let nearest: String?
     /// Takes the place of the reason's own text, where numbers say more.
     private let detail: String?
 
-    package init(_ reason: FailureReason, subject: String? = nil, detail: String? = nil) {
+    package init(_ reason: FailureReason, subject: String? = nil, nearest: String? = nil, detail: String? = nil) {
         self.reason = reason
         self.subject = subject
+        self.nearest = nearest
         self.detail = detail
     }
+
+    /// Without what names the type's fields, for who may not read them (I-5).
+    package var withoutNames: QueryRefusal { QueryRefusal(reason, subject: subject, detail: detail) }
+
+    fileprivate static let encryptedAdvice =
+        "Leave it out of the query, or keep what you look for in a field that is not encrypted."
 
     /// What is wrong and what to do about it. CloudKit's own words come first where they are known, because people search
     /// for them.
@@ -22,6 +31,14 @@ package struct QueryRefusal: Error, Sendable, Equatable {
         switch reason {
         case .recordTypeUnknown:
             return "Did not find record type: \(subject). Save a record of it first, or check its spelling."
+        case .queryFieldUnknown:
+            let hint = nearest.map { " Did you mean '\($0)'?" } ?? ""
+            return "Unknown field '\(subject)'.\(hint) Check its spelling, or save a record that has it first."
+        case .fieldEncrypted:
+            return "Field '\(subject)' is encrypted: it cannot be queried, sorted or marked. \(Self.encryptedAdvice)"
+        case .fieldNotComparable:
+            return
+                "Field '\(subject)' holds data or assets, which cannot be queried. Leave it out of the predicate."
         case .fieldNotQueryable:
             return
                 "Field '\(subject)' is not marked queryable. Mark it in the schema, or leave it out of the predicate."
@@ -51,7 +68,11 @@ extension FailureReason {
         case .valueKindWrong:
             "The value is of another type than the field. Compare with a value of the field's type."
         case .queryFieldUnknown:
-            "The record type has no such field. Check its spelling, or save a record that has it first."
+            "Unknown field: the record type has none of that name. Check its spelling, or save a record that has it first."
+        case .fieldEncrypted:
+            "An encrypted field cannot be queried, sorted or marked. \(QueryRefusal.encryptedAdvice)"
+        case .fieldNotComparable:
+            "Data and assets cannot be queried. Leave the field out of the predicate."
         case .fieldNotQueryable:
             "Field is not marked queryable. Mark it in the schema, or leave it out of the predicate."
         case .fieldNotSortable:

@@ -24,7 +24,7 @@ package protocol CloudChannelObserver: AnyObject, Sendable {
 /// Why a channel ended.
 package enum ChannelClosing: Sendable, Equatable {
     /// No route, refused, cut, timed out: worth trying again.
-    case network(String)
+    case network(ConnectionFault)
     /// The server's certificate or name cannot be trusted: somebody must change the configuration.
     case untrusted(String)
     /// The server speaks another version of the protocol: somebody must update the app or the server.

@@ -83,6 +83,8 @@ struct ConnectionMachine {
         let code: Code
         var message = ""
         var retryAfter: Double = 0
+        /// Why the server was not reached, if it was not.
+        var fault: ConnectionFault?
     }
 
     private struct Request {
@@ -103,6 +105,8 @@ struct ConnectionMachine {
     private(set) var state = State.idle
     private(set) var userRecordName: String?
     private(set) var refusal: RequestFailure?
+    /// Why the last attempt failed, until one succeeds.
+    private var fault: ConnectionFault?
     private var greeting = WireServerEnvelope()
     private var hello: WireHello
     /// How often the credential has changed.
@@ -191,9 +195,11 @@ struct ConnectionMachine {
         case .waiting where refusal == nil && now.monotonic - (lastAttempt ?? .zero) > Self.attemptSpacing:
             return (id, connect(now: now))
         case .waiting, .stopped:
-            return (id, finish(id, .failure(refusal ?? RequestFailure(code: .offline))))
+            return (id, finish(id, .failure(refusal ?? offline)))
         }
     }
+
+    private var offline: RequestFailure { RequestFailure(code: .offline, fault: fault) }
 
     mutating func cancel(_ id: UInt64, now: Moment) -> [Action] {
         finish(id, .failure(RequestFailure(code: .cancelled))) + sendWaiting(now: now)
@@ -203,7 +209,7 @@ struct ConnectionMachine {
     mutating func timeOut(_ id: UInt64, now: Moment) -> [Action] {
         guard let request = requests[id] else { return [] }
         let code: RequestFailure.Code = !request.wasSent ? .offline : request.isChange ? .answerLost : .timedOut
-        return finish(id, .failure(RequestFailure(code: code))) + sendWaiting(now: now)
+        return finish(id, .failure(RequestFailure(code: code, fault: fault))) + sendWaiting(now: now)
     }
 
     mutating func stop() -> [Action] {
@@ -322,6 +328,7 @@ struct ConnectionMachine {
         state = .open
         failures = 0
         refusal = nil
+        fault = nil
         wasConnected = true
         userRecordName = answer.userRecordName
         greeting.hello = answer
@@ -371,12 +378,13 @@ struct ConnectionMachine {
         if case .untrusted(let why) = reason {
             refusal = RequestFailure(code: .offline, message: why)
         }
+        if case .network(let why) = reason { fault = why }
         if !wasOpen {
             if isAttemptOld, refusal == nil { return actions + connect(now: now) }
             failures += 1
             // What was never sent need not wait for better times: whoever asked decides.
             for id in order where requests[id]?.wasSent == false {
-                actions += finish(id, .failure(refusal ?? RequestFailure(code: .offline)))
+                actions += finish(id, .failure(refusal ?? offline))
             }
         }
         if wasConnected { actions.append(.notify(.disconnected)) }

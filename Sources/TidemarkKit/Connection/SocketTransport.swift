@@ -12,11 +12,13 @@ struct SocketTransport: CloudTransport {
     static let subprotocol = "tidemark.v1"
 
     private let target: Result<TransportClient.Target, ConfigurationFault>
+    private let place: ServerPlace?
     private let loop: EventLoop
 
     /// - Parameter subprotocol: another one than this version's, for tests.
     init(configuration: TidemarkConfiguration, loop: EventLoop, subprotocol: String = Self.subprotocol) {
         self.loop = loop
+        place = configuration.url.map(ServerPlace.init)
         target = Self.target(configuration, subprotocol)
     }
 
@@ -31,22 +33,31 @@ struct SocketTransport: CloudTransport {
             )
         }
         guard let host = url.host, ["wss", "ws"].contains(url.scheme) else {
-            return .failure(ConfigurationFault("\(url.absoluteString) is not wss://host:port."))
+            return .failure(ConfigurationFault("\(ServerPlace(url).text) is not wss://host:port."))
         }
         let isSecure = url.scheme == "wss"
         guard isSecure || isLoopback(host) else {
-            return .failure(ConfigurationFault("ws:// is for loopback addresses only; use wss://."))
+            return .failure(
+                ConfigurationFault("\(ServerPlace(url).text): ws:// is for loopback addresses only; use wss://."))
         }
-        do {
-            let tls =
-                isSecure
-                ? try TLSContext(client: .init(additionalRootsFile: configuration.certificateAuthorityFile)) : nil
+        do throws(ConfigurationFault) {
             return .success(
                 TransportClient.Target(
                     host: host, port: UInt16(clamping: url.port ?? (isSecure ? 443 : 80)),
-                    path: url.path.isEmpty ? "/" : url.path, tls: tls, subprotocols: [subprotocol]))
+                    path: url.path.isEmpty ? "/" : url.path,
+                    tls: try (isSecure ? makeTLS(configuration.certificateAuthorityFile) : nil),
+                    subprotocols: [subprotocol]))
         } catch {
-            return .failure(ConfigurationFault("TIDEMARK_CA cannot be used: \(error)"))
+            return .failure(error)
+        }
+    }
+
+    private static func makeTLS(_ authorityFile: String?) throws(ConfigurationFault) -> TLSContext {
+        do throws(TLSError) {
+            return try TLSContext(client: .init(additionalRootsFile: authorityFile))
+        } catch {
+            guard let authorityFile else { throw ConfigurationFault("TLS cannot be used: \(error.debugDescription)") }
+            throw ConfigurationFault(ConnectionFault(authorityFile: authorityFile, error).text)
         }
     }
 
@@ -55,7 +66,7 @@ struct SocketTransport: CloudTransport {
     }
 
     func open(observer: any CloudChannelObserver) -> any CloudChannel {
-        let channel = SocketChannel(loop: loop, observer: observer)
+        let channel = SocketChannel(loop: loop, place: place, observer: observer)
         loop.execute { [target, loop] in
             switch target {
             case .success(let target):
@@ -71,12 +82,14 @@ struct SocketTransport: CloudTransport {
 /// One WebSocket. The connection below is touched on the loop alone.
 private final class SocketChannel: CloudChannel, MessageHandler, @unchecked Sendable {
     private let loop: EventLoop
+    private let place: ServerPlace?
     private weak var observer: (any CloudChannelObserver)?
     private var connection: MessageConnection?
     private var hasEnded = false
 
-    init(loop: EventLoop, observer: any CloudChannelObserver) {
+    init(loop: EventLoop, place: ServerPlace?, observer: any CloudChannelObserver) {
         self.loop = loop
+        self.place = place
         self.observer = observer
     }
 
@@ -132,12 +145,18 @@ private final class SocketChannel: CloudChannel, MessageHandler, @unchecked Send
         case .local:
             end(.local)
         case .failed(let error):
-            if error.code == .tlsFailed, let fault = error.underlying as? TLSError, Self.distrust.contains(fault.code) {
-                end(.untrusted("The server's certificate is not trusted: \(fault). Is TIDEMARK_CA set?"))
+            let fault = place?.fault(error) ?? ConnectionFault("\(error)")
+            if error.code == .tlsFailed, let tls = error.underlying as? TLSError, Self.distrust.contains(tls.code) {
+                end(.untrusted(fault.text))
             } else if (error.underlying as? WebSocketError)?.code == .subprotocol {
-                end(.incompatible("The app is too old: the server does not speak \(SocketTransport.subprotocol)."))
+                end(
+                    .incompatible(
+                        """
+                        The app is too old: the server \(place?.text ?? "") does not speak \(SocketTransport.subprotocol). \
+                        Update the app, or the server.
+                        """))
             } else {
-                end(.network("\(error)"))
+                end(.network(fault))
             }
         }
     }

@@ -27,13 +27,15 @@ extension CKError {
     init(_ failure: ConnectionMachine.RequestFailure) {
         switch failure.code {
         case .offline:
-            self.init(.networkUnavailable, text: failure.message.isEmpty ? Self.offlineText : failure.message)
+            let text = failure.message.isEmpty ? failure.fault?.text ?? Self.offlineText : failure.message
+            self.init(.networkUnavailable, text: text, cause: failure.fault)
         case .timedOut:
-            self.init(.networkFailure, text: "The server did not answer in time.")
+            self.init(.networkFailure, text: "The server did not answer in time.", cause: failure.fault)
         case .answerLost:
             self.init(
                 .serverResponseLost,
-                text: "The request was sent, but its answer was lost; it may have been carried out.")
+                text: "The request was sent, but its answer was lost; it may have been carried out.",
+                cause: failure.fault)
         case .cut:
             self.init(
                 .networkFailure,
@@ -67,8 +69,11 @@ extension CKError {
     /// Whether the server refuses the credential: other errors of an account that cannot be used for now are about its keys.
     var isCredentialRefused: Bool { userInfo[Self.credentialRefusedKey] as? Bool == true }
 
-    init(_ code: Code, text: String) {
-        self.init(code, userInfo: [NSLocalizedDescriptionKey: text])
+    /// - Parameter cause: becomes the underlying error.
+    init(_ code: Code, text: String, cause: ConnectionFault? = nil) {
+        var userInfo: [String: Any] = [NSLocalizedDescriptionKey: text]
+        if let cause { userInfo[NSUnderlyingErrorKey] = cause.asError }
+        self.init(code, userInfo: userInfo)
     }
 
     /// Whether it says something of the network, the server or the account, and nothing of the record or zone that was asked
@@ -88,4 +93,14 @@ extension CKError {
     /// private and shared data need an account.
     static let noAccount = CKError(
         .notAuthenticated, text: "Nobody is signed in. Set TIDEMARK_TOKEN, or call CKContainer.signIn(token:).")
+}
+
+extension ConnectionFault {
+    /// The domain of what is no error of the system.
+    private static let domain = "TidemarkConnectionErrorDomain"
+
+    fileprivate var asError: NSError {
+        let domain = errorNumber == 0 ? Self.domain : NSPOSIXErrorDomain
+        return CKErrorObject(domain: domain, code: Int(errorNumber), userInfo: [NSLocalizedDescriptionKey: text])
+    }
 }

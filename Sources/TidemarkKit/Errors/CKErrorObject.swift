@@ -40,6 +40,13 @@ final class CKErrorObject: NSError, @unchecked Sendable {
     // NB: an archiver hashes what it archives, and NSError's own hash, which goes by userInfo, does not end for certain objects.
     override var hash: Int { code }
 
+    /// NB: that of swift-corelibs-foundation says `Code=3 "(null)"`.
+    override var description: String {
+        domain == CKErrorDomain ? "CKError(\(CKErrorText(self).text))" : "\(domain) \(code): \(localizedDescription)"
+    }
+
+    override var debugDescription: String { description }
+
     override func encode(with coder: NSCoder) {
         coder.encode(domain as NSString, forKey: Key.domain)
         coder.encode(code, forKey: Key.code)

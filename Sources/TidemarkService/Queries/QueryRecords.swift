@@ -22,11 +22,12 @@ extension CloudService {
                 let schema = known.schema
                 let type = schema.schema.types[query.recordType]
                 let fields = type.map { QueryFields($0, isFrozen: schema.isFrozen) } ?? .unknown
-                if let refusal = query.refusal(fields: fields, scope: access.scope, limits: limits) {
-                    return .success(.failure(refusal))
-                }
                 var access = access
                 if access.scope == .public { access.grants = known.grants }
+                if let refusal = query.refusal(fields: fields, scope: access.scope, limits: limits) {
+                    // I-5: who may not read the type is not told what it has.
+                    return .success(.failure(access.narrowing(query) == nil ? refusal.withoutNames : refusal))
+                }
                 guard let query = access.narrowing(query) else {
                     return .success(.failure(QueryRefusal(.recordTypeUnknown, subject: query.recordType)))
                 }

@@ -34,7 +34,7 @@ extension FailureReason {
             .zoneNameInvalid, .zoneIsDefault, .tokenInvalid, .feedUnavailable, .subscriptionInvalid, .requestInvalid,
             .typeUnknown, .fieldUnknown, .fieldTypeDiffers, .fieldSpaceDiffers, .referenceElsewhere,
             .recordTypeNotQueryable, .queryTooLarge, .operatorInvalid, .negationInvalid, .valueKindWrong,
-            .queryFieldUnknown,
+            .queryFieldUnknown, .fieldEncrypted, .fieldNotComparable,
             .fieldNotQueryable, .fieldNotSortable, .sortInvalid, .cursorInvalid, .zoneRequired, .valueNotEncrypted:
             FailureLine(.invalidArguments)
         case .recordExists, .recordChanged: FailureLine(.serverRecordChanged)

@@ -92,7 +92,7 @@ struct AdminImport: ParsableCommand {
         let service = CloudService(storage: storage, scheduler: loop, limits: limits, onMoved: { _ in })
         let now = Timestamp(milliseconds: loop.wallClockMilliseconds)
         let place = try await records.place(in: AdminStore(storage), service, now: now, creator: account)
-        guard let user = place.user else { throw CommandError("There is no such account.") }
+        guard let user = place.user else { throw RecordsOption.noDatabase(account, in: records.key) }
         let key = ZoneKey(database: place.database, name: zone)
         guard ZoneName.isValid(zone), try await storage.records(named: [], in: key).zone != nil else {
             throw CommandError("There is no zone \(zone) in this database. Have an app create it, or drop --zone.")

@@ -38,9 +38,16 @@ struct RecordsOption: ParsableArguments {
             case .failure(let reason): throw CommandError(reason.text)
             }
         case .private:
-            guard let user else { throw CommandError("The account has no database in this container.") }
+            guard let user else { throw Self.noDatabase(account, in: key) }
             return RecordsPlace(container: id, database: user.privateDatabase, user: user)
         }
+    }
+
+    /// - Parameter account: nil: nobody was named.
+    static func noDatabase(_ account: String?, in key: ContainerKey) -> CommandError {
+        CommandError(
+            "\(account ?? "Nobody") has no database in \(key.identifier), \(key.environment.name). See: tidemark admin "
+                + "accounts list, tidemark admin containers list")
     }
 }
 

@@ -32,11 +32,11 @@ import TidemarkFields
         (.compare(key("owner"), .less, reference), .operatorInvalid),
         (.compare(key("owner"), .equal, .string("x")), .valueKindWrong),
         (.compare(key("owner"), .equal, .user(nil)), .valueKindWrong),
-        (.compare(key("data"), .equal, .string("x")), .fieldNotQueryable),
-        (.isPresent(key("data"), true), .fieldNotQueryable),
+        (.compare(key("data"), .equal, .string("x")), .fieldNotComparable),
+        (.isPresent(key("data"), true), .fieldNotComparable),
         (.isPresent(key("place"), true), nil),
         (.isPresent(key("tags"), false), nil),
-        (.compare(key("secret"), .equal, .string("x")), .fieldNotQueryable),
+        (.compare(key("secret"), .equal, .string("x")), .fieldEncrypted),
         (.compare(key("hidden"), .equal, .string("x")), .fieldNotQueryable),
         (.compare(key("nowhere"), .equal, .string("x")), .queryFieldUnknown),
         (.compare(key("_bad"), .equal, .string("x")), .queryFieldUnknown),
@@ -119,7 +119,7 @@ import TidemarkFields
             (QuerySort(.field("name"), origin: Self.here), .sortInvalid),
             (QuerySort(.field("place"), origin: .init(latitude: .nan, longitude: 0)), .sortInvalid),
             (QuerySort(.field("tags")), .sortInvalid), (QuerySort(.field("data")), .sortInvalid),
-            (QuerySort(.field("hidden")), .fieldNotSortable), (QuerySort(.field("secret")), .fieldNotSortable),
+            (QuerySort(.field("hidden")), .fieldNotSortable), (QuerySort(.field("secret")), .fieldEncrypted),
             (QuerySort(.field("nowhere")), .queryFieldUnknown), (QuerySort(.system(.creatorUserRecordID)), nil),
             (QuerySort(.system(.creationDate), origin: Self.here), .sortInvalid),
         ]
@@ -160,10 +160,32 @@ import TidemarkFields
         #expect(refusal(.search(String(repeating: "x", count: 65_537))) == .queryTooLarge)
     }
 
+    @Test func `R-184: a field that no record of the type has is unknown, and the nearest one is told`() {
+        func refused(_ name: String) -> QueryRefusal? {
+            Query(recordType: "Item", zoneName: nil, predicate: .isPresent(.field(name), true))
+                .refusal(fields: Self.fields, scope: .private, limits: Limits())
+        }
+        #expect(refused("nmae") == QueryRefusal(.queryFieldUnknown, subject: "nmae", nearest: "name"))
+        #expect(refused("creationdate")?.nearest == "creationDate")
+        #expect(refused("nmae")?.text.hasPrefix("Unknown field 'nmae'. Did you mean 'name'? ") == true)
+        #expect(refused("nowhere")?.text.hasPrefix("Unknown field 'nowhere'. Check its spelling") == true)
+        #expect(refused("nmae")?.withoutNames.text.contains("mean") == false)
+        var type = RecordTypeSchema(systemMarks: [.recordID: .queryable])
+        type.fields["name"] = FieldSchema(SchemaFieldType(.string))
+        for isFrozen in [true, false] {
+            let query = Query(recordType: "Item", zoneName: nil, sorts: [QuerySort(.field("nmae"))])
+            let refusal = query.refusal(
+                fields: QueryFields(type, isFrozen: isFrozen), scope: .private, limits: Limits())
+            #expect(refusal?.reason == .queryFieldUnknown && refusal?.nearest == "name")
+        }
+    }
+
     @Test func `R-174, R-186: texts name what is meant`() {
         #expect(QueryRefusal(.recordTypeUnknown, subject: "X").text.hasPrefix("Did not find record type: X."))
         #expect(QueryRefusal(.fieldNotQueryable, subject: "x").text.hasPrefix("Field 'x' is not marked queryable."))
         #expect(QueryRefusal(.operatorInvalid, subject: "x").text.hasSuffix("(At: x.)"))
+        #expect(
+            QueryRefusal(.fieldEncrypted, subject: "x").text.hasPrefix("Field 'x' is encrypted: it cannot be queried"))
         #expect(QueryRefusal(.cursorInvalid).text == FailureReason.cursorInvalid.text)
         let unqueryable = QueryFields([:], unqueryable: [.recordID])
         let refused = Query(recordType: "Item", zoneName: nil)

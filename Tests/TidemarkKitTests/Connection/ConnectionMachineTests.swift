@@ -137,6 +137,32 @@ import TidemarkWire
         #expect(bench.notifications.first == .warned("The container x is new."))
     }
 
+    @Test func `R-373: whoever asks hears why the server was not reached, also while the device waits to try again`()
+        throws
+    {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        let first = bench.request()
+        let fault = ConnectionFault("Nobody is at home.", errorNumber: 111)
+        bench.take(bench.machine.closed(.network(fault), now: bench.now, dice: 0))
+        let second = bench.request()
+        for id in [first, second] {
+            guard case .failure(let failure)? = bench.answers[id] else {
+                Issue.record("no failure")
+                continue
+            }
+            let error = CKError(failure)
+            #expect(error.code == .networkUnavailable && error.localizedDescription == "Nobody is at home.")
+            let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError
+            #expect(cause?.domain == NSPOSIXErrorDomain && cause?.code == 111)
+        }
+        bench.take(bench.machine.retryNow(now: bench.now))
+        try bench.open()
+        bench.cut()
+        let third = bench.request()
+        #expect(bench.answers[third] == nil, "what was wrong before is forgotten")
+    }
+
     @Test func `R-157: a stamp says which answers are still awaited`() throws {
         var bench = Bench()
         let first = bench.request()

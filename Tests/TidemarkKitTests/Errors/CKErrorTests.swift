@@ -37,6 +37,35 @@ import Testing
         #expect(unknown.code == .internalError && unknown.errorCode == 99)
     }
 
+    @Test func `R-370: an error that is printed says its code, its number and its text`() throws {
+        let offline = CKError(.networkUnavailable, message: "Nobody there.")
+        let busy = CKError(.zoneBusy, message: "The zone is busy.", retryAfter: 2.5)
+        let cases: [(CKError, String)] = [
+            (offline, "CKError(networkUnavailable (3): Nobody there.)"),
+            (busy, "CKError(zoneBusy (23): The zone is busy. (retry after 2.5 s))"),
+            (CKError(.badContainer), "CKError(badContainer (5): \(CKError.Code.badContainer.text))"),
+            (
+                CKError(partialErrors: [
+                    CKRecord.ID(recordName: "b", zoneID: CKRecordZone.ID(zoneName: "N")): busy,
+                    CKRecord.ID(recordName: "a", zoneID: CKRecordZone.ID(zoneName: "N")): offline,
+                ]),
+                "CKError(partialFailure (2): \(CKError.Code.partialFailure.text) [N/a: networkUnavailable (3): Nobody there.; "
+                    + "N/b: zoneBusy (23): The zone is busy. (retry after 2.5 s)])"
+            ),
+        ]
+        for (error, text) in cases {
+            let any: any Error = error
+            let object = error as NSError
+            #expect("\(error)" == text && "\(any)" == text && "\(object)" == text && String(reflecting: object) == text)
+            #expect(String(reflecting: any) == text)
+        }
+        let unknown = try #require(NSError(domain: CKErrorDomain, code: 99) as any Error as? CKError)
+        #expect("\(unknown)".contains("unknown (99)"))
+        let many = Dictionary(uniqueKeysWithValues: (10..<30).map { (AnyHashable("\($0)"), busy as any Error) })
+        let text = "\(CKError(partialErrors: many))"
+        #expect(text.contains("; 19: zoneBusy") && !text.contains("20: zone") && text.hasSuffix("; and 10 more])"))
+    }
+
     @Test(arguments: [3, 3.0, Float(3), NSNumber(value: 3)] as [any Sendable])
     func `R-372: the seconds of an error that an app makes are a number of any type`(_ seconds: any Sendable) {
         let error = CKError(.requestRateLimited, userInfo: [CKErrorRetryAfterKey: seconds])
@@ -62,9 +91,9 @@ import Testing
     }
 
     @Test func `R-370: errors say something, are equal when their content is, and can be keys`() {
-        #expect(CKError(.zoneNotFound).localizedDescription == "The zone does not exist.")
+        #expect(CKError(.zoneNotFound).localizedDescription == "The zone does not exist. Save it first.")
         #expect(CKError(.zoneNotFound, message: "no zone X").localizedDescription == "no zone X")
-        #expect((CKError(.zoneNotFound) as any Error).localizedDescription == "The zone does not exist.")
+        #expect((CKError(.zoneNotFound) as any Error).localizedDescription == "The zone does not exist. Save it first.")
         #expect(CKError.Code.allCases.allSatisfy { !CKError($0).localizedDescription.isEmpty })
         #expect(CKError(.zoneBusy) == CKError(.zoneBusy) && CKError(.zoneBusy) != CKError(.zoneNotFound))
         #expect(CKError(.zoneBusy, userInfo: ["a": 1]) != CKError(.zoneBusy))

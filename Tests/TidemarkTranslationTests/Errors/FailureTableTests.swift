@@ -35,7 +35,8 @@ import TidemarkWire
         (.recordTypeUnknown, .unknownItem), (.recordTypeNotQueryable, .invalidArguments),
         (.queryTooLarge, .invalidArguments), (.operatorInvalid, .invalidArguments),
         (.negationInvalid, .invalidArguments), (.valueKindWrong, .invalidArguments),
-        (.queryFieldUnknown, .invalidArguments),
+        (.queryFieldUnknown, .invalidArguments), (.fieldEncrypted, .invalidArguments),
+        (.fieldNotComparable, .invalidArguments),
         (.fieldNotQueryable, .invalidArguments), (.fieldNotSortable, .invalidArguments),
         (.sortInvalid, .invalidArguments), (.cursorInvalid, .invalidArguments), (.zoneRequired, .invalidArguments),
     ]

@@ -73,7 +73,9 @@ struct CloudDatabase: Sendable {
         try await connection.wait(timeLeft.map { min(wait, max(.zero, $0)) } ?? wait)
     }
 
-    private static let outOfTime = CKError(.networkFailure, text: "The time for all of the work is over.")
+    private static let outOfTime = CKError(
+        .networkFailure,
+        text: "The time for all of the work is over (timeoutIntervalForResource). Allow more, or do less at once.")
 
     /// What all requests have.
     var template: WireClientEnvelope {
