@@ -20,39 +20,74 @@ extension CKSyncEngine {
             self.atomicByZone = atomicByZone
         }
 
-        /// As many of the pending changes, in their order, as fit into one batch (R-156: 250 changes, 1.5 MB).
+        /// As many of the pending changes, in their order, as fit into one batch (R-156: 250 changes, 1.5 MB). A record whose
+        /// parent is among them comes after it, wherever that stands (R-592): the server takes no child without its parent.
         ///
         /// - Parameters:
         ///   - pendingChanges: usually the engine's pending changes that are in the scope of the context.
         ///   - recordProvider: gives the record to save; nil passes over the change, which stays pending until the app
-        ///     removes it.
+        ///     removes it. The engine asks for it again, after seconds first, then minutes (R-580).
         /// - Returns: nil if there is nothing to send (R-579).
         public init?(
             pendingChanges: [PendingRecordZoneChange], recordProvider: @Sendable (CKRecord.ID) async -> CKRecord?
         ) async {
             self.init()
-            var byteCount = 0
-            // To count takes as long as to send: of a record that goes alone it is not done.
-            var uncounted: CKRecord?
+            var filling = Filling()
+            // Both are needed only once there is a child.
+            var saves: Set<CKRecord.ID> = []
+            var asked: Set<CKRecord.ID> = []
             for change in pendingChanges {
                 guard itemCount < SyncEngineLimits.batchItemsMax else { break }
                 switch change {
                 case .deleteRecord(let recordID):
                     recordIDsToDelete.append(recordID)
                 case .saveRecord(let recordID):
-                    guard let record = await recordProvider(recordID) else { continue }
-                    if itemCount == 0 {
-                        // One that is too big even alone is sent all the same: the server says so (R-082).
-                        uncounted = record
-                    } else {
-                        byteCount += (uncounted?.batchByteCount ?? 0) + record.batchByteCount
-                        uncounted = nil
-                        if byteCount > SyncEngineLimits.batchBytesMax { return }
+                    guard !asked.contains(recordID), let record = await recordProvider(recordID) else { continue }
+                    guard record.parent != nil else {
+                        guard take(record, &filling) else { return }
+                        if !asked.isEmpty { asked.insert(recordID) }
+                        continue
                     }
-                    recordsToSave.append(record)
+                    if saves.isEmpty {
+                        saves = Set(pendingChanges.compactMap(\.recordIDToSave))
+                        asked = Set(recordsToSave.map(\.recordID))
+                    }
+                    asked.insert(recordID)
+                    var line = [record]
+                    while let parentID = line.last?.parent?.recordID, saves.contains(parentID),
+                        asked.insert(parentID).inserted, let parent = await recordProvider(parentID)
+                    {
+                        line.append(parent)
+                        // Of a long line the eldest go first; the others are pending still.
+                        if line.count > SyncEngineLimits.batchItemsMax { line.removeFirst() }
+                    }
+                    for record in line.reversed() {
+                        guard itemCount < SyncEngineLimits.batchItemsMax, take(record, &filling) else { return }
+                    }
                 }
             }
             if isEmpty { return nil }
+        }
+
+        /// How full a batch is.
+        private struct Filling {
+            var byteCount = 0
+            /// To count takes as long as to send: of a record that goes alone it is not done.
+            var uncounted: CKRecord?
+        }
+
+        /// - Returns: whether there was room.
+        private mutating func take(_ record: CKRecord, _ filling: inout Filling) -> Bool {
+            if itemCount == 0 {
+                // One that is too big even alone is sent all the same: the server says so (R-082).
+                filling.uncounted = record
+            } else {
+                filling.byteCount += (filling.uncounted?.batchByteCount ?? 0) + record.batchByteCount
+                filling.uncounted = nil
+                if filling.byteCount > SyncEngineLimits.batchBytesMax { return false }
+            }
+            recordsToSave.append(record)
+            return true
         }
 
         /// For logs.
@@ -62,6 +97,12 @@ extension CKSyncEngine {
             atomicByZone: \(atomicByZone))
             """
         }
+    }
+}
+
+extension CKSyncEngine.PendingRecordZoneChange {
+    fileprivate var recordIDToSave: CKRecord.ID? {
+        if case .saveRecord(let recordID) = self { recordID } else { nil }
     }
 }
 

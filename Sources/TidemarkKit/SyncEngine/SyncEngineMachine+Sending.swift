@@ -37,7 +37,7 @@ extension SyncEngineMachine {
 
             case .awaitingRecords(let batch):
                 guard let outcome = takeOutcome() else { return nil }
-                return .deliver(.sentRecordZoneChanges(settle(batch, outcome, &send, at: moment)))
+                if let action = settle(batch, outcome, &send, at: moment) { return action }
 
             case .closing:
                 if let action = lastStateUpdate(&send.lastUpdateCount) { return action }
@@ -120,7 +120,7 @@ extension SyncEngineMachine {
         }
         takeInFlight(batch, send, at: moment)
         if let code = batch.refusal {
-            return .deliver(.sentRecordZoneChanges(settle(batch, .failure(CKError(code)), &send, at: moment)))
+            return settle(batch, .failure(CKError(code)), &send, at: moment)
         }
         send.phase = .awaitingRecords(batch)
         return start(.modifyRecords(batch, send.context.options.operationGroup))
@@ -145,16 +145,16 @@ extension SyncEngineMachine {
     private mutating func endSend(_ send: SyncEngineSend, at moment: SyncEngineMoment) {
         outbox.append(contentsOf: send.callers.map { .finish($0, send.result) })
         let failedBefore = repeatedFailures
-        repeatedFailures = send.failedForGood
+        repeatedFailures = send.stuckItems
         if send.isCancelled {
             // An account change plans anew; after cancelOperations nothing is planned.
             if !schedule.isSuspended, accountChange == nil, hasAnythingToSend { scheduleSend(at: moment) }
         } else if let error = send.retriedError {
             retrySend(after: error, send, at: moment)
-        } else if !send.failedForGood.isEmpty {
+        } else if !repeatedFailures.isEmpty {
             // the rest goes at once; the same items failing again and again slow the engine down.
-            if failedBefore.isDisjoint(with: send.failedForGood) { schedule.failureBackoff.reset() }
-            let isRepeated = !failedBefore.isDisjoint(with: send.failedForGood)
+            let isRepeated = !failedBefore.isDisjoint(with: repeatedFailures)
+            if !isRepeated { schedule.failureBackoff.reset() }
             let delay = isRepeated ? schedule.failureBackoff.nextDelay(at: moment) : .zero
             // something answered; a failure of the network would be the first in a row.
             schedule.sendBackoff.reset()

@@ -75,12 +75,16 @@ extension SyncEngineMachine {
     // MARK: Records
 
     /// What became of a batch: what failed and is retried is pending again, before the app is told; all else is
-    /// gone. After any failure the pass ends.
+    /// gone. After any failure the pass ends. What only waits for something else that is pending has not failed
+    /// nothing is told of it.
+    ///
+    /// - Returns: what to tell the app; nil if that is nothing.
     mutating func settle(
         _ batch: CKSyncEngine.RecordZoneChangeBatch, _ outcome: SyncEngineOutcome, _ send: inout SyncEngineSend,
         at moment: SyncEngineMoment
-    ) -> CKSyncEngine.Event.SentRecordZoneChanges {
+    ) -> SyncEngineAction? {
         let results = Self.recordResults(of: batch, outcome)
+        let waiting = recordsThatWait(in: batch, results, send)
         var (saved, failedSaves) = ([CKRecord](), [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave]())
         var (deleted, failedDeletes) = ([CKRecord.ID](), [CKRecord.ID: CKError]())
         var retried: [CKSyncEngine.PendingRecordZoneChange] = []
@@ -88,6 +92,7 @@ extension SyncEngineMachine {
         for record in batch.recordsToSave {
             switch results.saves[record.recordID] ?? .failure(CKError(.internalError)) {
             case .success(let record): saved.append(record)
+            case .failure where waiting[record.recordID] != nil: continue
             case .failure(let error):
                 hasFailed = true
                 failedSaves.append(.init(record: record, error: error))
@@ -97,28 +102,40 @@ extension SyncEngineMachine {
         for recordID in batch.recordIDsToDelete {
             switch results.deletes[recordID] ?? .failure(CKError(.internalError)) {
             case .success: deleted.append(recordID)
+            case .failure where waiting[recordID] != nil: continue
             case .failure(let error):
                 hasFailed = true
                 failedDeletes[recordID] = error
                 if send.note(error, of: .record(recordID)) { retried.append(.deleteRecord(recordID)) }
             }
         }
+        send.successCount += saved.count + deleted.count
+        for recordID in saved.map(\.recordID) + deleted { send.waiting[recordID] = nil }
         snapshot.inFlightRecords = []
         if case .failure = outcome {
             snapshot.pendingRecords.restore(retried)
         } else {
             // Items that failed by themselves go behind the others, which they would keep from being sent as long as they fail.
-            for change in retried where !snapshot.pendingRecords.contains(key: change.recordID) {
-                snapshot.pendingRecords.add(change)
-            }
+            addBehind(retried)
         }
+        addBehind(batch.changes.filter { waiting[$0.recordID] != nil })
+        let isStuck = keepWaiting(&send, waiting)
         journalWhenTold(batch.recordIDs)
         noteChange(at: moment)
         if case .failure(let error) = outcome { send.noteRequestError(error) }
-        send.phase = hasFailed ? .closing : .sendingZones
-        return .init(
-            savedRecords: saved, failedRecordSaves: failedSaves, deletedRecordIDs: deleted,
-            failedRecordDeletes: failedDeletes)
+        send.phase = hasFailed || isStuck ? .closing : .sendingZones
+        if waiting.count == batch.itemCount { return nil }
+        return .deliver(
+            .sentRecordZoneChanges(
+                .init(
+                    savedRecords: saved, failedRecordSaves: failedSaves, deletedRecordIDs: deleted,
+                    failedRecordDeletes: failedDeletes)))
+    }
+
+    private mutating func addBehind(_ changes: [CKSyncEngine.PendingRecordZoneChange]) {
+        for change in changes where !snapshot.pendingRecords.contains(key: change.recordID) {
+            snapshot.pendingRecords.add(change)
+        }
     }
 
     private static func recordResults(
@@ -146,6 +163,7 @@ extension SyncEngineSend {
     /// - Returns: whether the engine tries it again.
     fileprivate mutating func note(_ error: CKError, of item: SyncEngineItem) -> Bool {
         itemErrors[item] = error
+        if case .record(let recordID) = item { waiting[recordID] = nil }
         if error.code == .serverResponseLost { lostAnswer = true }
         guard error.isRetriedBySyncEngine else {
             failedForGood.insert(item)

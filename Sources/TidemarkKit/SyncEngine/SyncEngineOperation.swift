@@ -138,17 +138,23 @@ struct SyncEngineSend: Sendable {
     var retriedError: CKError?
     /// Items that failed in a way that the app must deal with.
     var failedForGood: Set<SyncEngineItem> = []
+    /// Records that were sent before something that is pending and must come first.
+    var waiting: [CKRecord.ID: SyncEngineWaiting] = [:]
+    /// How many records were saved or deleted.
+    var successCount = 0
     var lostAnswer = false
 
     /// What the callers are told.
     var result: Result<Void, CKError> {
         if isCancelled { return .failure(CKError(.operationCancelled)) }
         if let requestError { return .failure(requestError) }
-        if let error = CKError.combining(itemErrors.map { ($0.id, $1) }, unwrapsSingle: false) {
-            return .failure(error)
-        }
+        let errors = itemErrors.map { ($0.id, $1) } + waiting.map { (AnyHashable($0), $1.error) }
+        if let error = CKError.combining(errors, unwrapsSingle: false) { return .failure(error) }
         return .success(())
     }
+
+    /// Items that the next pass may well fail with again.
+    var stuckItems: Set<SyncEngineItem> { failedForGood.union(waiting.keys.map { .record($0) }) }
 
     var isJoinable: Bool {
         switch phase {

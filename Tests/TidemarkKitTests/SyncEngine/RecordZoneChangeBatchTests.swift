@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 import Testing
 
 @testable import TidemarkKit
@@ -71,5 +72,59 @@ import Testing
     @Test func `R-581, R-582: the defaults of a batch`() {
         let batch = CKSyncEngine.RecordZoneChangeBatch()
         #expect(batch.recordsToSave.isEmpty && batch.recordIDsToDelete.isEmpty && !batch.atomicByZone)
+    }
+
+    /// As an app's records: each but the last is a child of the next.
+    private func line(of count: Int) -> [CKRecord.ID: CKRecord] {
+        var records: [CKRecord.ID: CKRecord] = [:]
+        for number in 0..<count {
+            let record = record(recordID("A/\(number)"))
+            if number + 1 < count {
+                record.parent = CKRecord.Reference(recordID: recordID("A/\(number + 1)"), action: .none)
+            }
+            records[record.recordID] = record
+        }
+        return records
+    }
+
+    @Test func `R-592: a parent that is pending comes before its children, wherever it stands`() async throws {
+        let parent = CKRecord.Reference(recordID: recordID("A/parent"), action: .none)
+        let changes = (0..<300).map { change("A/\($0)") } + [change("A/parent")]
+        let asked = Mutex<[CKRecord.ID: Int]>([:])
+        let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
+            asked.withLock { $0[id, default: 0] += 1 }
+            let record = record(id)
+            if id.recordName != "parent" { record.parent = parent }
+            return record
+        }
+        let names = try #require(batch).recordsToSave.map(\.recordID.recordName)
+        #expect(names == ["parent"] + (0..<249).map { "\($0)" })
+        #expect(asked.withLock { $0.values.allSatisfy { $0 == 1 } })
+    }
+
+    @Test func `R-592: of a line of parents the eldest go first, in as many batches as it takes`() async throws {
+        let records = line(of: 600)
+        var pending = (0..<600).map { change("A/\($0)") }
+        var stored: Set<CKRecord.ID> = []
+        for expected in [250, 250, 100] {
+            let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: pending) { records[$0] }
+            let saves = try #require(batch).recordsToSave
+            #expect(saves.count == expected)
+            for record in saves {
+                #expect(record.parent.map { stored.contains($0.recordID) } ?? true)
+                stored.insert(record.recordID)
+            }
+            pending.removeAll { stored.contains($0.recordID) }
+        }
+    }
+
+    @Test func `R-592, R-081: records that are each other's parents are asked for once`() async throws {
+        let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: ["A/1", "A/2", "A/3"].map(change)) { id in
+            let record = record(id)
+            let other = id.recordName == "1" ? "A/2" : "A/1"
+            record.parent = CKRecord.Reference(recordID: recordID(other), action: .none)
+            return record
+        }
+        #expect(try #require(batch).changes.map(\.text) == ["A/2", "A/1", "A/3"])
     }
 }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// Why a record waits for another change to come first.
+struct SyncEngineWaiting: Sendable {
+    /// What the server said.
+    let error: CKError
+    /// How many items of the pass had succeeded by then.
+    let successCount: Int
+}
+
+// what was refused only because something that is still pending must come first has not failed: it stays pending, behind
+// that, and the app is not told. Each function here proves that for one kind.
+extension SyncEngineMachine {
+    /// The records of a batch that wait, each with what the server said.
+    func recordsThatWait(
+        in batch: CKSyncEngine.RecordZoneChangeBatch, _ results: SyncEngineRecordResults, _ send: SyncEngineSend
+    ) -> [CKRecord.ID: CKError] {
+        let refused = Refused(batch, results)
+        guard !refused.errors.isEmpty else { return [:] }
+        var waiting: [CKRecord.ID: CKError] = [:]
+        addChildren(of: batch, refused, to: &waiting)
+        addParents(of: batch, refused, send, to: &waiting)
+        addRecordsOfPendingZones(refused, to: &waiting)
+        if batch.atomicByZone, !waiting.isEmpty { addOthersOfAtomicZones(refused, to: &waiting) }
+        return waiting
+    }
+
+    /// Puts records that wait behind what they wait for.
+    ///
+    /// - Returns: whether one of them has waited before in this pass, and nothing has succeeded since: then the pass ends, so that
+    ///   it cannot go on for ever.
+    func keepWaiting(_ send: inout SyncEngineSend, _ waiting: [CKRecord.ID: CKError]) -> Bool {
+        var isStuck = false
+        for (recordID, error) in waiting {
+            let wait = SyncEngineWaiting(error: error, successCount: send.successCount)
+            let last = send.waiting.updateValue(wait, forKey: recordID)
+            if last?.successCount == send.successCount { isStuck = true }
+        }
+        return isStuck
+    }
+
+    /// Children whose parents are yet to be saved: pending, or refused in a way that is retried.
+    private func addChildren(
+        of batch: CKSyncEngine.RecordZoneChangeBatch, _ refused: Refused, to waiting: inout [CKRecord.ID: CKError]
+    ) {
+        func isToCome(_ recordID: CKRecord.ID) -> Bool {
+            waiting[recordID] != nil || snapshot.pendingRecords[recordID] == .saveRecord(recordID)
+                || refused.saves.contains(recordID) && refused.errors[recordID]?.isRetriedBySyncEngine == true
+        }
+        // A grandchild waits because its parent does.
+        var isGrowing = true
+        while isGrowing {
+            isGrowing = false
+            for record in batch.recordsToSave where waiting[record.recordID] == nil {
+                guard let error = refused.errors[record.recordID], error.code == .referenceViolation,
+                    let parentID = record.parent?.recordID, isToCome(parentID)
+                else { continue }
+                waiting[record.recordID] = error
+                isGrowing = true
+            }
+        }
+    }
+
+    /// Parents that are to be deleted, while a change that may take their last child from them is pending: one of their
+    /// zone that has not been tried. Which records are children, only the server knows.
+    private func addParents(
+        of batch: CKSyncEngine.RecordZoneChangeBatch, _ refused: Refused, _ send: SyncEngineSend,
+        to waiting: inout [CKRecord.ID: CKError]
+    ) {
+        let parents = batch.recordIDsToDelete.filter { refused.errors[$0]?.code == .referenceViolation }
+        guard !parents.isEmpty else { return }
+        var openZones = Set(waiting.keys.map(\.zoneID))
+        for (recordID, error) in refused.errors where error.isRetriedBySyncEngine { openZones.insert(recordID.zoneID) }
+        for recordID in snapshot.pendingRecords.elements.map(\.recordID) {
+            let wasTried = send.waiting[recordID] != nil || repeatedFailures.contains(.record(recordID))
+            if !wasTried { openZones.insert(recordID.zoneID) }
+        }
+        for recordID in parents {
+            let hasHope = send.waiting[recordID].map { $0.successCount < send.successCount } ?? false
+            if hasHope || openZones.contains(recordID.zoneID) { waiting[recordID] = refused.errors[recordID] }
+        }
+    }
+
+    /// Records of a zone that is yet to be saved.
+    private func addRecordsOfPendingZones(_ refused: Refused, to waiting: inout [CKRecord.ID: CKError]) {
+        for (recordID, error) in refused.errors where error.code == .zoneNotFound {
+            // of lost keys the app must know.
+            guard error.userInfo[CKErrorUserDidResetEncryptedDataKey] == nil,
+                snapshot.pendingZones[recordID.zoneID]?.isSave == true
+            else { continue }
+            waiting[recordID] = error
+        }
+    }
+
+    /// What was refused only with the rest of its zone, if all that was refused there for its own sake waits.
+    private func addOthersOfAtomicZones(_ refused: Refused, to waiting: inout [CKRecord.ID: CKError]) {
+        let failing = refused.errors.filter { $1.code != .batchRequestFailed && waiting[$0] == nil }
+        let failingZones = Set(failing.keys.map(\.zoneID))
+        let waitingZones = Set(waiting.keys.map(\.zoneID)).subtracting(failingZones)
+        for (recordID, error) in refused.errors
+        where error.code == .batchRequestFailed && waitingZones.contains(recordID.zoneID) {
+            waiting[recordID] = error
+        }
+    }
+
+    /// What was refused of a batch.
+    private struct Refused {
+        var errors: [CKRecord.ID: CKError] = [:]
+        var saves: Set<CKRecord.ID> = []
+
+        init(_ batch: CKSyncEngine.RecordZoneChangeBatch, _ results: SyncEngineRecordResults) {
+            for record in batch.recordsToSave {
+                guard case .failure(let error)? = results.saves[record.recordID] else { continue }
+                errors[record.recordID] = error
+                saves.insert(record.recordID)
+            }
+            for recordID in batch.recordIDsToDelete {
+                if case .failure(let error)? = results.deletes[recordID] { errors[recordID] = error }
+            }
+        }
+    }
+}
