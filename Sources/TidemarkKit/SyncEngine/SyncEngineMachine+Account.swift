@@ -136,6 +136,7 @@ extension SyncEngineMachine {
             claimPending(for: operation.user)
             schedule.forgetAccount()
             repeatedFailures = []
+            passedOver = []
             noteChange(at: moment)
             operation.phase = .flushing
             return .deliver(.accountChange(.init(changeType: operation.change, unsent: snapshot.unsent)))

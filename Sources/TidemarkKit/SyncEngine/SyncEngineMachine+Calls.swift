@@ -31,7 +31,7 @@ extension SyncEngineMachine {
         guard !isStopped else { return refuse(id) }
         schedule.isSuspended = true
         schedule.fetchDue = nil
-        schedule.sendDue = nil
+        (schedule.sendDue, schedule.askDue) = (nil, nil)
         for call in fetchCalls.map(\.id) + sendCalls.map(\.id) { refuse(call) }
         (fetchCalls, sendCalls) = ([], [])
         cancelCalls.append(id)
@@ -231,6 +231,7 @@ extension SyncEngineMachine {
         schedule.accountBackoff.reset()
         schedule.subscriptionBackoff.reset()
         if schedule.sendDue != nil { schedule.sendDue = moment.now }
+        askAgainSoon(at: moment)
         scheduleFetch(at: moment)
     }
 }

@@ -195,6 +195,7 @@ extension SyncEngineMachine {
         guard let error = fetch.error else {
             schedule.fetchBackoff.reset()
             schedule.fetchesBeforeSend = false
+            askAgainSoon(at: moment)
             // What a call left out on purpose is still wanted by automatic sync.
             let leavesOut =
                 fetch.reason == .manual

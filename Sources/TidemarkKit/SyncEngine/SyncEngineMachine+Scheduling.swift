@@ -6,6 +6,8 @@ struct SyncEngineSchedule: Sendable {
     var startDue: Duration?
     var fetchDue: Duration?
     var sendDue: Duration?
+    /// When the delegate is asked again for what it passed over.
+    var askDue: Duration?
     /// The fetch in case pushes were lost.
     var periodicFetchDue: Duration?
     /// When to ask who is signed in.
@@ -27,6 +29,11 @@ struct SyncEngineSchedule: Sendable {
     var subscriptionBackoff = SyncEngineBackoff()
     /// For items that fail for good again and again.
     var failureBackoff = SyncEngineBackoff()
+    /// For what the delegate passes over again and again.
+    var askBackoff = SyncEngineBackoff()
+
+    /// When there is a send, for whatever reason.
+    var plannedSend: Duration? { [sendDue, askDue].compactMap(\.self).min() }
 
     init(startDue: Duration?) {
         self.startDue = startDue
@@ -84,7 +91,7 @@ extension SyncEngineMachine {
     }
 
     private mutating func beginScheduledSend(at moment: SyncEngineMoment) {
-        schedule.sendDue = nil
+        (schedule.sendDue, schedule.askDue) = (nil, nil)
         // a scheduled send with nothing to send is no send.
         guard hasAnythingToSend else { return }
         beginSend(reason: .scheduled, options: .init(), at: moment)
@@ -115,14 +122,14 @@ extension SyncEngineMachine {
     private var fetchDue: Duration? {
         guard isSchedulingOpen else { return nil }
         // A send that waits for a fetch has one planned: nothing else would end its waiting.
-        let planned = schedule.fetchDue ?? (schedule.fetchesBeforeSend ? schedule.sendDue : nil)
+        let planned = schedule.fetchDue ?? (schedule.fetchesBeforeSend ? schedule.plannedSend : nil)
         let due = [planned, schedule.periodicFetchDue].compactMap(\.self).min()
         return due.map { max($0, schedule.throttledUntil ?? $0) }
     }
 
     private var sendDue: Duration? {
         guard isSchedulingOpen, !schedule.fetchesBeforeSend else { return nil }
-        return schedule.sendDue.map { max($0, schedule.throttledUntil ?? $0) }
+        return schedule.plannedSend.map { max($0, schedule.throttledUntil ?? $0) }
     }
 
     private func isFetchDue(at moment: SyncEngineMoment) -> Bool {
@@ -176,6 +183,11 @@ extension SyncEngineMachine {
         guard automaticallySync, schedule.sendDue == nil else { return }
         let earliest = schedule.lastSendStart.map { $0 + SyncEngineLimits.sendInterval }
         schedule.sendDue = max(moment.now, earliest ?? moment.now)
+    }
+
+    /// something answered; what the delegate passed over it may have by now.
+    mutating func askAgainSoon(at moment: SyncEngineMoment) {
+        if schedule.askDue != nil { schedule.askDue = moment.now }
     }
 
     /// A new start with whoever is signed in: what is on the server, then what is pending.

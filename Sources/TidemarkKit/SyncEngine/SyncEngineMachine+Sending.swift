@@ -8,8 +8,8 @@ extension SyncEngineMachine {
         at moment: SyncEngineMoment
     ) {
         // A call for everything does what was planned, too.
-        let absorbsPlan = options.scope.covers(.all) && schedule.sendDue != nil
-        if absorbsPlan { schedule.sendDue = nil }
+        let absorbsPlan = options.scope.covers(.all) && schedule.plannedSend != nil
+        if absorbsPlan { (schedule.sendDue, schedule.askDue) = (nil, nil) }
         schedule.lastSendStart = moment.now
         operation = .send(
             SyncEngineSend(
@@ -195,13 +195,25 @@ extension SyncEngineMachine {
         }
         // Only the answer to a question about everything says that nothing is left.
         guard send.context.options.scope.covers(.all) else { return }
-        // what the delegate passed over is not asked for again before something is added.
         schedule.sendDue = nil
-        //
-        guard snapshot.hasUntrackedChanges else { return }
+        planQuestion(at: moment)
+        // R-520; an app that could not read what is pending need not have read the rest.
+        guard passedOver.isEmpty, snapshot.hasUntrackedChanges else { return }
         snapshot.hasUntrackedChanges = false
         journalUntrackedChanges()
         noteChange(at: moment)
+    }
+}
+
+extension SyncEngineMachine {
+    /// the delegate may have passed over a change because it could not read its store for a moment. It is asked again,
+    /// later each time, so that an app that never sends the change is asked seldom.
+    private mutating func planQuestion(at moment: SyncEngineMoment) {
+        let records = Set(snapshot.pendingRecords.elements.map(\.recordID))
+        if !records.isSubset(of: passedOver) { schedule.askBackoff.reset() }
+        passedOver = records
+        guard automaticallySync, !records.isEmpty else { return schedule.askDue = nil }
+        schedule.askDue = moment.now + schedule.askBackoff.nextDelay(at: moment)
     }
 }
 

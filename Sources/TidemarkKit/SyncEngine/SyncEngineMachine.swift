@@ -46,6 +46,8 @@ struct SyncEngineMachine: Sendable {
     var additionCount = 0
     /// What failed for good in the last pass, and how often in a row.
     var repeatedFailures: Set<SyncEngineItem> = []
+    /// What the delegate passed over when it was last asked for everything.
+    var passedOver: Set<CKRecord.ID> = []
     /// What is to be done at once, before anything else.
     var outbox = Deque<SyncEngineAction>()
     var isStopped = false
