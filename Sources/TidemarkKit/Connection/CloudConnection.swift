@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
-package import TidemarkScheduling
+internal import TidemarkScheduling
 package import TidemarkWire
 
 /// One device's connection to one container: requests out, answers and pushes in, for as long as anybody needs it.
@@ -18,6 +18,8 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         /// Notifications are told one after the other, outside of the lock.
         var notifications: [ConnectionMachine.Notification] = []
         var isNotifying = false
+        /// Whether an attempt waits for its turn (``AttemptPacing``).
+        var isOpeningPlanned = false
     }
 
     private struct Waiter {
@@ -31,6 +33,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
 
     private let transport: any CloudTransport
     private let scheduler: any Scheduler
+    private let pacing: AttemptPacing
     private let state: Mutex<State>
     /// For the parts of assets.
     let lane: TransferLane
@@ -41,9 +44,10 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     /// Told what the server wants somebody to know.
     private let onWarning: @Sendable (String) -> Void
 
-    package init(
+    /// - Parameter pacing: shared with the other connections of a context.
+    init(
         hello: WireHello, transport: any CloudTransport, scheduler: any Scheduler, staging: AssetStaging = .standard,
-        onStanding: @escaping @Sendable (_ isRefused: Bool) -> Void = { _ in },
+        pacing: AttemptPacing, onStanding: @escaping @Sendable (_ isRefused: Bool) -> Void = { _ in },
         onWarning: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.staging = staging
@@ -52,6 +56,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         lane = TransferLane { scheduler.now }
         self.transport = transport
         self.scheduler = scheduler
+        self.pacing = pacing
         var machine = ConnectionMachine(hello: hello)
         machine.begin(life: scheduler.randomBytes16())
         state = Mutex(State(machine: machine))
@@ -262,7 +267,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     private func perform(_ action: ConnectionMachine.Action, _ state: inout State) -> Answer? {
         switch action {
         case .connect:
-            state.channel = transport.open(observer: self)
+            open(&state)
         case .closeChannel:
             // What it still says is heard until it is replaced.
             state.channel?.close()
@@ -284,6 +289,24 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
             state.notifications.append(notification)
         }
         return nil
+    }
+
+    /// Begins the attempt that the machine wants, or does so when it may.
+    private func open(_ state: inout State) {
+        // An earlier channel is heard no more.
+        state.channel = nil
+        guard !state.isOpeningPlanned else { return }
+        guard let wait = pacing.wait(at: scheduler.now) else {
+            state.channel = transport.open(observer: self)
+            return
+        }
+        state.isOpeningPlanned = true
+        _ = scheduler.schedule(after: wait) { [weak self] in
+            self?.update { state, _ in
+                state.isOpeningPlanned = false
+                return state.machine.state == .connecting && state.channel == nil ? [.connect] : []
+            }
+        }
     }
 
     /// Only one at a time, so that observers hear everything in order.

@@ -21,6 +21,8 @@ package final class CloudContext: Sendable {
     /// As ``SyncEngineHost/atWork``, of all engines.
     let enginesAtWork: (@Sendable (_ begins: Bool) -> Void)?
     private let transport: any CloudTransport
+    /// Of all connections.
+    private let pacing = AttemptPacing()
     private let environment: TidemarkConfiguration.Environment
     private let staging: AssetStaging
     private let keyStore: any KeyStore
@@ -183,7 +185,7 @@ package final class CloudContext: Sendable {
         hello.clientName = "TidemarkKit/0.1.0"
         hello.deviceName = ProcessInfo.processInfo.hostName
         let connection = CloudConnection(
-            hello: hello, transport: transport, scheduler: scheduler, staging: staging,
+            hello: hello, transport: transport, scheduler: scheduler, staging: staging, pacing: pacing,
             onStanding: { [weak self] in self?.credentialHeard(isRefused: $0) },
             onWarning: { [weak self] in self?.warned($0) })
         state.connections.removeAll { $0.object == nil }

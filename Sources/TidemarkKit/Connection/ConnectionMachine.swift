@@ -145,7 +145,10 @@ struct ConnectionMachine {
     /// From now on the connection is kept up without requests: pushes are wanted.
     mutating func keepConnection(now: Moment) -> [Action] {
         keepsConnection = true
-        return state == .idle ? connect(now: now) : []
+        guard state == .idle else { return [] }
+        guard failures > 0 || refusal != nil, let rest = restOfWait(now: now) else { return connect(now: now) }
+        state = .waiting
+        return [look(after: rest, now: now)]
     }
 
     /// A new request; its answer comes as an action, perhaps at once.
@@ -191,6 +194,7 @@ struct ConnectionMachine {
         case .waiting where refusal == nil && failures == 0:
             return (id, [])
         case .idle:
+            if let failure = recentFailure(now: now) { return (id, finish(id, .failure(failure))) }
             return (id, connect(now: now))
         case .waiting where refusal == nil && now.monotonic - (lastAttempt ?? .zero) > Self.attemptSpacing:
             return (id, connect(now: now))
@@ -200,6 +204,19 @@ struct ConnectionMachine {
     }
 
     private var offline: RequestFailure { RequestFailure(code: .offline, fault: fault) }
+
+    /// Why no connection is tried for a request though nobody waits for one: the last attempt was just now, or was refused.
+    private func recentFailure(now: Moment) -> RequestFailure? {
+        if let refusal { return restOfWait(now: now).map { _ in refusal } }
+        guard failures > 0, let lastAttempt, now.monotonic - lastAttempt <= Self.attemptSpacing else { return nil }
+        return offline
+    }
+
+    /// How long the wait after the last attempt goes on; nil if it is over.
+    private func restOfWait(now: Moment) -> Duration? {
+        guard let end = waitEnd, now.monotonic < end.monotonic, now.withSleep < end.withSleep else { return nil }
+        return end.monotonic - now.monotonic
+    }
 
     mutating func cancel(_ id: UInt64, now: Moment) -> [Action] {
         finish(id, .failure(RequestFailure(code: .cancelled))) + sendWaiting(now: now)
@@ -223,6 +240,7 @@ struct ConnectionMachine {
     /// New credentials, or the network is said to be back: do not wait any longer.
     mutating func retryNow(now: Moment) -> [Action] {
         refusal = nil
+        if state == .idle { (lastAttempt, waitEnd) = (nil, nil) }
         isAttemptOld = state == .connecting || state == .greeting
         return state == .waiting ? connect(now: now) : []
     }
@@ -389,15 +407,15 @@ struct ConnectionMachine {
         }
         if wasConnected { actions.append(.notify(.disconnected)) }
         wasConnected = false
-        guard keepsConnection || !requests.isEmpty else {
-            state = .idle
-            return actions
-        }
         let wait =
             refusal == nil
             ? ReconnectPolicy.wait(failures: failures, dice: dice)
             : ReconnectPolicy.jittered(ReconnectPolicy.refusedWait, dice: dice)
         waitEnd = now.later(by: wait)
+        guard keepsConnection || !requests.isEmpty else {
+            state = .idle
+            return actions
+        }
         return actions + [look(after: wait, now: now)]
     }
 
