@@ -185,6 +185,13 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     func databaseChanges(
         since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool
     ) async throws(CKError) -> SyncEngineDatabasePage {
+        try await databaseChanges(since: token, expecting: place, asPushed: asPushed, relyingOn: nil)
+    }
+
+    func databaseChanges(
+        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool,
+        relyingOn subscriptionID: CKSubscription.ID?
+    ) async throws(CKError) -> SyncEngineDatabasePage {
         let database = try database()
         let now = context.scheduler.now
         if let page = state.withLock({ state in
@@ -203,7 +210,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
             database.zoneChangesRequest(in: $0.zoneID, since: $0.token, withEnds: zoneWithEnds)
         }
         let answer = try await database.databaseChanges(
-            since: token, withEnds: withEnds, then: zoneRequest, follows: asPushed)
+            since: token, withEnds: withEnds, then: zoneRequest, follows: asPushed, relyingOn: subscriptionID)
         state.withLock { state in
             state.hasFetchedZones = true
             state.gapsAsked = gapCount

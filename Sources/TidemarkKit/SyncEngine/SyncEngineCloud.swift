@@ -60,6 +60,14 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
         since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool
     ) async throws(CKError) -> SyncEngineDatabasePage
 
+    /// As above; the answer also says whether the subscription is gone that the engine relies on.
+    ///
+    /// - Parameter subscriptionID: nil: none.
+    func databaseChanges(
+        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool,
+        relyingOn subscriptionID: CKSubscription.ID?
+    ) async throws(CKError) -> SyncEngineDatabasePage
+
     /// One page of a zone's feed: whole records, oldest change first.
     ///
     /// - Parameter asOfFeed: whether it may be a page that was read right after the last page of the database feed; else it
@@ -70,6 +78,16 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
 
     /// The engine is gone: forget the observer, let go of what serves this engine alone. Called once, last.
     func close()
+}
+
+extension SyncEngineCloud {
+    /// Of a cloud that loses no subscriptions.
+    package func databaseChanges(
+        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool,
+        relyingOn subscriptionID: CKSubscription.ID?
+    ) async throws(CKError) -> SyncEngineDatabasePage {
+        try await databaseChanges(since: token, expecting: place, asPushed: asPushed)
+    }
 }
 
 /// How far an engine has read in a zone's feed.
@@ -139,6 +157,8 @@ package struct SyncEngineDatabasePage: Sendable {
     package var deletions: [CKDatabase.DatabaseChange.Deletion]
     package var token: CKServerChangeToken
     package var moreComing: Bool
+    /// The subscription that the engine relied on, if it is gone.
+    package var missingSubscriptionID: CKSubscription.ID?
 
     package init(
         modifications: [CKDatabase.DatabaseChange.Modification],

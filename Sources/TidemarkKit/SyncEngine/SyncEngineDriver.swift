@@ -357,7 +357,8 @@ extension SyncEngineDriver {
                     saving: batch.recordsToSave, deleting: batch.recordIDsToDelete, atomicByZone: batch.atomicByZone))
         case .databaseChanges(let token, let place, let asPushed, _):
             return .databasePage(
-                try await cloud.databaseChanges(since: token, expecting: place, asPushed: asPushed))
+                try await cloud.databaseChanges(
+                    since: token, expecting: place, asPushed: asPushed, relyingOn: read(\.subscriptionID)))
         case .zoneChanges(let zoneID, let token, let asOfFeed, _):
             return .zonePage(try await cloud.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed))
         }

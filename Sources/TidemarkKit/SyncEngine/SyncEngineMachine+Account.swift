@@ -30,6 +30,14 @@ extension SyncEngineMachine {
         return wantedSubscriptionID.map { $0 != snapshot.subscriptionID } ?? (snapshot.subscriptionID == nil)
     }
 
+    /// somebody deleted the subscription at the server. Without one no pushes come: it is looked for, or made, again.
+    mutating func subscriptionIsGone(_ id: CKSubscription.ID, at moment: SyncEngineMoment) {
+        guard automaticallySync, snapshot.subscriptionID == id else { return }
+        snapshot.subscriptionID = nil
+        schedule.subscriptionDue = moment.now
+        noteChange(at: moment)
+    }
+
     mutating func subscriptionAnswered(_ outcome: SyncEngineOutcome, at moment: SyncEngineMoment) {
         switch outcome {
         case .success(.subscription(let id)):

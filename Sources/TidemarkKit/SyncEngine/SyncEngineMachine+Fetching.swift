@@ -108,6 +108,7 @@ extension SyncEngineMachine {
     ) -> Progress {
         switch outcome {
         case .success(.databasePage(let page)):
+            if let id = page.missingSubscriptionID { subscriptionIsGone(id, at: moment) }
             let isEmpty = page.modifications.isEmpty && page.deletions.isEmpty
             // A server that promises more and brings nothing new would keep the engine here for ever.
             let moreComing = page.moreComing && (!isEmpty || page.token != snapshot.databaseToken)

@@ -29,10 +29,28 @@ extension RequestRouter {
                 if let question, let page = answer.zonePage { place.answered(page, in: question.key.name) }
             }
         }
+        let lacks =
+            request.subscriptionID.isEmpty
+            ? false : await lacksSubscription(request.subscriptionID, viewpoint)
         guard let zonePage = answer.zonePage else {
-            return ServerMessage.answer(context.id, .fetchDatabaseChanges(WireFetchDatabaseChangesAnswer(answer.page)))
+            var message = WireFetchDatabaseChangesAnswer(answer.page)
+            message.subscriptionMissing = lacks
+            return ServerMessage.answer(context.id, .fetchDatabaseChanges(message))
         }
         return ZonePageEncoder.message(
-            context.id, answer.page, then: zonePage, selection: query.then?.selection, seenFrom: viewpoint)
+            context.id, answer.page, lacksSubscription: lacks, then: zonePage, selection: query.then?.selection,
+            seenFrom: viewpoint)
+    }
+
+    /// Whether a database subscription on which a client relies is gone, as far as this server knows: another one may
+    /// have deleted it some seconds ago.
+    private func lacksSubscription(_ id: String, _ viewpoint: Viewpoint) async -> Bool {
+        guard viewpoint.access.scope != .private else {
+            return await pushes.lacksSubscription(id, of: viewpoint.database)
+        }
+        guard let user = viewpoint.user,
+            case .success(let all) = await service.subscriptions(in: viewpoint.access.scope, of: user)
+        else { return false }
+        return !all.contains { $0.id == id && $0.kind == .database }
     }
 }

@@ -71,10 +71,46 @@ final class PushCenter: Sendable {
 
     /// The user has other subscriptions now. What they missed before, the session is told of (I-4).
     func subscriptionsChanged(of database: DatabaseID, by session: Session) async {
+        let known = state.withLock { $0.watches[database]?.subscriptions }
         await readSubscriptions(of: database, ageMax: .zero)
         push(to: [session.number], of: database, zoneNames: [])
+        tellOfEnds(of: database, since: known, butTo: session.number)
         siblings.each(where: { $0.pushes.watches(database) }) {
             await $0.pushes.renewSubscriptions(of: database, ageMax: .zero)
+        }
+    }
+
+    /// a last push of each subscription that is gone, so that devices that relied on it fetch, find that out and make it
+    /// anew.
+    private func tellOfEnds(of database: DatabaseID, since known: [Subscription]?, butTo maker: UInt64? = nil) {
+        let (gone, sessions) = state.withLock { state -> ([Subscription], [UInt64]) in
+            guard let known, let watch = state.watches[database], let now = watch.subscriptions else { return ([], []) }
+            let ids = Set(now.map(\.id))
+            return (known.filter { !ids.contains($0.id) }, watch.sessions.keys.filter { $0 != maker }.sorted())
+        }
+        push(to: sessions, of: database, zoneNames: [], only: gone)
+    }
+
+    /// Whether the user has no database subscription of this name any more. What is known of that is
+    /// `SessionSettings.subscriptionAgeMax` old at most; nothing known: no.
+    func lacksSubscription(_ id: String, of database: DatabaseID) async -> Bool {
+        let (now, ageMax) = (scheduler.now, settings.subscriptionAgeMax)
+        let (isKnown, isOld) = state.withLock { state in
+            let watch = state.watches[database]
+            return (
+                watch?.subscriptions != nil, watch?.needsSubscriptions(now: now, ageMax: ageMax) ?? false
+            )
+        }
+        if isOld {
+            if isKnown {
+                await renewSubscriptions(of: database, ageMax: ageMax)
+            } else {
+                await readSubscriptions(of: database, ageMax: ageMax)
+            }
+        }
+        return state.withLock { state in
+            guard let known = state.watches[database]?.subscriptions else { return false }
+            return !known.contains { $0.id == id && $0.kind == .database }
         }
     }
 
@@ -138,6 +174,7 @@ final class PushCenter: Sendable {
             return watch.sessions.keys.sorted()
         }
         push(to: everyone, of: database, zoneNames: [])
+        tellOfEnds(of: database, since: known)
     }
 
     private func pushMoved(in database: DatabaseID, _ news: [ZoneNews] = []) {
@@ -202,12 +239,15 @@ final class PushCenter: Sendable {
     }
 
     /// One push a subscription that fires, made once for all sessions but for those that it brings the news.
+    ///
+    /// - Parameter only: these instead of those that the user has.
     private func push(
-        to numbers: [UInt64], of database: DatabaseID, zoneNames: [String], news: ZoneNews? = nil
+        to numbers: [UInt64], of database: DatabaseID, zoneNames: [String], news: ZoneNews? = nil,
+        only: [Subscription]? = nil
     ) {
         guard !numbers.isEmpty else { return }
         let (subscriptions, sessions) = state.withLock { state in
-            (state.watches[database]?.subscriptions ?? [], numbers.compactMap { state.sessions[$0] })
+            (only ?? state.watches[database]?.subscriptions ?? [], numbers.compactMap { state.sessions[$0] })
         }
         let pushes = subscriptions.compactMap { subscription in
             subscription.zonesPushed(ofMoved: zoneNames).map { WirePush(subscription, zoneNames: $0) }

@@ -56,11 +56,15 @@ package enum ZonePageEncoder {
     }
 
     /// The answer to request `id` that a page of a database's feed goes with.
+    ///
+    /// - Parameter lacksSubscription: whether the one is gone that the client relies on.
     package static func message(
-        _ id: UInt64, _ database: DatabasePage, then page: ZonePage, selection: FieldSelection?,
-        seenFrom viewpoint: Viewpoint
+        _ id: UInt64, _ database: DatabasePage, lacksSubscription: Bool = false, then page: ZonePage,
+        selection: FieldSelection?, seenFrom viewpoint: Viewpoint
     ) -> [UInt8] {
-        let answer = WireFetchDatabaseChangesAnswer(database).encoded
+        var head = WireFetchDatabaseChangesAnswer(database)
+        head.subscriptionMissing = lacksSubscription
+        let answer = head.encoded
         return message(page, selection: selection, seenFrom: viewpoint, headLength: answer.count) { writer, length in
             writer.append(field: Field.envelopeID, number: Int64(bitPattern: id))
             writer.beginMessage(

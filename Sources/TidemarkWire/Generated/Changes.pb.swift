@@ -98,6 +98,9 @@ package nonisolated struct WireFetchDatabaseChanges: Sendable {
   /// it has.
   package var follows: Bool = false
 
+  /// The database subscription that the client relies on to be pushed; empty: none.
+  package var subscriptionID: String = String()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -130,6 +133,9 @@ package nonisolated struct WireFetchDatabaseChangesAnswer: Sendable {
   package var hasThen: Bool {self._then != nil}
   /// Clears the value of `then`. Subsequent reads from it will return its default value.
   package mutating func clearThen() {self._then = nil}
+
+  /// The user has no database subscription of that `subscription_id` any more: the client makes it anew, or is not pushed.
+  package var subscriptionMissing: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -285,7 +291,7 @@ nonisolated extension WireZoneEndReason: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireFetchDatabaseChanges: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FetchDatabaseChanges"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}token\0\u{1}limit\0\u{3}with_ends\0\u{1}then\0\u{1}follows\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}token\0\u{1}limit\0\u{3}with_ends\0\u{1}then\0\u{1}follows\0\u{4}\u{4}subscription_id\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -299,6 +305,7 @@ nonisolated extension WireFetchDatabaseChanges: SwiftProtobuf.Message, SwiftProt
       case 4: try { try decoder.decodeSingularBoolField(value: &self.withEnds) }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._then) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.follows) }()
+      case 10: try { try decoder.decodeSingularStringField(value: &self.subscriptionID) }()
       default: break
       }
     }
@@ -327,6 +334,9 @@ nonisolated extension WireFetchDatabaseChanges: SwiftProtobuf.Message, SwiftProt
     if self.follows != false {
       try visitor.visitSingularBoolField(value: self.follows, fieldNumber: 6)
     }
+    if !self.subscriptionID.isEmpty {
+      try visitor.visitSingularStringField(value: self.subscriptionID, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -337,6 +347,7 @@ nonisolated extension WireFetchDatabaseChanges: SwiftProtobuf.Message, SwiftProt
     if lhs.withEnds != rhs.withEnds {return false}
     if lhs._then != rhs._then {return false}
     if lhs.follows != rhs.follows {return false}
+    if lhs.subscriptionID != rhs.subscriptionID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -344,7 +355,7 @@ nonisolated extension WireFetchDatabaseChanges: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireFetchDatabaseChangesAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FetchDatabaseChangesAnswer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}ended\0\u{1}changed\0\u{1}token\0\u{3}more_coming\0\u{1}then\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}ended\0\u{1}changed\0\u{1}token\0\u{3}more_coming\0\u{1}then\0\u{4}\u{5}subscription_missing\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -357,6 +368,7 @@ nonisolated extension WireFetchDatabaseChangesAnswer: SwiftProtobuf.Message, Swi
       case 3: try { try decoder.decodeSingularBytesField(value: &self.token) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.moreComing) }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._then) }()
+      case 10: try { try decoder.decodeSingularBoolField(value: &self.subscriptionMissing) }()
       default: break
       }
     }
@@ -382,6 +394,9 @@ nonisolated extension WireFetchDatabaseChangesAnswer: SwiftProtobuf.Message, Swi
     try { if let v = self._then {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     } }()
+    if self.subscriptionMissing != false {
+      try visitor.visitSingularBoolField(value: self.subscriptionMissing, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -391,6 +406,7 @@ nonisolated extension WireFetchDatabaseChangesAnswer: SwiftProtobuf.Message, Swi
     if lhs.token != rhs.token {return false}
     if lhs.moreComing != rhs.moreComing {return false}
     if lhs._then != rhs._then {return false}
+    if lhs.subscriptionMissing != rhs.subscriptionMissing {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

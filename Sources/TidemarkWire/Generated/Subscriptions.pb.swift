@@ -315,35 +315,47 @@ package nonisolated struct WireSubscriptionResult: Sendable {
 }
 
 /// Something changed: fetch. A hint that may be lost, never the truth.
-package nonisolated struct WirePush: Sendable {
+package nonisolated struct WirePush: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var subscriptionID: String = String()
+  package var subscriptionID: String {
+    get {_storage._subscriptionID}
+    set {_uniqueStorage()._subscriptionID = newValue}
+  }
 
-  package var database: WireDatabaseScope = .unspecified
+  package var database: WireDatabaseScope {
+    get {_storage._database}
+    set {_uniqueStorage()._database = newValue}
+  }
 
-  package var kind: WireSubscriptionKind = .unspecified
+  package var kind: WireSubscriptionKind {
+    get {_storage._kind}
+    set {_uniqueStorage()._kind = newValue}
+  }
 
   /// The zones that moved, where the server knows them; a fetch of the database's changes names them all.
-  package var zones: [WireZoneID] = []
+  package var zones: [WireZoneID] {
+    get {_storage._zones}
+    set {_uniqueStorage()._zones = newValue}
+  }
 
   /// What moved, where the server believes that the client has read all before it.
   package var changes: WirePushedChanges {
-    get {_changes ?? WirePushedChanges()}
-    set {_changes = newValue}
+    get {_storage._changes ?? WirePushedChanges()}
+    set {_uniqueStorage()._changes = newValue}
   }
   /// Returns true if `changes` has been explicitly set.
-  package var hasChanges: Bool {self._changes != nil}
+  package var hasChanges: Bool {_storage._changes != nil}
   /// Clears the value of `changes`. Subsequent reads from it will return its default value.
-  package mutating func clearChanges() {self._changes = nil}
+  package mutating func clearChanges() {_uniqueStorage()._changes = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _changes: WirePushedChanges? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// The answer to a FetchDatabaseChanges with these tokens, as it would have been when the push was made. A client that has others
@@ -859,51 +871,95 @@ nonisolated extension WirePush: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
   package static let protoMessageName: String = _protobuf_package + ".Push"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}subscription_id\0\u{1}database\0\u{1}kind\0\u{1}zones\0\u{1}changes\0")
 
+  fileprivate class _StorageClass {
+    var _subscriptionID: String = String()
+    var _database: WireDatabaseScope = .unspecified
+    var _kind: WireSubscriptionKind = .unspecified
+    var _zones: [WireZoneID] = []
+    var _changes: WirePushedChanges? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _subscriptionID = source._subscriptionID
+      _database = source._database
+      _kind = source._kind
+      _zones = source._zones
+      _changes = source._changes
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.subscriptionID) }()
-      case 2: try { try decoder.decodeSingularEnumField(value: &self.database) }()
-      case 3: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
-      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.zones) }()
-      case 5: try { try decoder.decodeSingularMessageField(value: &self._changes) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._subscriptionID) }()
+        case 2: try { try decoder.decodeSingularEnumField(value: &_storage._database) }()
+        case 3: try { try decoder.decodeSingularEnumField(value: &_storage._kind) }()
+        case 4: try { try decoder.decodeRepeatedMessageField(value: &_storage._zones) }()
+        case 5: try { try decoder.decodeSingularMessageField(value: &_storage._changes) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.subscriptionID.isEmpty {
-      try visitor.visitSingularStringField(value: self.subscriptionID, fieldNumber: 1)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._subscriptionID.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._subscriptionID, fieldNumber: 1)
+      }
+      if _storage._database != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._database, fieldNumber: 2)
+      }
+      if _storage._kind != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._kind, fieldNumber: 3)
+      }
+      if !_storage._zones.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._zones, fieldNumber: 4)
+      }
+      try { if let v = _storage._changes {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      } }()
     }
-    if self.database != .unspecified {
-      try visitor.visitSingularEnumField(value: self.database, fieldNumber: 2)
-    }
-    if self.kind != .unspecified {
-      try visitor.visitSingularEnumField(value: self.kind, fieldNumber: 3)
-    }
-    if !self.zones.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.zones, fieldNumber: 4)
-    }
-    try { if let v = self._changes {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WirePush, rhs: WirePush) -> Bool {
-    if lhs.subscriptionID != rhs.subscriptionID {return false}
-    if lhs.database != rhs.database {return false}
-    if lhs.kind != rhs.kind {return false}
-    if lhs.zones != rhs.zones {return false}
-    if lhs._changes != rhs._changes {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._subscriptionID != rhs_storage._subscriptionID {return false}
+        if _storage._database != rhs_storage._database {return false}
+        if _storage._kind != rhs_storage._kind {return false}
+        if _storage._zones != rhs_storage._zones {return false}
+        if _storage._changes != rhs_storage._changes {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -267,6 +267,40 @@ extension EngineConformanceTests {
             ])
     }
 
+    @Test func `R-507: when a device deletes all subscriptions, engines make theirs again and miss nothing`()
+        async throws
+    {
+        let seen = try await Both.clouds { cloud in
+            let (_, connected) = try await Self.app(cloud, automatically: true)
+            let (phone, away) = try await Self.app(cloud, automatically: true)
+            let other = try await cloud.device(of: "alice").database
+            try await Self.makeZone(connected, cloud)
+            func deleteAll() async throws {
+                let ids = try await other.allSubscriptions().map(\.subscriptionID)
+                _ = try await other.modifySubscriptions(saving: [], deleting: ids)
+            }
+            let before = cloud.elapsed
+            try await deleteAll()
+            try await cloud.run(until: "it is there again") { try await !other.allSubscriptions().isEmpty }
+            try await other.save(Both.note("n", ["text": "one"]))
+            try await cloud.run(until: "both are told") {
+                connected.texts == ["n": "one"] && away.texts == ["n": "one"]
+            }
+            // Also when the only engine there is was away.
+            phone.goOffline()
+            connected.quit()
+            try await deleteAll()
+            try await other.save(Both.note("n", ["text": "two"]))
+            phone.goOnline()
+            try await cloud.run(until: "it is there again") { try await !other.allSubscriptions().isEmpty }
+            try await other.save(Both.note("n", ["text": "three"]))
+            try await cloud.run(until: "it is told") { away.texts == ["n": "three"] }
+            #expect(cloud.elapsed - before < .seconds(60), "no periodic fetch was needed")
+            return try await other.allSubscriptions().map(\.subscriptionID)
+        }
+        #expect(seen == ["tidemark-sync-engine"])
+    }
+
     @Test func `R-519, R-582: a batch that is atomic by zone, with a conflict in it`() async throws {
         let seen = try await Both.clouds { cloud in
             let app = Device(try await cloud.device(of: "alice").container, automatically: false, isAtomic: true)

@@ -157,6 +157,31 @@ import Testing
         #expect(harness.machine.snapshot.subscriptionID == "found")
     }
 
+    @Test(arguments: [nil, "mine"])
+    func `R-507: a subscription that is gone at the server is looked for again, at once and once`(wanted: String?) {
+        let first = MachineHarness(automatic: true, subscriptionID: wanted)
+        first.advance(by: .seconds(1))
+        let harness = MachineHarness(snapshot: first.machine.snapshot, automatic: true, subscriptionID: wanted)
+        harness.advance(by: .seconds(1))
+        let id = wanted ?? "found"
+        #expect(harness.machine.snapshot.subscriptionID == id)
+        // The answer may come late: of one that has been found meanwhile it says nothing.
+        for (missing, count) in [("other", 0), (id, 1)] {
+            harness.log = []
+            var isMissing = true
+            harness.respond = { request in
+                guard request.isFeed, isMissing, case .success(.databasePage(var page)) = harness.server.answer(request)
+                else { return nil }
+                isMissing = false
+                page.missingSubscriptionID = missing
+                return .success(.databasePage(page))
+            }
+            harness.advance(by: .seconds(1_000))
+            #expect(harness.log.count { $0 == "→ subscription(\(wanted ?? "any"))" } == count, "\(missing)")
+            #expect(harness.machine.snapshot.subscriptionID == id)
+        }
+    }
+
     @Test func `R-375, R-553: without retry-after a failed fetch comes again after 1, 2, 4, 8 … s, at most 300`() {
         let harness = idle()
         var times: [Duration] = []

@@ -13,10 +13,11 @@ extension CloudDatabase {
         try await databaseChanges(since: token, limit: limit, withEnds: withEnds, then: nil, follows: false).page
     }
 
-    /// As above, and if the server likes, the answer to a request for a page of a zone's feed, which is not older.
+    /// As above, and if the server likes, the answer to a request for a page of a zone's feed, which is not older; and whether
+    /// a database subscription is gone.
     func databaseChanges(
         since token: CKServerChangeToken?, limit: Int = 0, withEnds: Bool, then zoneRequest: WireFetchZoneChanges?,
-        follows: Bool
+        follows: Bool, relyingOn subscriptionID: CKSubscription.ID? = nil
     ) async throws(CKError) -> (page: SyncEngineDatabasePage, zoneAnswer: WireFetchZoneChangesAnswer?) {
         var request = WireFetchDatabaseChanges()
         request.database = wireScope
@@ -25,11 +26,14 @@ extension CloudDatabase {
         request.withEnds = withEnds && token == nil
         if let zoneRequest { request.then = zoneRequest }
         request.follows = follows
+        if let subscriptionID { request.subscriptionID = subscriptionID }
         guard
             case .fetchDatabaseChanges(let answer) =
                 try await self.request({ [request] _ in .fetchDatabaseChanges(request) }).answer
         else { throw Self.wrongAnswer }
-        return (SyncEngineDatabasePage(answer), answer.hasThen ? answer.then : nil)
+        var page = SyncEngineDatabasePage(answer)
+        if answer.subscriptionMissing { page.missingSubscriptionID = subscriptionID }
+        return (page, answer.hasThen ? answer.then : nil)
     }
 
     /// One page of a zone's feed, in the feed's order.
