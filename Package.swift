@@ -239,7 +239,7 @@ let package = Package(
                 "TidemarkServer", "TidemarkSessions", "TidemarkService", "TidemarkStore", "TidemarkTransport",
                 "TidemarkWire", "TidemarkTranslation", "TidemarkDomain", "TidemarkFields", "TidemarkLocalPostgres",
                 "TidemarkSockets", "TidemarkScheduling", "TidemarkTLS", "TidemarkWebSocket", "TidemarkBytes",
-                "TidemarkCrypto", "TidemarkTestKit", "TidemarkPostgres", protobuf,
+                "TidemarkCrypto", "TidemarkTestKit", "TidemarkPostgres", "TidemarkTelemetry", protobuf,
             ]),
         .executableTarget(
             name: "JournalHost", dependencies: ["TidemarkKit"], path: "Tests/JournalHost", swiftSettings: settings),

@@ -17,6 +17,7 @@ enum AnswerEnvelope {
                 guard let (field, value) = reader.next() else { return nil }
                 switch (field, value) {
                 case (1, .number(let id)): envelope.id = id
+                case (61, .number(let count)): envelope.pushesSent = count
                 case (_, .content(let bytes)):
                     guard envelope.answer == nil, let answer = answer(field, bytes) else { return nil }
                     envelope.answer = answer

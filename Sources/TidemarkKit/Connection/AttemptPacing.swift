@@ -11,6 +11,12 @@ final class AttemptPacing: Sendable {
     /// Attempts that may follow each other at once.
     static let burst = 10
 
+    private let burst: Int
+
+    init(burst: Int = AttemptPacing.burst) {
+        self.burst = burst
+    }
+
     /// Until when the attempts so far are paid for, on the scheduler's clock.
     private let paidUntil = Mutex<Duration>(.zero)
 
@@ -19,7 +25,7 @@ final class AttemptPacing: Sendable {
     /// - Returns: nil if it may begin now; else when to ask again, since others may have taken that leave by then.
     func wait(at now: Duration) -> Duration? {
         paidUntil.withLock { paidUntil in
-            let ahead = ConnectionMachine.attemptSpacing * (Self.burst - 1)
+            let ahead = ConnectionMachine.attemptSpacing * (burst - 1)
             let wait = paidUntil - ahead - now
             guard wait <= .zero else { return wait }
             paidUntil = max(paidUntil, now) + ConnectionMachine.attemptSpacing

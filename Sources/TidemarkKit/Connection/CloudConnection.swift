@@ -323,7 +323,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
                 case .connected: onStanding(false)
                 case .refused(.notAuthenticated): onStanding(true)
                 case .warned(let text): onWarning(text)
-                case .refused, .disconnected, .push, .deviceReplaced: break
+                case .refused, .disconnected, .push, .deviceReplaced, .pushesLost: break
                 }
                 for observer in observers { tell(observer, notification) }
             }
@@ -338,6 +338,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         case .push(let push): observer.pushed(push)
         case .deviceReplaced(let device): observer.deviceReplaced(by: device)
         case .warned: break
+        case .pushesLost: observer.missedPushes()
         }
     }
 }
@@ -354,4 +355,6 @@ package protocol CloudConnectionObserver: AnyObject, Sendable {
     ///
     /// - Parameter device: 16 bytes.
     func deviceReplaced(by device: [UInt8])
+    /// Pushes did not arrive: anything may have changed.
+    func missedPushes()
 }

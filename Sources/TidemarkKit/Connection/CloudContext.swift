@@ -22,7 +22,7 @@ package final class CloudContext: Sendable {
     let enginesAtWork: (@Sendable (_ begins: Bool) -> Void)?
     private let transport: any CloudTransport
     /// Of all connections.
-    private let pacing = AttemptPacing()
+    private let pacing: AttemptPacing
     private let environment: TidemarkConfiguration.Environment
     private let staging: AssetStaging
     private let keyStore: any KeyStore
@@ -75,8 +75,9 @@ package final class CloudContext: Sendable {
         engineScheduler: any Scheduler = GlobalScheduler(), enginesAtWork: (@Sendable (_ begins: Bool) -> Void)? = nil,
         environment: TidemarkConfiguration.Environment = .development, staging: AssetStaging = .standard,
         keyStore: any KeyStore = KeyFile.standard, requiresEndToEnd: Bool = false, fault: String? = nil,
-        credentials: CredentialFile? = nil
+        credentials: CredentialFile? = nil, attemptsAtOnce: Int? = nil
     ) {
+        pacing = AttemptPacing(burst: attemptsAtOnce ?? AttemptPacing.burst)
         self.containerIdentifier = containerIdentifier
         self.transport = transport
         self.scheduler = scheduler

@@ -60,6 +60,8 @@ struct ConnectionMachine {
         case deviceReplaced([UInt8])
         /// What the server wants somebody to know.
         case warned(String)
+        /// Pushes were sent that did not arrive.
+        case pushesLost
     }
 
     /// Why there is no answer.
@@ -125,6 +127,7 @@ struct ConnectionMachine {
     /// How many channels have come to an end.
     private(set) var cutCount = 0
     private var inFlightMax = 64
+    private var pushes = PushTally()
     private var keepsConnection = false
     /// When the wait after a failed attempt is over: on the clock that gets there first.
     private var waitEnd: Moment?
@@ -135,6 +138,7 @@ struct ConnectionMachine {
 
     init(hello: WireHello) {
         self.hello = hello
+        self.hello.countsPushes = true
     }
 
     /// A request may try again at once if the last attempt is this long ago.
@@ -266,6 +270,7 @@ struct ConnectionMachine {
     mutating func opened() -> [Action] {
         guard state == .connecting else { return [] }
         state = .greeting
+        pushes = PushTally()
         var envelope = WireClientEnvelope()
         envelope.id = nextID
         nextID += 1
@@ -281,13 +286,17 @@ struct ConnectionMachine {
         case (.greeting, .failure(let failure)):
             return refused(failure)
         case (_, .push(let push)):
-            return [.notify(.push(push))]
+            return (pushes.pushed(envelope.pushesSent) ? [.notify(.pushesLost)] : []) + [.notify(.push(push))]
         default:
+            let lost: [Action] = pushes.told(of: envelope.pushesSent) ? [.notify(.pushesLost)] : []
+            if envelope.id == 0, envelope.answer == nil {
+                return lost + (state == .open ? [.send(pushes.acknowledgement())] : [])
+            }
             if case .failure(let failure) = envelope.answer {
                 noteThrottling(failure, now: now)
-                if isLifeShared(failure, envelope.id) { return endLife() }
+                if isLifeShared(failure, envelope.id) { return lost + endLife() }
             }
-            return finish(envelope.id, .success(envelope)) + sendWaiting(now: now)
+            return lost + finish(envelope.id, .success(envelope)) + sendWaiting(now: now)
         }
     }
 
@@ -487,7 +496,7 @@ struct ConnectionMachine {
                 continue
             }
             inFlight += 1
-            actions.append(.send(bytes))
+            actions.append(.send(requests[id]?.isPart == true ? bytes : pushes.acknowledging(with: bytes)))
         }
         if isHeldBack, let silence, now.monotonic >= lookDue { actions.append(look(after: silence, now: now)) }
         return actions

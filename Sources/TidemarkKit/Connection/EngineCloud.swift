@@ -289,6 +289,15 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         state.withLock { $0.observer }?.cloudDidReplaceDevice(by: device)
     }
 
+    func missedPushes() {
+        let observer = state.withLock { state in
+            state.gapCount += 1
+            state.pushed = nil
+            return state.observer
+        }
+        observer?.cloudDidReceivePush(zoneIDs: [])
+    }
+
     // MARK: CredentialObserver
 
     func credentialChanged() {

@@ -14,6 +14,8 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
         let handler: Handler
         /// In the order in which they came.
         var waiting: [NotificationPayload] = []
+        /// The last one of each subscription on this connection.
+        var last: [NotificationPayload] = []
         var isDelivering = false
     }
 
@@ -27,7 +29,10 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
 
     // MARK: CloudConnectionObserver
 
-    func connected(userRecordName: String) {}
+    /// Servers tell of each subscription when a device has connected.
+    func connected(userRecordName: String) {
+        state.withLock { $0.last = [] }
+    }
 
     func disconnected() {}
 
@@ -37,13 +42,29 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
     func refused(_ code: CKError.Code) {}
 
     func pushed(_ push: WirePush) {
-        guard let context, var payload = NotificationPayload(push) else { return }
-        payload.containerIdentifier = context.containerIdentifier
-        payload.notificationID = UUID().uuidString
-        payload.subscriptionOwner = context.connection.userRecordName
-        let starts = state.withLock { [payload] state in
-            state.waiting.removeAll { $0.subscriptionID == payload.subscriptionID && $0.scope == payload.scope }
-            state.waiting.append(payload)
+        guard let payload = NotificationPayload(push) else { return }
+        state.withLock { state in
+            state.last.removeAll(where: payload.isOfSameSubscription)
+            state.last.append(payload)
+        }
+        bring([payload])
+    }
+
+    /// Nobody knows what they told: each subscription may have fired.
+    func missedPushes() {
+        bring(state.withLock { $0.last })
+    }
+
+    private func bring(_ payloads: [NotificationPayload]) {
+        guard let context, !payloads.isEmpty else { return }
+        let starts = state.withLock { state in
+            for var payload in payloads {
+                payload.containerIdentifier = context.containerIdentifier
+                payload.notificationID = UUID().uuidString
+                payload.subscriptionOwner = context.connection.userRecordName
+                state.waiting.removeAll(where: payload.isOfSameSubscription)
+                state.waiting.append(payload)
+            }
             defer { state.isDelivering = true }
             return !state.isDelivering
         }
@@ -74,14 +95,14 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
 
     /// What concerned somebody else is not told.
     func credentialChanged() {
-        state.withLock { $0.waiting = [] }
+        state.withLock { ($0.waiting, $0.last) = ([], []) }
         guard let context, context.hasCredential else { return }
         context.connection.observe(self)
     }
 
     /// Nobody wants to hear of anything any more.
     func stop() {
-        state.withLock { $0.waiting = [] }
+        state.withLock { ($0.waiting, $0.last) = ([], []) }
         context?.connection.stopObserving(self)
     }
 }
@@ -102,5 +123,9 @@ extension NotificationPayload {
             return nil
         }
         subscriptionID = push.subscriptionID
+    }
+
+    fileprivate func isOfSameSubscription(_ other: NotificationPayload) -> Bool {
+        other.subscriptionID == subscriptionID && other.scope == scope
     }
 }

@@ -16,6 +16,8 @@ final class PushCenter: Sendable {
         var watches: [DatabaseID: DatabaseWatch] = [:]
         var sessions: [UInt64: Session] = [:]
         var isSweeping = false
+        /// Whether it is looked soon who is to be reminded.
+        var isReminding = false
     }
 
     private let service: CloudService
@@ -224,6 +226,27 @@ final class PushCenter: Sendable {
             // Among notices a lost one cannot be seen; who is not led asks at each push anyway.
             return swept + (watch.wasNoticed ? everyone.filter { state.sessions[$0]?.isLed ?? false } : [])
         }
+    }
+
+    // MARK: Reminders
+
+    /// Something was pushed that is to be acknowledged.
+    func remindLater() {
+        let starts = state.withLock { state in
+            defer { state.isReminding = true }
+            return !state.isReminding
+        }
+        guard starts else { return }
+        _ = scheduler.schedule(after: settings.pushPatience / 2) { [weak self] in self?.remind() }
+    }
+
+    private func remind() {
+        let sessions = state.withLock { state in
+            state.isReminding = false
+            return state.sessions.values.sorted { $0.number < $1.number }
+        }
+        // All of them.
+        if sessions.reduce(false, { $1.remind() || $0 }) { remindLater() }
     }
 
     // MARK: Sending

@@ -20,6 +20,8 @@ package final class Session: Sendable {
         var slowTimer: ScheduledTimer?
         var expiryTimer: ScheduledTimer?
         var place = FeedPlace()
+        /// Nil: the device does not count pushes.
+        var ledger: PushLedger?
     }
 
     private static let log = Log("sessions")
@@ -45,8 +47,16 @@ package final class Session: Sendable {
     /// A binary message came.
     package func received(_ bytes: [UInt8]) {
         let message = try? ClientMessage(bytes)
-        if let message { log(message) }
+        if let message {
+            log(message)
+            if message.pushesHeard > 0 { noteHeard(message.pushesHeard) }
+        }
         perform(decide { $0.received(message, byteCount: bytes.count) })
+    }
+
+    private func noteHeard(_ count: UInt64) {
+        let now = hub.scheduler.now
+        state.withLock { $0.ledger?.heard(count, at: now) }
     }
 
     /// What is asked for, and for what of the app's.
@@ -69,6 +79,11 @@ package final class Session: Sendable {
 
     /// The connection is gone.
     package func closed() {
+        let now = hub.scheduler.now
+        let unacknowledged = state.withLock { state in
+            state.ledger?.end(at: now, after: hub.settings.pushPatience) ?? 0
+        }
+        countUnacknowledged(unacknowledged)
         let timers = state.withLock { state in
             state.machine.closed()
             state.peer = nil
@@ -96,7 +111,45 @@ package final class Session: Sendable {
 
     /// Sends what many get.
     func push(_ message: SharedMessage) {
-        send { $0.send(message) }
+        guard let number = numberOfNextPush() else { return send { $0.send(message) } }
+        push(message.bytes, number)
+    }
+
+    private func push(_ message: consuming [UInt8], _ number: UInt64) {
+        PushCount.append(number, to: &message)
+        let numbered = message
+        send { $0.send(numbered) }
+        hub.pushes.remindLater()
+    }
+
+    /// Nil: the device does not count them.
+    private func numberOfNextPush() -> UInt64? {
+        let now = hub.scheduler.now
+        return state.withLock { $0.peer == nil ? nil : $0.ledger?.push(at: now) }
+    }
+
+    /// Reminds the device of pushes that it has not acknowledged, if it has had time.
+    ///
+    /// - Returns: whether something is owed.
+    func remind() -> Bool {
+        let (now, patience) = (hub.scheduler.now, hub.settings.pushPatience)
+        let (owed, unacknowledged) = state.withLock { state in
+            let unacknowledged = state.ledger?.remind(at: now, after: patience)
+            return (state.peer == nil ? nil : state.ledger?.owed, unacknowledged)
+        }
+        guard let owed else { return false }
+        guard let unacknowledged else { return true }
+        countUnacknowledged(unacknowledged)
+        var reminder: [UInt8] = []
+        PushCount.append(owed, to: &reminder)
+        send { [reminder] in $0.send(reminder) }
+        return true
+    }
+
+    private func countUnacknowledged(_ count: Int) {
+        guard count > 0 else { return }
+        SessionMetrics.unacknowledgedPushes.increment(by: count)
+        Self.log.info("pushes were not acknowledged", ["session": "\(number)", "count": "\(count)"])
     }
 
     /// What the device was answered of its feeds.
@@ -121,7 +174,8 @@ package final class Session: Sendable {
         guard let viewpoint = try? member?.viewpoint() else { return }
         let message = ZonePageEncoder.push(
             push, pages.database, then: pages.zone, after: (pages.databaseToken, pages.zoneToken), seenFrom: viewpoint)
-        send { $0.send(message) }
+        guard let number = numberOfNextPush() else { return send { $0.send(message) } }
+        self.push(consume message, number)
     }
 
     func end(_ why: SessionClose) {
@@ -186,7 +240,9 @@ extension Session {
     private func greet(_ id: UInt64, _ hello: WireHello) {
         hub.scheduler.run { [self] in
             switch await hub.authentication.answer(hello) {
-            case .welcome(let member, let answer): open(id, member, answer)
+            case .welcome(let member, let answer):
+                if hello.countsPushes { state.withLock { $0.ledger = PushLedger() } }
+                open(id, member, answer)
             case .refused(let refusal, let why):
                 send { $0.send(ServerMessage.failure(id, refusal)) }
                 end(why)
@@ -235,10 +291,17 @@ extension Session {
         }
         hub.scheduler.run { [self] in
             let context = RequestContext(message: message, session: self, member: member)
-            let answer = await hub.router.answer(context)
+            let answer = counting(await hub.router.answer(context))
             send { $0.send(answer) }
             perform(decide { $0.finished(message.id) })
         }
+    }
+
+    /// The answer, which says how many pushes came before it if the device may not know that.
+    private func counting(_ answer: consuming [UInt8]) -> [UInt8] {
+        guard let owed = state.withLock({ $0.ledger?.owed }), PushCount.fits(answer) else { return answer }
+        PushCount.append(owed, to: &answer)
+        return answer
     }
 
     /// Cuts the connection when its credential expires, whatever it does.

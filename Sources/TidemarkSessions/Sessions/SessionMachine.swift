@@ -74,6 +74,7 @@ struct SessionMachine {
         case .open:
             return receivedWhileOpen(message, byteCount)
         case .ending:
+            guard message.id != 0 else { return [] }
             return [.refuse(message.id, Refusal(.storeUnavailable, "The server stops: connect again."))]
         case .closed:
             return []
@@ -144,6 +145,8 @@ struct SessionMachine {
     // MARK: While open
 
     private mutating func receivedWhileOpen(_ message: ClientMessage, _ byteCount: Int) -> [Action] {
+        // Only an acknowledgement has none.
+        guard message.id != 0 else { return [] }
         guard let request = message.request else {
             return [.refuse(message.id, Refusal(.requestInvalid, "This server does not know that request."))]
         }

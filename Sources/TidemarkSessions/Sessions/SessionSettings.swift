@@ -39,6 +39,8 @@ package struct SessionSettings: Sendable {
 
     /// How often the databases of connected devices are compared with the store, so that lost hints are repaired (I-4).
     package var sweepInterval: Duration = .seconds(10)
+    /// How long a device may leave a push unacknowledged before it is reminded. It is looked at twice in that time.
+    package var pushPatience: Duration = .seconds(10)
     /// How long notices to other servers are gathered before they are posted together.
     package var noticeDelay: Duration = .milliseconds(2)
     /// How often it is asked whether the credentials of open connections are still valid.

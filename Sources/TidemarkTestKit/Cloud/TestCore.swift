@@ -89,7 +89,9 @@ final class TestCore: Sendable {
     func makeContext(over line: DeviceLine, token: String) -> CloudContext {
         let context = CloudContext(
             containerIdentifier: container.identifier, token: token, transport: line, scheduler: loop,
-            engineScheduler: loop, enginesAtWork: loop.engineIsAtWork, keyStore: MemoryKeyStore())
+            engineScheduler: loop, enginesAtWork: loop.engineIsAtWork, keyStore: MemoryKeyStore(),
+            // Time stands still: a test may cut connections as often as it likes.
+            attemptsAtOnce: 1_000_000)
         state.withLock { state in
             state.contexts.removeAll { $0.object == nil }
             state.contexts.append(WeakContext(object: context))

@@ -11,7 +11,7 @@ public final class TestDevice: Sendable {
     /// the server, but shares this one's network.
     public let container: CKContainer
     private let core: TestCore
-    private let line: DeviceLine
+    package let line: DeviceLine
 
     init(_ name: String, token: String, in core: TestCore) {
         self.name = name

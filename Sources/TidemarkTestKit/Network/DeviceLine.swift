@@ -15,6 +15,10 @@ package final class DeviceLine: CloudTransport {
         /// Whether the answer to the next change is to get lost.
         var losesAnswer = false
         var lostAnswerCount = 0
+        /// Of each push, whether it is to get lost.
+        var losesPush: (@Sendable () -> Bool)?
+        /// Of each message that arrives.
+        var hears: (@Sendable () -> Void)?
         /// On the clock of `timers`.
         var throttleEnd: Duration?
     }
@@ -58,6 +62,15 @@ package final class DeviceLine: CloudTransport {
     /// How many answers got lost.
     package var lostAnswerCount: Int { state.withLock { $0.lostAnswerCount } }
 
+    /// From now on pushes get lost, all else arrives.
+    ///
+    /// - Parameters:
+    ///   - isLost: asked of each push.
+    ///   - hears: told of each message that arrives.
+    package func losePushes(_ isLost: @escaping @Sendable () -> Bool, hearing hears: @escaping @Sendable () -> Void) {
+        state.withLock { ($0.losesPush, $0.hears) = (isLost, hears) }
+    }
+
     /// For so long no request is answered but by `requestRateLimited`.
     package func throttle(for duration: Duration) {
         let end = timers.now + duration
@@ -96,6 +109,15 @@ package final class DeviceLine: CloudTransport {
             let device = DeviceID(bytes: Array(hello.device))
         else { return }
         throttles.add(device, of: self)
+    }
+
+    /// Whether the message is a push that is to get lost.
+    fileprivate func losesPush(_ message: [UInt8]) -> Bool {
+        let (losesPush, hears) = state.withLock { ($0.losesPush, $0.hears) }
+        guard let losesPush, let hears else { return false }
+        if case .push? = (try? WireServerEnvelope(serializedBytes: message))?.answer, losesPush() { return true }
+        hears()
+        return false
     }
 
     /// Whether the message is to get lost, and its connection with it.
@@ -181,6 +203,7 @@ private final class LineChannel: CloudChannel, CloudChannelObserver {
 
     func channelReceived(_ channel: any CloudChannel, _ message: [UInt8]) {
         if line.loses(message) { return cut() }
+        if line.losesPush(message) { return }
         state.withLock { $0.isCut ? nil : $0.observer }?.channelReceived(self, message)
     }
 

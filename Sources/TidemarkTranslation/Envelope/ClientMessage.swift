@@ -6,7 +6,7 @@ package import TidemarkWire
 
 /// One message from a client, read but not yet understood. It goes through many hands: a class, so that none copies it.
 package final class ClientMessage: Sendable {
-    /// Never 0.
+    /// 0 only of a message that says nothing but ``pushesHeard``.
     package let id: UInt64
     /// Nil: a request that this version does not know.
     package let request: WireClientEnvelope.OneOf_Request?
@@ -14,6 +14,8 @@ package final class ClientMessage: Sendable {
     package let modifications: RecordModifications?
     /// Nil unless the app made one.
     package let operationGroup: WireOperationGroup?
+    /// The number of the last push that the client heard; 0: not said.
+    package let pushesHeard: UInt64
     /// The content of a chunk, where it lies in the message; nil if there is none, or it is small and in the request.
     package let content: ArraySlice<UInt8>?
 
@@ -23,7 +25,7 @@ package final class ClientMessage: Sendable {
         var envelope = WireClientEnvelope()
         do {
             if let save = SaveEnvelope.request(bytes) {
-                envelope.id = save.id
+                (envelope.id, envelope.pushesHeard) = (save.id, save.pushesHeard)
                 envelope.request = .modifyRecords(WireModifyRecords())
                 if let group = save.operationGroup { envelope.operationGroup = group }
                 (modifications, content) = (save.modifications, nil)
@@ -42,9 +44,11 @@ package final class ClientMessage: Sendable {
         } catch {
             throw Refusal(.requestInvalid, "The message is no ClientEnvelope.")
         }
-        guard envelope.id != 0 else { throw Refusal(.requestInvalid, "A request's id is not 0.") }
+        let isAcknowledgement = envelope.request == nil && envelope.pushesHeard > 0
+        guard envelope.id != 0 || isAcknowledgement else { throw Refusal(.requestInvalid, "A request's id is not 0.") }
         id = envelope.id
         request = envelope.request
+        pushesHeard = envelope.pushesHeard
         operationGroup = envelope.hasOperationGroup ? envelope.operationGroup : nil
     }
 }

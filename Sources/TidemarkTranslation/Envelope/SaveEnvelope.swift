@@ -11,6 +11,7 @@ struct SaveEnvelope {
     let modifications: RecordModifications
     /// Of an engine's requests and an app's groups.
     let operationGroup: WireOperationGroup?
+    let pushesHeard: UInt64
 
     /// Saves and deletes of records; nil for every other request, and for one that the generated code should judge.
     static func request(_ bytes: [UInt8]) -> SaveEnvelope? {
@@ -18,6 +19,7 @@ struct SaveEnvelope {
             var id: UInt64 = 0
             var modifications: RecordModifications?
             var group: WireOperationGroup?
+            var pushesHeard: UInt64 = 0
             var reader = PlainReader(bytes)
             while !reader.isAtEnd {
                 switch reader.next() {
@@ -28,10 +30,13 @@ struct SaveEnvelope {
                 case (60, .content(let bytes))?:
                     group = operationGroup(bytes)
                     if group == nil { return nil }
+                case (61, .number(let number))?: pushesHeard = number
                 default: return nil
                 }
             }
-            return modifications.map { SaveEnvelope(id: id, modifications: $0, operationGroup: group) }
+            return modifications.map {
+                SaveEnvelope(id: id, modifications: $0, operationGroup: group, pushesHeard: pushesHeard)
+            }
         }
     }
 

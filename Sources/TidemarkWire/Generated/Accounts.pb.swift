@@ -96,6 +96,10 @@ package nonisolated struct WireHello: Sendable {
   /// the same as the device.
   package var life: Data = Data()
 
+  /// Whether the client counts the pushes of this connection and says how many it heard (`pushes_heard` in Envelope.proto). Only
+  /// then are they numbered.
+  package var countsPushes: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -183,7 +187,7 @@ nonisolated extension WireEnvironment: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Hello"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}container\0\u{1}environment\0\u{1}credential\0\u{1}device\0\u{3}client_name\0\u{3}device_name\0\u{1}life\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}container\0\u{1}environment\0\u{1}credential\0\u{1}device\0\u{3}client_name\0\u{3}device_name\0\u{1}life\0\u{4}\u{3}counts_pushes\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -198,6 +202,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case 5: try { try decoder.decodeSingularStringField(value: &self.clientName) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.deviceName) }()
       case 7: try { try decoder.decodeSingularBytesField(value: &self.life) }()
+      case 10: try { try decoder.decodeSingularBoolField(value: &self.countsPushes) }()
       default: break
       }
     }
@@ -225,6 +230,9 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if !self.life.isEmpty {
       try visitor.visitSingularBytesField(value: self.life, fieldNumber: 7)
     }
+    if self.countsPushes != false {
+      try visitor.visitSingularBoolField(value: self.countsPushes, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -236,6 +244,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if lhs.clientName != rhs.clientName {return false}
     if lhs.deviceName != rhs.deviceName {return false}
     if lhs.life != rhs.life {return false}
+    if lhs.countsPushes != rhs.countsPushes {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -39,154 +39,167 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
 }
 
 /// What a client sends.
-package nonisolated struct WireClientEnvelope: Sendable {
+package nonisolated struct WireClientEnvelope: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// Chosen by the client, not 0, unique among its requests under way on this connection.
-  package var id: UInt64 = 0
+  package var id: UInt64 {
+    get {_storage._id}
+    set {_uniqueStorage()._id = newValue}
+  }
 
-  package var request: WireClientEnvelope.OneOf_Request? = nil
+  package var request: OneOf_Request? {
+    get {return _storage._request}
+    set {_uniqueStorage()._request = newValue}
+  }
 
   package var hello: WireHello {
     get {
-      if case .hello(let v)? = request {return v}
+      if case .hello(let v)? = _storage._request {return v}
       return WireHello()
     }
-    set {request = .hello(newValue)}
+    set {_uniqueStorage()._request = .hello(newValue)}
   }
 
   package var modifyRecords: WireModifyRecords {
     get {
-      if case .modifyRecords(let v)? = request {return v}
+      if case .modifyRecords(let v)? = _storage._request {return v}
       return WireModifyRecords()
     }
-    set {request = .modifyRecords(newValue)}
+    set {_uniqueStorage()._request = .modifyRecords(newValue)}
   }
 
   package var fetchRecords: WireFetchRecords {
     get {
-      if case .fetchRecords(let v)? = request {return v}
+      if case .fetchRecords(let v)? = _storage._request {return v}
       return WireFetchRecords()
     }
-    set {request = .fetchRecords(newValue)}
+    set {_uniqueStorage()._request = .fetchRecords(newValue)}
   }
 
   package var modifyZones: WireModifyZones {
     get {
-      if case .modifyZones(let v)? = request {return v}
+      if case .modifyZones(let v)? = _storage._request {return v}
       return WireModifyZones()
     }
-    set {request = .modifyZones(newValue)}
+    set {_uniqueStorage()._request = .modifyZones(newValue)}
   }
 
   package var fetchZones: WireFetchZones {
     get {
-      if case .fetchZones(let v)? = request {return v}
+      if case .fetchZones(let v)? = _storage._request {return v}
       return WireFetchZones()
     }
-    set {request = .fetchZones(newValue)}
+    set {_uniqueStorage()._request = .fetchZones(newValue)}
   }
 
   package var fetchDatabaseChanges: WireFetchDatabaseChanges {
     get {
-      if case .fetchDatabaseChanges(let v)? = request {return v}
+      if case .fetchDatabaseChanges(let v)? = _storage._request {return v}
       return WireFetchDatabaseChanges()
     }
-    set {request = .fetchDatabaseChanges(newValue)}
+    set {_uniqueStorage()._request = .fetchDatabaseChanges(newValue)}
   }
 
   package var fetchZoneChanges: WireFetchZoneChanges {
     get {
-      if case .fetchZoneChanges(let v)? = request {return v}
+      if case .fetchZoneChanges(let v)? = _storage._request {return v}
       return WireFetchZoneChanges()
     }
-    set {request = .fetchZoneChanges(newValue)}
+    set {_uniqueStorage()._request = .fetchZoneChanges(newValue)}
   }
 
   package var modifySubscriptions: WireModifySubscriptions {
     get {
-      if case .modifySubscriptions(let v)? = request {return v}
+      if case .modifySubscriptions(let v)? = _storage._request {return v}
       return WireModifySubscriptions()
     }
-    set {request = .modifySubscriptions(newValue)}
+    set {_uniqueStorage()._request = .modifySubscriptions(newValue)}
   }
 
   package var fetchSubscriptions: WireFetchSubscriptions {
     get {
-      if case .fetchSubscriptions(let v)? = request {return v}
+      if case .fetchSubscriptions(let v)? = _storage._request {return v}
       return WireFetchSubscriptions()
     }
-    set {request = .fetchSubscriptions(newValue)}
+    set {_uniqueStorage()._request = .fetchSubscriptions(newValue)}
   }
 
   package var queryRecords: WireQueryRecords {
     get {
-      if case .queryRecords(let v)? = request {return v}
+      if case .queryRecords(let v)? = _storage._request {return v}
       return WireQueryRecords()
     }
-    set {request = .queryRecords(newValue)}
+    set {_uniqueStorage()._request = .queryRecords(newValue)}
   }
 
   package var prepareAssetUpload: WirePrepareAssetUpload {
     get {
-      if case .prepareAssetUpload(let v)? = request {return v}
+      if case .prepareAssetUpload(let v)? = _storage._request {return v}
       return WirePrepareAssetUpload()
     }
-    set {request = .prepareAssetUpload(newValue)}
+    set {_uniqueStorage()._request = .prepareAssetUpload(newValue)}
   }
 
   package var uploadAssetChunk: WireUploadAssetChunk {
     get {
-      if case .uploadAssetChunk(let v)? = request {return v}
+      if case .uploadAssetChunk(let v)? = _storage._request {return v}
       return WireUploadAssetChunk()
     }
-    set {request = .uploadAssetChunk(newValue)}
+    set {_uniqueStorage()._request = .uploadAssetChunk(newValue)}
   }
 
   package var fetchAssetChunk: WireFetchAssetChunk {
     get {
-      if case .fetchAssetChunk(let v)? = request {return v}
+      if case .fetchAssetChunk(let v)? = _storage._request {return v}
       return WireFetchAssetChunk()
     }
-    set {request = .fetchAssetChunk(newValue)}
+    set {_uniqueStorage()._request = .fetchAssetChunk(newValue)}
   }
 
   package var fetchKeys: WireFetchKeys {
     get {
-      if case .fetchKeys(let v)? = request {return v}
+      if case .fetchKeys(let v)? = _storage._request {return v}
       return WireFetchKeys()
     }
-    set {request = .fetchKeys(newValue)}
+    set {_uniqueStorage()._request = .fetchKeys(newValue)}
   }
 
   package var saveAccountKey: WireSaveAccountKey {
     get {
-      if case .saveAccountKey(let v)? = request {return v}
+      if case .saveAccountKey(let v)? = _storage._request {return v}
       return WireSaveAccountKey()
     }
-    set {request = .saveAccountKey(newValue)}
+    set {_uniqueStorage()._request = .saveAccountKey(newValue)}
   }
 
   package var saveZoneKey: WireSaveZoneKey {
     get {
-      if case .saveZoneKey(let v)? = request {return v}
+      if case .saveZoneKey(let v)? = _storage._request {return v}
       return WireSaveZoneKey()
     }
-    set {request = .saveZoneKey(newValue)}
+    set {_uniqueStorage()._request = .saveZoneKey(newValue)}
   }
 
   /// The group of operations that the request belongs to, if the app made one. It is written to the server's log and
   /// changes nothing.
   package var operationGroup: WireOperationGroup {
-    get {_operationGroup ?? WireOperationGroup()}
-    set {_operationGroup = newValue}
+    get {_storage._operationGroup ?? WireOperationGroup()}
+    set {_uniqueStorage()._operationGroup = newValue}
   }
   /// Returns true if `operationGroup` has been explicitly set.
-  package var hasOperationGroup: Bool {self._operationGroup != nil}
+  package var hasOperationGroup: Bool {_storage._operationGroup != nil}
   /// Clears the value of `operationGroup`. Subsequent reads from it will return its default value.
-  package mutating func clearOperationGroup() {self._operationGroup = nil}
+  package mutating func clearOperationGroup() {_uniqueStorage()._operationGroup = nil}
+
+  /// The number of the last push that the client heard over this connection; 0: not said. With id 0 and no request it is all that
+  /// the message says, and there is no answer: so a client answers a reminder.
+  package var pushesHeard: UInt64 {
+    get {_storage._pushesHeard}
+    set {_uniqueStorage()._pushesHeard = newValue}
+  }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -212,7 +225,7 @@ package nonisolated struct WireClientEnvelope: Sendable {
 
   package init() {}
 
-  fileprivate var _operationGroup: WireOperationGroup? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// Operations that belong together, such as those of one tap of the user's.
@@ -388,6 +401,11 @@ package nonisolated struct WireServerEnvelope: Sendable {
     set {answer = .saveZoneKey(newValue)}
   }
 
+  /// To a client that counts them (`Hello.counts_pushes`): how many pushes were sent over this connection so far. With a push: its
+  /// number, from 1 on. With an answer: only while the last ones are not acknowledged. With id 0 and no answer it is a reminder,
+  /// which the client answers with `pushes_heard`. A client that has heard fewer has missed one, and fetches.
+  package var pushesSent: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Answer: Equatable, Sendable {
@@ -422,314 +440,361 @@ fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
 nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{9}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{1c}operation_group\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{9}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{1c}operation_group\0\u{3}pushes_heard\0")
+
+  fileprivate class _StorageClass {
+    var _id: UInt64 = 0
+    var _request: WireClientEnvelope.OneOf_Request?
+    var _operationGroup: WireOperationGroup? = nil
+    var _pushesHeard: UInt64 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _id = source._id
+      _request = source._request
+      _operationGroup = source._operationGroup
+      _pushesHeard = source._pushesHeard
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.id) }()
-      case 2: try {
-        var v: WireHello?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .hello(let m) = current {v = m}
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt64Field(value: &_storage._id) }()
+        case 2: try {
+          var v: WireHello?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .hello(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .hello(v)
+          }
+        }()
+        case 3: try {
+          var v: WireModifyRecords?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .modifyRecords(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .modifyRecords(v)
+          }
+        }()
+        case 4: try {
+          var v: WireFetchRecords?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .fetchRecords(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .fetchRecords(v)
+          }
+        }()
+        case 5: try {
+          var v: WireModifyZones?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .modifyZones(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .modifyZones(v)
+          }
+        }()
+        case 6: try {
+          var v: WireFetchZones?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .fetchZones(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .fetchZones(v)
+          }
+        }()
+        case 7: try {
+          var v: WireFetchDatabaseChanges?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .fetchDatabaseChanges(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .fetchDatabaseChanges(v)
+          }
+        }()
+        case 8: try {
+          var v: WireFetchZoneChanges?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .fetchZoneChanges(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .fetchZoneChanges(v)
+          }
+        }()
+        case 9: try {
+          var v: WireModifySubscriptions?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .modifySubscriptions(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .modifySubscriptions(v)
+          }
+        }()
+        case 10: try {
+          var v: WireFetchSubscriptions?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .fetchSubscriptions(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .fetchSubscriptions(v)
+          }
+        }()
+        case 11: try {
+          var v: WireQueryRecords?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .queryRecords(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .queryRecords(v)
+          }
+        }()
+        case 20: try {
+          var v: WirePrepareAssetUpload?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .prepareAssetUpload(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .prepareAssetUpload(v)
+          }
+        }()
+        case 21: try {
+          var v: WireUploadAssetChunk?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .uploadAssetChunk(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .uploadAssetChunk(v)
+          }
+        }()
+        case 22: try {
+          var v: WireFetchAssetChunk?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .fetchAssetChunk(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .fetchAssetChunk(v)
+          }
+        }()
+        case 30: try {
+          var v: WireFetchKeys?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .fetchKeys(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .fetchKeys(v)
+          }
+        }()
+        case 31: try {
+          var v: WireSaveAccountKey?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .saveAccountKey(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .saveAccountKey(v)
+          }
+        }()
+        case 32: try {
+          var v: WireSaveZoneKey?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .saveZoneKey(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .saveZoneKey(v)
+          }
+        }()
+        case 60: try { try decoder.decodeSingularMessageField(value: &_storage._operationGroup) }()
+        case 61: try { try decoder.decodeSingularUInt64Field(value: &_storage._pushesHeard) }()
+        default: break
         }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .hello(v)
-        }
-      }()
-      case 3: try {
-        var v: WireModifyRecords?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .modifyRecords(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .modifyRecords(v)
-        }
-      }()
-      case 4: try {
-        var v: WireFetchRecords?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .fetchRecords(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .fetchRecords(v)
-        }
-      }()
-      case 5: try {
-        var v: WireModifyZones?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .modifyZones(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .modifyZones(v)
-        }
-      }()
-      case 6: try {
-        var v: WireFetchZones?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .fetchZones(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .fetchZones(v)
-        }
-      }()
-      case 7: try {
-        var v: WireFetchDatabaseChanges?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .fetchDatabaseChanges(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .fetchDatabaseChanges(v)
-        }
-      }()
-      case 8: try {
-        var v: WireFetchZoneChanges?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .fetchZoneChanges(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .fetchZoneChanges(v)
-        }
-      }()
-      case 9: try {
-        var v: WireModifySubscriptions?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .modifySubscriptions(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .modifySubscriptions(v)
-        }
-      }()
-      case 10: try {
-        var v: WireFetchSubscriptions?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .fetchSubscriptions(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .fetchSubscriptions(v)
-        }
-      }()
-      case 11: try {
-        var v: WireQueryRecords?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .queryRecords(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .queryRecords(v)
-        }
-      }()
-      case 20: try {
-        var v: WirePrepareAssetUpload?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .prepareAssetUpload(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .prepareAssetUpload(v)
-        }
-      }()
-      case 21: try {
-        var v: WireUploadAssetChunk?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .uploadAssetChunk(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .uploadAssetChunk(v)
-        }
-      }()
-      case 22: try {
-        var v: WireFetchAssetChunk?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .fetchAssetChunk(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .fetchAssetChunk(v)
-        }
-      }()
-      case 30: try {
-        var v: WireFetchKeys?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .fetchKeys(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .fetchKeys(v)
-        }
-      }()
-      case 31: try {
-        var v: WireSaveAccountKey?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .saveAccountKey(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .saveAccountKey(v)
-        }
-      }()
-      case 32: try {
-        var v: WireSaveZoneKey?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .saveZoneKey(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .saveZoneKey(v)
-        }
-      }()
-      case 60: try { try decoder.decodeSingularMessageField(value: &self._operationGroup) }()
-      default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.id != 0 {
-      try visitor.visitSingularUInt64Field(value: self.id, fieldNumber: 1)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._id != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._id, fieldNumber: 1)
+      }
+      switch _storage._request {
+      case .hello?: try {
+        guard case .hello(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+      }()
+      case .modifyRecords?: try {
+        guard case .modifyRecords(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      }()
+      case .fetchRecords?: try {
+        guard case .fetchRecords(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+      }()
+      case .modifyZones?: try {
+        guard case .modifyZones(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      }()
+      case .fetchZones?: try {
+        guard case .fetchZones(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+      }()
+      case .fetchDatabaseChanges?: try {
+        guard case .fetchDatabaseChanges(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+      }()
+      case .fetchZoneChanges?: try {
+        guard case .fetchZoneChanges(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+      }()
+      case .modifySubscriptions?: try {
+        guard case .modifySubscriptions(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+      }()
+      case .fetchSubscriptions?: try {
+        guard case .fetchSubscriptions(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+      }()
+      case .queryRecords?: try {
+        guard case .queryRecords(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+      }()
+      case .prepareAssetUpload?: try {
+        guard case .prepareAssetUpload(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+      }()
+      case .uploadAssetChunk?: try {
+        guard case .uploadAssetChunk(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+      }()
+      case .fetchAssetChunk?: try {
+        guard case .fetchAssetChunk(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+      }()
+      case .fetchKeys?: try {
+        guard case .fetchKeys(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
+      }()
+      case .saveAccountKey?: try {
+        guard case .saveAccountKey(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 31)
+      }()
+      case .saveZoneKey?: try {
+        guard case .saveZoneKey(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
+      }()
+      case nil: break
+      }
+      try { if let v = _storage._operationGroup {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
+      } }()
+      if _storage._pushesHeard != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._pushesHeard, fieldNumber: 61)
+      }
     }
-    switch self.request {
-    case .hello?: try {
-      guard case .hello(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-    }()
-    case .modifyRecords?: try {
-      guard case .modifyRecords(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    }()
-    case .fetchRecords?: try {
-      guard case .fetchRecords(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
-    }()
-    case .modifyZones?: try {
-      guard case .modifyZones(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-    }()
-    case .fetchZones?: try {
-      guard case .fetchZones(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
-    }()
-    case .fetchDatabaseChanges?: try {
-      guard case .fetchDatabaseChanges(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
-    }()
-    case .fetchZoneChanges?: try {
-      guard case .fetchZoneChanges(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
-    }()
-    case .modifySubscriptions?: try {
-      guard case .modifySubscriptions(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
-    }()
-    case .fetchSubscriptions?: try {
-      guard case .fetchSubscriptions(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
-    }()
-    case .queryRecords?: try {
-      guard case .queryRecords(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
-    }()
-    case .prepareAssetUpload?: try {
-      guard case .prepareAssetUpload(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
-    }()
-    case .uploadAssetChunk?: try {
-      guard case .uploadAssetChunk(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
-    }()
-    case .fetchAssetChunk?: try {
-      guard case .fetchAssetChunk(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
-    }()
-    case .fetchKeys?: try {
-      guard case .fetchKeys(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
-    }()
-    case .saveAccountKey?: try {
-      guard case .saveAccountKey(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 31)
-    }()
-    case .saveZoneKey?: try {
-      guard case .saveZoneKey(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
-    }()
-    case nil: break
-    }
-    try { if let v = self._operationGroup {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
-    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireClientEnvelope, rhs: WireClientEnvelope) -> Bool {
-    if lhs.id != rhs.id {return false}
-    if lhs.request != rhs.request {return false}
-    if lhs._operationGroup != rhs._operationGroup {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._id != rhs_storage._id {return false}
+        if _storage._request != rhs_storage._request {return false}
+        if _storage._operationGroup != rhs_storage._operationGroup {return false}
+        if _storage._pushesHeard != rhs_storage._pushesHeard {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -772,7 +837,7 @@ nonisolated extension WireOperationGroup: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{2}\u{3}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{2}\u{3}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{1d}pushes_sent\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1015,6 +1080,7 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
           self.answer = .saveZoneKey(v)
         }
       }()
+      case 61: try { try decoder.decodeSingularUInt64Field(value: &self.pushesSent) }()
       default: break
       }
     }
@@ -1103,12 +1169,16 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
     }()
     case nil: break
     }
+    if self.pushesSent != 0 {
+      try visitor.visitSingularUInt64Field(value: self.pushesSent, fieldNumber: 61)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireServerEnvelope, rhs: WireServerEnvelope) -> Bool {
     if lhs.id != rhs.id {return false}
     if lhs.answer != rhs.answer {return false}
+    if lhs.pushesSent != rhs.pushesSent {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

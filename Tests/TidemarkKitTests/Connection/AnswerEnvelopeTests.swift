@@ -103,6 +103,7 @@ import TidemarkWire
             case 2: envelope.fetchZoneChanges = zonePage()
             default: envelope.push = push()
             }
+            envelope.pushesSent = [0, 1, 300].randomElement(using: &dice) ?? 0
             return envelope
         }
     }

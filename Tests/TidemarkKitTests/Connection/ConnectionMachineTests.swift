@@ -108,7 +108,9 @@ import TidemarkWire
         #expect(bench.sent.isEmpty)
         bench.take(bench.machine.opened())
         #expect(bench.sent.count == 1)
-        #expect(bench.sent[0].request == .hello(WireHello()))
+        var hello = WireHello()
+        hello.countsPushes = true
+        #expect(bench.sent[0].request == .hello(hello))
         try bench.open()
         #expect(bench.sent.last?.id == id)
         try bench.answer(id)

@@ -50,6 +50,7 @@ import TidemarkWire
             envelope.operationGroup.id = texts.randomElement(using: &dice) ?? ""
             envelope.operationGroup.name = texts.randomElement(using: &dice) ?? ""
         }
+        envelope.pushesHeard = [0, 1, 300].randomElement(using: &dice) ?? 0
         return envelope
     }
 
@@ -127,6 +128,7 @@ extension WireClientEnvelope {
     /// What was read, told as the generated code tells it.
     fileprivate init(_ read: SaveEnvelope) {
         self.init()
+        pushesHeard = read.pushesHeard
         id = read.id
         if let group = read.operationGroup { operationGroup = group }
         modifyRecords.database = read.modifications.database

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkWire
+
+/// Which pushes of one connection a client has heard, by their numbers.
+struct PushTally {
+    /// The number of the last one; those that were missed count as heard, since a fetch makes up for them.
+    private var heard: UInt64 = 0
+    private var acknowledged: UInt64 = 0
+
+    /// A push came.
+    ///
+    /// - Parameter number: 0: the server does not count.
+    /// - Returns: whether others were missed before it.
+    mutating func pushed(_ number: UInt64) -> Bool {
+        guard number > heard else { return false }
+        defer { heard = number }
+        return number - heard > 1
+    }
+
+    /// The server says how many pushes it has sent.
+    ///
+    /// - Returns: whether the last ones were missed.
+    mutating func told(of count: UInt64) -> Bool {
+        guard count > heard else { return false }
+        heard = count
+        return true
+    }
+
+    /// The request, which acknowledges what was heard if the server does not know that yet.
+    mutating func acknowledging(with request: [UInt8]) -> [UInt8] {
+        guard acknowledged < heard, PushCount.fits(request) else { return request }
+        var request = request
+        PushCount.append(heard, to: &request)
+        acknowledged = heard
+        return request
+    }
+
+    /// The answer to a reminder.
+    mutating func acknowledgement() -> [UInt8] {
+        acknowledged = 0
+        return acknowledging(with: [])
+    }
+}
