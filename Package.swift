@@ -260,7 +260,7 @@ let package = Package(
             "SimulationTests",
             [
                 "TidemarkTestKit", "TidemarkKit", "TidemarkService", "TidemarkSessions", "TidemarkDomain",
-                "TidemarkFields", "TidemarkScheduling", "TidemarkBytes",
+                "TidemarkFields", "TidemarkScheduling", "TidemarkBytes", "TidemarkWire", protobuf,
             ]),
         tests("TidemarkTestKitTests", ["TidemarkTestKit", "CloudKit", "TidemarkScheduling", "TidemarkBytes"]),
         // Apps as others write them: nothing but CloudKit and Foundation, and no settings of ours.

@@ -23,12 +23,10 @@ struct SimulationRun {
 
     private static func live(in world: SimulatedWorld) async throws {
         try await world.prepare(serverCount: 1 + world.below(3))
-        let devices = (0..<(2 + world.below(4))).map { SimulatedDevice(world, index: $0) }
-        let stepCount = 8 + world.below(20)
-        let lives = devices.map { device in world.scheduler.run { await device.live(stepCount: stepCount) } }
-        for life in lives { await life.value }
+        let devices = SimulatedDevices(world, count: 2 + world.below(4))
+        await devices.live(stepCount: 8 + world.below(20))
         await world.calmDown()
-        for device in devices { await judgeEnd(of: device, in: world) }
+        for device in devices.all { await judgeEnd(of: device, in: world) }
     }
 
     /// From now on nothing changes: whoever goes on from any bookmark comes to what is stored.

@@ -41,7 +41,8 @@ package final class SimulationScheduler: Scheduler {
         var dueTimes = SimulationHeap()
         var nextTimer: UInt64 = 0
         var stepCount = 0
-        var interruption: Interruption?
+        /// By their steps.
+        var interruptions: [Interruption] = []
     }
 
     private let order: Order
@@ -82,9 +83,13 @@ package final class SimulationScheduler: Scheduler {
     }
 
     /// Does `work` between two pieces of work when `count` more have been done, so at any suspension point of anybody: for
-    /// crashes. A later call replaces what an earlier one planned.
+    /// crashes, clocks that jump, copies that are taken.
     package func interrupt(afterSteps count: Int, _ work: @escaping @Sendable () -> Void) {
-        state.withLock { $0.interruption = Interruption(step: $0.stepCount + count, work: work) }
+        state.withLock { state in
+            let new = Interruption(step: state.stepCount + count, work: work)
+            let index = state.interruptions.firstIndex { $0.step > new.step } ?? state.interruptions.endIndex
+            state.interruptions.insert(new, at: index)
+        }
     }
 
     /// Lets everything else that is ready go first, perhaps.
@@ -140,9 +145,8 @@ package final class SimulationScheduler: Scheduler {
                 moveDueTimers(upTo: next.due, &state)
             }
             state.stepCount += 1
-            if let interruption = state.interruption, interruption.step <= state.stepCount {
-                state.interruption = nil
-                return .interruption(interruption)
+            if let next = state.interruptions.first, next.step <= state.stepCount {
+                return .interruption(state.interruptions.removeFirst())
             }
             switch order {
             case .arrival: return state.ready.removeFirst()

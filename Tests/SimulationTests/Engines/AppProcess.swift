@@ -26,8 +26,8 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
 
     func start() {
         let context = CloudContext(
-            containerIdentifier: "iCloud.test", token: "alice", transport: self, scheduler: world.scheduler,
-            engineScheduler: world.scheduler)
+            containerIdentifier: "iCloud.test", token: "alice", transport: self, scheduler: app.computer,
+            engineScheduler: app.computer)
         let database = CKContainer(context: context).privateCloudDatabase
         var configuration = CKSyncEngine.Configuration(
             database: database, stateSerialization: app.disk.state, delegate: self)
@@ -40,26 +40,47 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
             return
         }
         // what the last state update does not hold is added again.
-        addZones(to: engine)
-        addChanges(to: engine)
+        app.ledger = PendingLedger()
+        addZones()
+        addChanges()
     }
 
-    private func addZones(to engine: CKSyncEngine) {
-        engine.state.add(pendingDatabaseChanges: SimulatedWorld.zoneNames.map { .saveZone(CKRecordZone(zoneName: $0)) })
+    private func addZones() {
+        add(SimulatedWorld.zoneNames.map { .saveZone(CKRecordZone(zoneName: $0)) })
         if app.disk.isScratchUnwanted {
-            engine.state.add(pendingDatabaseChanges: [.deleteZone(SimulatedApp.scratch)])
+            add([.deleteZone(SimulatedApp.scratch)])
         } else if app.disk.ids.contains(where: { $0.zoneID == SimulatedApp.scratch }) {
-            engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: SimulatedApp.scratch))])
+            add([.saveZone(CKRecordZone(zoneID: SimulatedApp.scratch))])
         }
     }
 
-    private func addChanges(to engine: CKSyncEngine) {
-        for id in app.disk.ids where app.disk.notes[id]?.isDirty == true {
-            engine.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
-        }
-        for id in app.disk.deleted.sorted(by: { $0.path < $1.path }) {
-            engine.state.add(pendingRecordZoneChanges: [.deleteRecord(id)])
-        }
+    private func addChanges() {
+        for id in app.disk.ids where app.disk.notes[id]?.isDirty == true { add([.saveRecord(id)]) }
+        for id in app.disk.deleted.sorted(by: { $0.path < $1.path }) { add([.deleteRecord(id)]) }
+    }
+
+    // MARK: What the engine is to send
+
+    func add(_ changes: [CKSyncEngine.PendingRecordZoneChange]) {
+        app.ledger.add(changes)
+        engine?.state.add(pendingRecordZoneChanges: changes)
+    }
+
+    func add(_ changes: [CKSyncEngine.PendingDatabaseChange]) {
+        app.ledger.add(changes)
+        engine?.state.add(pendingDatabaseChanges: changes)
+    }
+
+    private func remove(_ changes: [CKSyncEngine.PendingRecordZoneChange]) {
+        app.ledger.remove(changes)
+        engine?.state.remove(pendingRecordZoneChanges: changes)
+    }
+
+    /// I-1: what the app was told nothing of is still to be sent.
+    private func judgeQueue(_ engine: CKSyncEngine) {
+        guard isAlive else { return }
+        let missing = app.ledger.missing(in: engine)
+        if !missing.isEmpty { world.history.accuse("I-1: app \(app.number): left the queue untold: \(missing)") }
     }
 
     func die() {
@@ -78,7 +99,8 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
     func open(observer: any CloudChannelObserver) -> any CloudChannel {
         let isReachable = isAlive && app.isOnline && (world.isCalm || !world.oneIn(10))
         let server = isReachable ? world.oneOf(world.servers) : nil
-        let (link, channel) = MemoryLink.open(over: world, observer: observer) { server?.accept($0) }
+        let ear = AwakeObserver(observer, on: app.computer, isHeard: PlantedChannel.isHeard(world.planted, by: app))
+        let (link, channel) = MemoryLink.open(over: world, observer: ear) { server?.accept($0) }
         links.removeAll(where: \.isClosed)
         links.append(link)
         return channel
@@ -88,12 +110,14 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
 
     /// Lets others go first, perhaps for a while.
     private func takeTime() async {
-        if world.oneIn(3) { await world.scheduler.pass(world.shortDelay()) }
+        if world.oneIn(3) { await app.computer.pass(world.shortDelay()) }
     }
 
     func nextRecordZoneChangeBatch(
         _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
     ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        app.ledger.batchAsked()
+        judgeQueue(syncEngine)
         await takeTime()
         guard isAlive else { return nil }
         let changes = syncEngine.state.pendingRecordZoneChanges.filter { context.options.scope.contains($0) }
@@ -101,7 +125,7 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
         let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
             guard let note = self.app.disk.notes[id], note.isDirty else {
                 // pending since an earlier process, or since before the note was gone.
-                syncEngine.state.remove(pendingRecordZoneChanges: [.saveRecord(id)])
+                self.remove([.saveRecord(id)])
                 return nil
             }
             let record = note.base?.copy() as? CKRecord ?? CKRecord(recordType: "Note", recordID: id)
@@ -124,12 +148,13 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
         await takeTime()
         if world.planted == .recordsStoredLate, case .fetchedRecordZoneChanges = event {
             let pause = world.delay()
-            world.scheduler.run {
-                await self.world.scheduler.pass(pause)
+            app.computer.run {
+                await self.app.computer.pass(pause)
                 if self.isAlive { self.handle(event, syncEngine) }
             }
         } else if isAlive {
             handle(event, syncEngine)
+            judgeQueue(syncEngine)
         }
         await takeTime()
     }
@@ -142,32 +167,33 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
             app.disk.take(update.stateSerialization)
             if hasFetchedZones { app.disk.knowsZones = true }
         case .accountChange:
+            app.ledger.accountChanged()
             for id in app.disk.ids {
                 app.disk.notes[id]?.base = nil
                 app.disk.notes[id]?.isDirty = true
             }
-            addZones(to: engine)
-            addChanges(to: engine)
+            addZones()
+            addChanges()
         case .fetchedDatabaseChanges(let changes):
             hasSeenZones = true
             for deletion in changes.deletions { zoneEnded(deletion.zoneID) }
         case .didFetchChanges:
             hasFetchedZones = hasSeenZones
         case .fetchedRecordZoneChanges(let changes):
-            for modification in changes.modifications { merge(modification.record, engine) }
+            for modification in changes.modifications { merge(modification.record) }
             for deletion in changes.deletions { recordEnded(deletion.recordID) }
         case .sentDatabaseChanges(let sent): settle(sent)
-        case .sentRecordZoneChanges(let sent): settle(sent, engine)
+        case .sentRecordZoneChanges(let sent): settle(sent)
         default: break
         }
     }
 
     // MARK: What was fetched
 
-    private func merge(_ record: CKRecord, _ engine: CKSyncEngine) {
+    private func merge(_ record: CKRecord) {
         let id = record.recordID
         guard !app.disk.deleted.contains(id) else {
-            engine.state.add(pendingRecordZoneChanges: [.deleteRecord(id)])
+            add([.deleteRecord(id)])
             return
         }
         var note = app.disk.notes[id] ?? AppDisk.Note()
@@ -176,11 +202,7 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
         note.isDirty = note.edits != record.edits
         app.disk.notes[id] = note
         // An earlier process may have sent it: then there is nothing left to send.
-        if note.isDirty {
-            engine.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
-        } else {
-            engine.state.remove(pendingRecordZoneChanges: [.saveRecord(id)])
-        }
+        if note.isDirty { add([.saveRecord(id)]) } else { remove([.saveRecord(id)]) }
     }
 
     private func recordEnded(_ id: CKRecord.ID) {
@@ -197,7 +219,7 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
 
     func forgetZone(_ zoneID: CKRecordZone.ID) {
         let gone = app.disk.forgetZone(zoneID)
-        engine?.state.remove(pendingRecordZoneChanges: gone.map { .saveRecord($0) })
+        remove(gone.map { .saveRecord($0) })
     }
 
     // MARK: What was sent
@@ -211,9 +233,15 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
             forgetZone(SimulatedApp.scratch)
         }
         for failure in sent.failedZoneSaves { expectToBeTriedAgain(failure.error, failure.zone.zoneID.zoneName) }
+        app.ledger.told(sent.savedZones.map(\.zoneID) + sent.deletedZoneIDs)
+        app.ledger.told(sent.failedZoneDeletes.filter { $0.value.code == .zoneNotFound }.keys)
     }
 
-    private func settle(_ sent: CKSyncEngine.Event.SentRecordZoneChanges, _ engine: CKSyncEngine) {
+    private func settle(_ sent: CKSyncEngine.Event.SentRecordZoneChanges) {
+        // What failed and is tried again is pending again by now: of that nothing was told yet.
+        app.ledger.told(sent.savedRecords.map(\.recordID) + sent.deletedRecordIDs)
+        app.ledger.told(sent.failedRecordSaves.filter { !$0.error.isTriedAgain }.map(\.record.recordID))
+        app.ledger.told(sent.failedRecordDeletes.filter { !$0.value.isTriedAgain }.keys)
         if isAtomic { judgeAtomicity(sent) }
         for record in sent.savedRecords {
             let id = record.recordID
@@ -222,13 +250,13 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
             if !world.history.hasHad(text, named: id.recordName, in: id.zoneID.zoneName) {
                 world.history.accuse("I-1: acknowledged, but not written: \(id.path)")
             }
-            merge(record, engine)
+            merge(record)
         }
-        for failure in sent.failedRecordSaves { solve(failure.error, failure.record.recordID, engine) }
+        for failure in sent.failedRecordSaves { solve(failure.error, failure.record.recordID) }
         for (id, error) in sent.failedRecordDeletes.sorted(by: { $0.key.path < $1.key.path }) {
             switch error.code {
             case .zoneNotFound, .unknownItem: break
-            case .batchRequestFailed: engine.state.add(pendingRecordZoneChanges: [.deleteRecord(id)])
+            case .batchRequestFailed: add([.deleteRecord(id)])
             default: expectToBeTriedAgain(error, id.path)
             }
         }
@@ -241,40 +269,46 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
         if !done.isDisjoint(with: failed) { world.history.accuse("I-3: app \(app.number): half of an atomic batch") }
     }
 
-    private func solve(_ error: CKError, _ id: CKRecord.ID, _ engine: CKSyncEngine) {
+    private func solve(_ error: CKError, _ id: CKRecord.ID) {
         switch error.code {
         case .serverRecordChanged:
-            if let record = error.serverRecord { merge(record, engine) } else { tryAnew(id, engine) }
+            if let record = error.serverRecord { merge(record) } else { tryAnew(id) }
         case .batchRequestFailed:
-            if app.disk.notes[id] != nil { engine.state.add(pendingRecordZoneChanges: [.saveRecord(id)]) }
+            if app.disk.notes[id] != nil { add([.saveRecord(id)]) }
         case .zoneNotFound where id.zoneID == SimulatedApp.scratch:
             app.disk.notes[id] = nil
         case .zoneNotFound, .unknownItem:
-            engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: id.zoneID))])
-            tryAnew(id, engine)
+            add([.saveZone(CKRecordZone(zoneID: id.zoneID))])
+            tryAnew(id)
         default:
             expectToBeTriedAgain(error, id.path)
-            if world.planted == .pendingChangeDropped {
-                engine.state.remove(pendingRecordZoneChanges: [.saveRecord(id)])
+            let isDropped = world.planted == .unknownOutcomeDropped && error.code == .serverResponseLost
+            if world.planted == .pendingChangeDropped || isDropped {
+                engine?.state.remove(pendingRecordZoneChanges: [.saveRecord(id)])
             }
         }
     }
 
     /// The server has no such record: it is new.
-    private func tryAnew(_ id: CKRecord.ID, _ engine: CKSyncEngine) {
+    private func tryAnew(_ id: CKRecord.ID) {
         guard app.disk.notes[id] != nil else { return }
         app.disk.notes[id]?.base = nil
-        engine.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
+        add([.saveRecord(id)])
     }
 
-    /// after these the engine keeps what it was to send.
     private func expectToBeTriedAgain(_ error: CKError, _ item: String) {
-        switch error.code {
+        if !error.isTriedAgain { world.history.accuse("app \(app.number): unexpected \(error.code) for \(item)") }
+    }
+}
+
+extension CKError {
+    /// after these the engine keeps what it was to send.
+    fileprivate var isTriedAgain: Bool {
+        switch code {
         case .networkFailure, .networkUnavailable, .zoneBusy, .serviceUnavailable, .requestRateLimited,
             .notAuthenticated, .accountTemporarilyUnavailable, .operationCancelled, .serverResponseLost:
-            break
-        default:
-            world.history.accuse("app \(app.number): unexpected \(error.code) for \(item)")
+            true
+        default: false
         }
     }
 }

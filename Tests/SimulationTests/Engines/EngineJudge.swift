@@ -6,11 +6,25 @@ import TidemarkKit
 /// missing, and whoever comes back with an old state gets there as well.
 struct EngineJudge {
     private static let bookmarksMax = 3
+    /// In calm weather a push takes milliseconds. Below the interval of the servers' sweeps, which repair what pushes miss.
+    private static let pushPatience = Duration.seconds(5)
 
     private let world: SimulatedWorld
     private let apps: [SimulatedApp]
     /// By "zone/record".
     private let stored: [String: Set<String>]
+
+    /// R-248, I-4: what any device saves now, all the others have in a moment.
+    static func judgePushes(_ world: SimulatedWorld, _ apps: [SimulatedApp]) async {
+        for app in apps {
+            app.edit("\(app.number).last")
+            await world.scheduler.pass(pushPatience)
+            let judge = EngineJudge(world, apps)
+            for other in apps where !judge.difference(other.disk.contents).isEmpty {
+                world.history.accuse("I-4: app \(other.number) was not told what app \(app.number) saved")
+            }
+        }
+    }
 
     init(_ world: SimulatedWorld, _ apps: [SimulatedApp]) {
         self.world = world

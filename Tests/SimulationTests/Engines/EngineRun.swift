@@ -34,26 +34,24 @@ struct EngineRun {
         world.database.issueCredential(hash: Array("alice".utf8), account: "alice")
         world.limits.pageRecordsDefault = world.oneOf([1, 2, 5, 200])
         try await world.prepare(serverCount: 1 + world.below(3), zones: [])
-        let apps = (0..<(2 + world.below(3))).map { number in
-            SimulatedApp(
-                world, number: number, journal: directory.map { URL(fileURLWithPath: "\($0)/journal-\(number)") })
-        }
-        for app in apps { app.start() }
+        let fleet = SimulatedFleet(world, count: 2 + world.below(3), directory: directory)
+        for app in fleet.apps { app.start() }
         let stepCount = 20 + world.below(40)
         for step in 0..<stepCount {
             await world.scheduler.pass(world.delay())
-            await act(world.oneOf(apps), step, world)
+            await act(world.oneOf(fleet.apps), step, world)
         }
         await world.calmDown()
-        for app in apps {
+        for app in fleet.apps {
             app.start()
             app.setOnline(true)
             // after a cancellation nothing is planned before something new comes.
-            call(app, world) { try? await $0.fetchChanges() }
+            call(app) { try? await $0.fetchChanges() }
         }
         // By then pushes, sweeps and what engines wait for have brought everything everywhere (I-4).
         await world.scheduler.pass(.seconds(900))
-        await EngineJudge(world, apps).judge()
+        await EngineJudge.judgePushes(world, fleet.apps)
+        await EngineJudge(world, fleet.apps).judge()
     }
 
     private static func act(_ app: SimulatedApp, _ step: Int, _ world: SimulatedWorld) async {
@@ -68,23 +66,22 @@ struct EngineRun {
         case 17: app.deleteScratch()
         case 18: app.setOnline(!app.isOnline)
         case 19, 20: app.process?.cutLinks()
-        case 21:
+        case 21 where !app.computer.isAsleep:
             app.die()
             await world.scheduler.pass(world.delay())
             app.start()
-        case 22: call(app, world) { try? await $0.fetchChanges() }
-        case 23: call(app, world) { try? await $0.sendChanges() }
-        case 24: call(app, world) { await $0.cancelOperations() }
+        case 22: call(app) { try? await $0.fetchChanges() }
+        case 23: call(app) { try? await $0.sendChanges() }
+        case 24: call(app) { await $0.cancelOperations() }
         case 25: await world.scheduler.pass(.seconds(20))
         case 26: await world.scheduler.pass(.seconds(90))
+        case 27: await world.waitForSleepers()
         default: break
         }
     }
 
-    private static func call(
-        _ app: SimulatedApp, _ world: SimulatedWorld, _ body: @escaping @Sendable (CKSyncEngine) async -> Void
-    ) {
-        guard let engine = app.process?.engine else { return }
-        world.scheduler.run { await body(engine) }
+    private static func call(_ app: SimulatedApp, _ body: @escaping @Sendable (CKSyncEngine) async -> Void) {
+        guard !app.computer.isAsleep, let engine = app.process?.engine else { return }
+        app.computer.run { await body(engine) }
     }
 }

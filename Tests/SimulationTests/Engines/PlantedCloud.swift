@@ -43,8 +43,14 @@ final class PlantedCloud: SyncEngineCloud {
     func modifyRecords(
         saving records: [CKRecord], deleting recordIDs: [CKRecord.ID], atomicByZone: Bool
     ) async throws(CKError) -> SyncEngineRecordResults {
-        var results = try await base.modifyRecords(
-            saving: records, deleting: recordIDs, atomicByZone: fault != .atomicityForgotten && atomicByZone)
+        var results = SyncEngineRecordResults()
+        do throws(CKError) {
+            results = try await base.modifyRecords(
+                saving: records, deleting: recordIDs, atomicByZone: fault != .atomicityForgotten && atomicByZone)
+        } catch {
+            let isFinal = fault == .unknownOutcomeTakenForFinal && error.code == .serverResponseLost
+            throw isFinal ? CKError(.serverRejectedRequest) : error
+        }
         guard fault == .conflictTakenForSuccess else { return results }
         for record in records {
             if case .failure(let error)? = results.saves[record.recordID], error.code == .serverRecordChanged {

@@ -14,9 +14,14 @@ final class SimulatedApp: @unchecked Sendable {
 
     let world: SimulatedWorld
     let number: Int
+    let computer: SimulatedComputer
+    /// Whether it began as a copy of another one's disk.
+    let isCopy: Bool
     /// With a journal the app adds nothing again when it starts: what its engine was given is pending.
     let journal: URL?
-    var disk = AppDisk()
+    var disk: AppDisk
+    /// With a journal it outlives the process, as what it is about does.
+    var ledger: PendingLedger
     private(set) var process: AppProcess?
     private(set) var isOnline = true
     /// Every edit that its user made where nothing is deleted.
@@ -27,15 +32,36 @@ final class SimulatedApp: @unchecked Sendable {
         self.world = world
         self.number = number
         self.journal = journal
-        world.mayDie { [unowned self] in
-            guard process != nil else { return }
+        isCopy = false
+        (disk, ledger) = (AppDisk(), PendingLedger())
+        computer = world.makeComputer()
+        meetWorld()
+    }
+
+    /// A device with what is on the other one's disk now; nobody has told it that it is not the same.
+    init(copyOf original: SimulatedApp, number: Int, journal: URL?) {
+        (world, self.number, self.journal) = (original.world, number, journal)
+        isCopy = true
+        (disk, ledger) = (original.disk, original.ledger)
+        computer = world.makeComputer()
+        world.note("app \(number) is a copy of app \(original.number)")
+        if let journal, let old = original.journal { try? FileManager.default.copyItem(at: old, to: journal) }
+        world.history.copied(drafts: disk.ids.filter { disk.notes[$0]?.isDirty == true }.map(\.recordName))
+        meetWorld()
+    }
+
+    private func meetWorld() {
+        computer.losesTimers = world.planted == .timersLostAsleep
+        world.mayMeet(.death) { [unowned self] in
+            guard process != nil, !computer.isAsleep else { return }
             die()
             let pause = world.delay()
             world.scheduler.run {
-                await world.scheduler.pass(pause)
+                await self.world.scheduler.pass(pause)
                 self.start()
             }
         }
+        world.mayMeet(.sleep) { [unowned self] in fallAsleep() }
     }
 
     /// What its engine has still to send.
@@ -71,10 +97,28 @@ final class SimulatedApp: @unchecked Sendable {
         if !isOnline { process?.cutLinks() }
     }
 
+    /// The lid is closed, whatever is under way. Sooner or later its connections are cut by others, who hear nothing of it.
+    private func fallAsleep() {
+        guard process != nil, !computer.isAsleep, !world.isNight else { return }
+        let length = world.sleepLength()
+        let patience = Duration.seconds(1 + world.below(120))
+        world.note("app \(number) sleeps for \(length)")
+        computer.fallAsleep()
+        world.scheduler.run { [self] in
+            await world.scheduler.pass(min(length, patience))
+            if patience < length, computer.isAsleep {
+                process?.cutLinks()
+                await world.scheduler.pass(length - patience)
+            }
+            world.note("app \(number) wakes up")
+            computer.wakeUp()
+        }
+    }
+
     // MARK: The user
 
     /// Whether the user can do anything: to what is done without a process no journal can be a witness.
-    private var isUsable: Bool { journal == nil || process != nil }
+    var isUsable: Bool { !computer.isAsleep && (journal == nil || process != nil) }
 
     /// - Parameter text: unique.
     func edit(_ text: String) {
@@ -87,14 +131,14 @@ final class SimulatedApp: @unchecked Sendable {
     func editScratch(_ text: String) {
         guard isUsable, disk.knowsZones, !disk.isScratchUnwanted else { return }
         add(text, to: CKRecord.ID(recordName: world.oneOf(SimulatedWorld.recordNames), zoneID: Self.scratch))
-        process?.engine?.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.scratch))])
+        process?.add([.saveZone(CKRecordZone(zoneID: Self.scratch))])
     }
 
     func deleteScratch() {
         guard isUsable, disk.knowsZones, !disk.isScratchUnwanted else { return }
         disk.isScratchUnwanted = true
         process?.forgetZone(Self.scratch)
-        process?.engine?.state.add(pendingDatabaseChanges: [.deleteZone(Self.scratch)])
+        process?.add([.deleteZone(Self.scratch)])
     }
 
     /// Makes a record of its own, which it will delete.
@@ -108,12 +152,12 @@ final class SimulatedApp: @unchecked Sendable {
         guard isUsable, let id = disk.ids.first(where: { $0.recordName.hasPrefix("draft-\(number)-") }) else { return }
         disk.notes[id] = nil
         disk.deleted.insert(id)
-        process?.engine?.state.add(pendingRecordZoneChanges: [.deleteRecord(id)])
+        process?.add([.deleteRecord(id)])
     }
 
     private func add(_ text: String, to id: CKRecord.ID) {
         disk.notes[id, default: AppDisk.Note()].edits.insert(text)
         disk.notes[id]?.isDirty = true
-        process?.engine?.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
+        process?.add([.saveRecord(id)])
     }
 }

@@ -15,6 +15,12 @@ extension History {
         unitedBatches[id] = names
     }
 
+    /// A device was copied that had made these drafts and not saved them yet: either device may be the one that saves them,
+    /// also after the other has deleted them.
+    mutating func copied(drafts names: [String]) {
+        copiedDrafts.formUnion(names)
+    }
+
     /// I-1: nothing is lost, and nothing is done twice.
     mutating func checkUnion(_ record: RecordState, _ previous: Version?, in zone: ZoneID) {
         let isDraft = record.name.hasPrefix("draft-")
@@ -28,7 +34,7 @@ extension History {
                 accuse("I-1: lost in \(record.name): \(before.subtracting(after).sorted())")
             }
             if before == after { accuse("I-1: doubled in \(record.name): \(text)") }
-        } else if isDraft, zones[zone]?.wasDeleted(record.name, since: 0) == true {
+        } else if isDraft, !copiedDrafts.contains(record.name), zones[zone]?.wasDeleted(record.name, since: 0) == true {
             accuse("I-1: came back: \(record.name)")
         }
     }

@@ -66,6 +66,8 @@ struct History {
 
     /// Of clients that unite: the names in each zone that each atomic batch saves.
     var unitedBatches: [String: [String: Set<String>]] = [:]
+    /// Of clients that unite: what two devices may save for the first time.
+    var copiedDrafts: Set<String> = []
 
     init(of clients: Clients) {
         self.clients = clients

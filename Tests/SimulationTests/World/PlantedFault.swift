@@ -52,12 +52,21 @@ enum PlantedFault: String, CaseIterable, Sendable {
     case identityShared
     /// An app stores the engine's state before the records that were fetched by then.
     case recordsStoredLate
+    /// An engine drops what may have been carried out or not.
+    case unknownOutcomeDropped
+    /// An engine takes it for final that the server does not know what became of a request.
+    case unknownOutcomeTakenForFinal
+    /// A device that began as a copy of another one hears no pushes.
+    case copyHearsNoPushes
+    /// A computer forgets its timers when it falls asleep.
+    case timersLostAsleep
 
     /// Whether it takes engines to see it.
     private var needsEngines: Bool {
         switch self {
         case .moreComingForgotten, .zoneEndsUntold, .pendingChangeDropped, .conflictTakenForSuccess,
-            .atomicityForgotten, .identityShared, .recordsStoredLate:
+            .atomicityForgotten, .identityShared, .recordsStoredLate, .unknownOutcomeDropped,
+            .unknownOutcomeTakenForFinal, .copyHearsNoPushes, .timersLostAsleep:
             true
         default: false
         }

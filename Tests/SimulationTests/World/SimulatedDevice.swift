@@ -29,7 +29,10 @@ final class SimulatedDevice: @unchecked Sendable {
     }
 
     let world: SimulatedWorld
+    /// Unique, where `id` is the same as that of copies.
+    private let number: Int
     let id: DeviceID
+    let computer: SimulatedComputer
     var bookmark = Bookmark()
     /// Every bookmark that it ever had.
     private(set) var bookmarks: [Bookmark] = []
@@ -38,9 +41,19 @@ final class SimulatedDevice: @unchecked Sendable {
     private var unanswered: Set<UInt64> = []
     private var textCount = 0
 
-    init(_ world: SimulatedWorld, index: Int) {
+    init(_ world: SimulatedWorld, number: Int) {
         self.world = world
-        id = DeviceID(high: 7, low: UInt64(index))
+        self.number = number
+        id = DeviceID(high: 7, low: UInt64(number))
+        computer = world.makeComputer()
+    }
+
+    /// Another one that goes on from what this one has written down by now, and takes itself for the same.
+    init(copyOf original: SimulatedDevice, number: Int) {
+        (world, id) = (original.world, original.id)
+        self.number = number
+        (bookmark, bookmarks, counter) = (original.bookmark, original.bookmarks, original.counter)
+        computer = world.makeComputer()
     }
 
     func live(stepCount: Int) async {
@@ -152,7 +165,7 @@ final class SimulatedDevice: @unchecked Sendable {
         _ name: String, in zone: String, _ id: RequestID, _ policy: SavePolicy, batchCount: Int?
     ) -> RecordSave {
         textCount += 1
-        let text = "device \(self.id.low), save \(textCount)"
+        let text = "device \(number), save \(textCount)"
         let view = bookmark.views[zone]
         let seen = view?.seen[name].flatMap { $0.text == nil ? nil : $0.number }
         let tag = seen.flatMap { number in

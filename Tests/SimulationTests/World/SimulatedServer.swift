@@ -10,6 +10,7 @@ import TidemarkTestKit
 final class SimulatedServer: @unchecked Sendable {
     /// NB: unchecked, as all of the simulation: one thread runs it.
     private let world: SimulatedWorld
+    let computer: SimulatedComputer
     private(set) var life = 0
     private var store: MemoryStore?
     private var server: MemoryServer?
@@ -18,6 +19,7 @@ final class SimulatedServer: @unchecked Sendable {
 
     init(_ world: SimulatedWorld) {
         self.world = world
+        computer = world.makeComputer()
     }
 
     func start() {
@@ -28,13 +30,15 @@ final class SimulatedServer: @unchecked Sendable {
         var settings = SessionSettings(serverName: "tidemark/simulated") { $0 }
         settings.createsContainers = true
         settings.limits = world.limits
+        settings.sweepInterval = world.sweepInterval
         server = MemoryServer(
-            on: world.database, storage: storage, scheduler: world.scheduler, settings: settings)
+            on: world.database, storage: storage, scheduler: computer, settings: settings)
         self.store = store
     }
 
     func crash() {
         store?.crash()
+        computer.wakeUp()
         server?.stop()
         server = nil
         let cut = links
@@ -53,10 +57,10 @@ final class SimulatedServer: @unchecked Sendable {
     var isUp: Bool { server != nil }
 
     /// The answer; nil if the server is down, or died meanwhile.
-    func call<Value: Sendable>(_ request: (CloudService) async -> Value) async -> Value? {
+    func call<Value: Sendable>(_ request: @escaping @Sendable (CloudService) async -> Value) async -> Value? {
         guard let service = server?.service else { return nil }
         let life = life
-        let value = await request(service)
+        let value = await computer.run { await request(service) }.value
         return isUp && life == self.life ? value : nil
     }
 }

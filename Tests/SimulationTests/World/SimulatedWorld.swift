@@ -22,13 +22,18 @@ final class SimulatedWorld: @unchecked Sendable {
     /// Once in so many points something goes wrong; each run is of another weather.
     private let faultsOneIn: Int
     private let cutsOneIn: Int
-    /// Between so many steps somebody dies, on average; nil: never.
-    private let stepsPerDeath: Int?
-    private var mortals: [Mortal] = []
+    /// Between so many steps each mishap happens to somebody, on average; never if it is not named.
+    let stepsPerMishap: [Mishap: Int]
+    private var victims: [Mishap: [() -> Void]] = [:]
+    /// Whether computers sleep for hours and days in this run.
+    let hasLongNights: Bool
+    var computers: [SimulatedComputer] = []
+    /// Whether everybody waits for those who sleep: meanwhile nobody falls asleep.
+    var isNight = false
 
-    /// Whoever may die between any two steps, and comes back by itself.
-    private struct Mortal {
-        let die: () -> Void
+    /// What may happen to somebody between any two steps.
+    enum Mishap: CaseIterable {
+        case death, clockJump, sleep, copy
     }
 
     static let zoneNames = ["a", "b", "c"]
@@ -41,11 +46,22 @@ final class SimulatedWorld: @unchecked Sendable {
         self.planted = planted
         faultsOneIn = [12, 30, 80, 200, 1_000_000][Int(scheduler.randomBits() % 5)]
         cutsOneIn = [15, 60, 250, 1_000_000][Int(scheduler.randomBits() % 4)]
-        stepsPerDeath = [200, 800, 3_000, nil][Int(scheduler.randomBits() % 4)]
+        stepsPerMishap = Self.weather(scheduler)
+        hasLongNights = scheduler.randomBits() % 5 == 0
         database.observe { [unowned self] commit in
             history.record(commit)
             note(commit.brief)
         }
+    }
+
+    private static func weather(_ dice: SimulationScheduler) -> [Mishap: Int] {
+        func one(of steps: [Int?]) -> Int? { steps[Int(dice.randomBits() % UInt64(steps.count))] }
+        var weather: [Mishap: Int] = [:]
+        weather[.death] = one(of: [200, 800, 3_000, nil])
+        weather[.clockJump] = one(of: [300, 2_000, nil])
+        weather[.sleep] = one(of: [500, 2_000, nil])
+        weather[.copy] = one(of: [1_000, 4_000, nil])
+        return weather
     }
 
     /// The account, its zones, and the servers.
@@ -63,9 +79,11 @@ final class SimulatedWorld: @unchecked Sendable {
         servers = (0..<serverCount).map { _ in SimulatedServer(self) }
         for server in servers {
             server.start()
-            mayDie { [unowned self] in crash(server) }
+            mayMeet(.death) { [unowned self] in crash(server) }
+            mayMeet(.sleep) { [unowned self] in freeze(server) }
         }
-        awaitDeath()
+        mayMeet(.clockJump) { [unowned self] in setWallClock(of: oneOf(computers)) }
+        for mishap in Mishap.allCases { expect(mishap) }
     }
 
     var viewer: DatabaseID { identity?.privateDatabase ?? DatabaseID(0) }
@@ -94,17 +112,17 @@ final class SimulatedWorld: @unchecked Sendable {
 
     // MARK: What goes wrong
 
-    /// From now on `die` may be called between any two steps.
-    func mayDie(_ die: @escaping () -> Void) {
-        mortals.append(Mortal(die: die))
+    /// From now on `happen` may be called between any two steps.
+    func mayMeet(_ mishap: Mishap, _ happen: @escaping () -> Void) {
+        victims[mishap, default: []].append(happen)
     }
 
-    private func awaitDeath() {
-        guard let stepsPerDeath else { return }
-        scheduler.interrupt(afterSteps: 1 + below(2 * stepsPerDeath)) { [unowned self] in
+    private func expect(_ mishap: Mishap) {
+        guard let steps = stepsPerMishap[mishap] else { return }
+        scheduler.interrupt(afterSteps: 1 + below(2 * steps)) { [unowned self] in
             guard !isCalm else { return }
-            oneOf(mortals).die()
-            awaitDeath()
+            if let victims = victims[mishap] { oneOf(victims)() }
+            expect(mishap)
         }
     }
 
@@ -134,9 +152,23 @@ final class SimulatedWorld: @unchecked Sendable {
         }
     }
 
+    /// As a machine whose disk or host does not answer for a while.
+    private func freeze(_ server: SimulatedServer) {
+        guard server.isUp, !server.computer.isAsleep else { return }
+        let pause = Duration.milliseconds(below(15_000))
+        note("a server freezes for \(pause)")
+        server.computer.fallAsleep()
+        _ = scheduler.schedule(after: pause) { server.computer.wakeUp() }
+    }
+
+    /// Through nights nobody looks often: days of looking every ten seconds would take long.
+    var sweepInterval: Duration { hasLongNights ? .seconds(3_600) : .seconds(10) }
+
     /// Ends all faults, and waits until what is under way has ended and every server is up.
     func calmDown() async {
+        if oneIn(2) { await waitForSleepers() }
         isCalm = true
+        for computer in computers { computer.wakeUp() }
         await scheduler.pass(.seconds(30))
         for server in servers where !server.isUp { server.start() }
     }

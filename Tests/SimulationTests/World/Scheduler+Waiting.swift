@@ -2,9 +2,8 @@
 
 import Synchronization
 import TidemarkScheduling
-import TidemarkTestKit
 
-extension SimulationScheduler {
+extension Scheduler {
     /// Waits on the virtual clock.
     func pass(_ delay: Duration) async {
         await withCheckedContinuation { continuation in
