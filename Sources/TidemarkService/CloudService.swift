@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
 package import TidemarkDomain
 package import TidemarkScheduling
 
@@ -23,6 +24,8 @@ package final class CloudService: Sendable {
     let assets: (any AssetStore)?
     /// Nil: this server keeps no account keys.
     let escrow: (any KeyEscrow)?
+    /// For what is removed when it is old.
+    let clockWatch: Mutex<ClockWatch>
 
     /// - Parameters:
     ///   - sharedWrites: of all services of the process, if there are several; nil: it is the only one.
@@ -38,6 +41,7 @@ package final class CloudService: Sendable {
         self.escrow = escrow
         self.scheduler = scheduler
         self.limits = limits
+        clockWatch = Mutex(ClockWatch(wallClock: scheduler.wallClockMilliseconds, steady: scheduler.now))
         schemas = SchemaCache(storage: storage)
         writeCoordinator = WriteCoordinator(
             storage: storage, scheduler: scheduler, limits: limits,

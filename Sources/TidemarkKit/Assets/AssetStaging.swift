@@ -4,6 +4,7 @@ internal import Foundation
 internal import Synchronization
 internal import TidemarkBytes
 internal import TidemarkFields
+internal import TidemarkScheduling
 
 /// The directory to which assets are downloaded. An app moves what it wants to keep; what is a day old is removed
 /// from time to time.
@@ -18,10 +19,25 @@ package final class AssetStaging: Sendable {
     private static let cleaningInterval: Duration = .seconds(3_600)
 
     package let directory: URL
-    private let lastCleaning = Mutex<ContinuousClock.Instant?>(nil)
+    private let clocks: @Sendable () -> Clocks
+    private let cleaning: Mutex<(watch: ClockWatch, last: Duration?)>
 
-    package init(directory: URL) {
+    /// Milliseconds since 1970, and a clock that nobody sets.
+    typealias Clocks = (wall: Int64, steady: Duration)
+
+    package convenience init(directory: URL) {
+        let start = ContinuousClock.now
+        self.init(directory: directory) {
+            (Int64(Date().timeIntervalSince1970 * 1_000), ContinuousClock.now - start)
+        }
+    }
+
+    /// With clocks of the caller's own: tests.
+    init(directory: URL, clocks: @escaping @Sendable () -> Clocks) {
         self.directory = directory
+        self.clocks = clocks
+        let start = clocks()
+        cleaning = Mutex((ClockWatch(wallClock: start.wall, steady: start.steady), nil))
     }
 
     /// A file for this content; what an earlier download got of it is there already.
@@ -60,16 +76,17 @@ package final class AssetStaging: Sendable {
         guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid() else { throw Self.refused(path) }
     }
 
-    /// Removes what is old, once in a while.
+    /// Removes what is old, once in a while. After the clock was set ahead it waits: what the app was just given would look
+    /// old.
     private func cleanUp() {
-        let now = ContinuousClock.now
-        let isDue = lastCleaning.withLock { last in
-            if let last, now - last < Self.cleaningInterval { return false }
-            last = now
-            return true
+        let now = clocks()
+        let isDue = cleaning.withLock { cleaning in
+            if let last = cleaning.last, now.steady - last < Self.cleaningInterval { return false }
+            cleaning.last = now.steady
+            return cleaning.watch.canTell(age: .seconds(Self.ageMax), wallClock: now.wall, steady: now.steady)
         }
         guard isDue, let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else { return }
-        let deadline = Date().timeIntervalSince1970 - Self.ageMax
+        let deadline = Double(now.wall) / 1_000 - Self.ageMax
         for name in names {
             let path = directory.appendingPathComponent(name).path
             var status = stat()

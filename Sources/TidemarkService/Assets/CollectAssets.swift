@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
 package import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkScheduling
@@ -25,7 +26,8 @@ extension CloudService {
     /// Removes assets that no record has named for the grace time.
     ///
     /// Each is removed under the lock of its row, which every save that names it takes as well, and its file goes before
-    /// its row: whatever fails in between, a save cannot name what is gone without asking for it first.
+    /// its row: whatever fails in between, a save cannot name what is gone without asking for it first. After the server's
+    /// clock was set ahead nothing is removed for the grace time: an upload from before would look old.
     ///
     /// - Parameters:
     ///   - grace: long enough for an upload whose save is still to come.
@@ -38,6 +40,10 @@ extension CloudService {
         let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         let deadline = Timestamp(milliseconds: now.milliseconds - grace.components.seconds * 1_000)
         var collection = AssetCollection()
+        let canTellAge = clockWatch.withLock {
+            $0.canTell(age: grace, wallClock: now.milliseconds, steady: scheduler.now)
+        }
+        guard canTellAge || isDryRun else { return .success(collection) }
         do throws(StorageError) {
             if findsUnknown, !isDryRun { collection.foundCount = try await adopt(store, now) }
             var last: AssetKey?

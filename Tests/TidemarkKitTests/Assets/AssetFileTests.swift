@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 import Testing
 import TidemarkCrypto
 import TidemarkFields
@@ -159,6 +160,25 @@ import TidemarkTestSupport
             _ = try AssetStaging(directory: directory).open(content([1]))
             #expect(!FileManager.default.fileExists(atPath: old.path))
             #expect(FileManager.default.fileExists(atPath: young.path))
+        }
+    }
+
+    @Test func `R-071: after the clock was set ahead, a download stays for the app as long as ever`() throws {
+        try withDirectory { directory in
+            let wall = Mutex(Int64(Date().timeIntervalSince1970 * 1_000))
+            let steady = Mutex(Duration.zero)
+            let staging = AssetStaging(directory: directory) { (wall.withLock { $0 }, steady.withLock { $0 }) }
+            func pass(_ hours: Int64, clockAhead days: Int64 = 0) throws -> Bool {
+                steady.withLock { $0 += .seconds(hours * 3_600) }
+                wall.withLock { $0 += (days * 24 + hours) * 3_600_000 }
+                _ = try staging.open(content([1]))
+                return FileManager.default.fileExists(atPath: directory.appendingPathComponent("fetched").path)
+            }
+            try Data([1]).write(to: directory.appendingPathComponent("fetched"))
+            #expect(try pass(1))
+            #expect(try pass(1, clockAhead: 365))
+            #expect(try pass(23))
+            #expect(try !pass(1))
         }
     }
 

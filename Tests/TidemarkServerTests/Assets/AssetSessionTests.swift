@@ -353,6 +353,22 @@ import struct Foundation.Data
         #expect(try saveCode(client.ask(.modifyRecords(naming(asset(content), client)))) == .assetNotAvailable)
     }
 
+    @Test func `R-072: after the server's clock was set ahead, an upload has its grace time all the same`() throws {
+        let world = SessionWorld()
+        let client = try world.enter()
+        try client.makeZone("notes")
+        _ = try upload(client, world)
+        world.scheduler.sleepOver(365 * 86_400, isMonotonicStill: true)
+        #expect(try collect(world).count == 0)
+        world.scheduler.advance(by: .seconds(3_599))
+        #expect(try collect(world).count == 0)
+        #expect(try saveCode(client.ask(.modifyRecords(naming(asset(content), client)))) == nil)
+        // What is old by then is collected.
+        _ = try client.ask(chunk(0..<10, of: Array(content[..<10])))
+        world.scheduler.advance(by: .seconds(3_601))
+        #expect(try collect(world).count == 1)
+    }
+
     private func upload(_ client: TestClient, _ world: SessionWorld) throws -> AssetKey {
         _ = try client.ask(chunk(0..<1_000, of: content))
         return try #require(world.server.assets.assets.keys.first)
