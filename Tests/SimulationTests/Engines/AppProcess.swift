@@ -99,8 +99,9 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
     func open(observer: any CloudChannelObserver) -> any CloudChannel {
         let isReachable = isAlive && app.isOnline && (world.isCalm || !world.oneIn(10))
         let server = isReachable ? world.oneOf(world.servers) : nil
-        let ear = AwakeObserver(observer, on: app.computer, isHeard: PlantedChannel.isHeard(world.planted, by: app))
-        let (link, channel) = MemoryLink.open(over: world, observer: ear) { server?.accept($0) }
+        let channel = DeviceChannel(of: app, observer: observer)
+        let (link, base) = MemoryLink.open(over: world, observer: channel) { server?.accept($0) }
+        channel.connect(base)
         links.removeAll(where: \.isClosed)
         links.append(link)
         return channel

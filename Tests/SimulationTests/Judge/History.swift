@@ -40,9 +40,10 @@ struct History {
         let batchCount: Int?
     }
 
+    /// A request as nobody but the judge names it.
     struct RequestKey: Hashable {
-        let device: DeviceID
-        let counter: UInt64
+        let device: Int
+        let number: Int
     }
 
     /// Who writes, and so what the judge can expect of each version.
@@ -150,14 +151,14 @@ struct History {
 
     /// I-3: an atomic batch is in one commit, but for versions that a later request of the same group replaced.
     private mutating func checkBatches(_ changes: ZoneChanges, _ savesOfRequests: [RequestKey: Int]) {
-        for (request, count) in savesOfRequests.sorted(by: { $0.key.counter < $1.key.counter }) {
+        for (request, count) in savesOfRequests.sorted(by: { $0.key.number < $1.key.number }) {
             let batch = changes.records.compactMap(\.text).compactMap { intents[$0] }.first { $0.request == request }
             guard let wanted = batch?.batchCount, count < wanted else { continue }
             // Were the missing ones replaced in this very commit? Then their records have a higher number in it.
             let names = Set(intents.values.filter { $0.request == request }.map(\.name))
             let missing = names.subtracting(changes.records.compactMap { $0.isOf(request, intents) ? $0.name : nil })
             if !missing.isSubset(of: Set(changes.records.map(\.name))) {
-                accuse("I-3: a part of an atomic batch was committed: \(request.counter)")
+                accuse("I-3: a part of an atomic batch was committed: \(request.number)")
             }
         }
     }

@@ -31,8 +31,12 @@ enum PlantedFault: String, CaseIterable, Sendable {
     case feedTokenOneTooFar
     /// The token of the database feed is one change past what it told of a zone that had no number.
     case feedAheadOneTooFar
-    /// A device that starts again uses the numbers of its requests again.
+    /// A device that starts again uses the names of its requests again, and takes each for a repeat.
     case reusedRequestID
+    /// A device names its requests by itself and the wall clock.
+    case counterFromClock
+    /// The store forgets outcomes, and does not count how often.
+    case epochsUncounted
     /// A device that comes back without its tokens is not told of what ended meanwhile.
     case returnUnknown
 
@@ -56,6 +60,8 @@ enum PlantedFault: String, CaseIterable, Sendable {
     case unknownOutcomeDropped
     /// An engine takes it for final that the server does not know what became of a request.
     case unknownOutcomeTakenForFinal
+    /// The server takes all lives of a device for one.
+    case memoryOfDevice
     /// A device that began as a copy of another one hears no pushes.
     case copyHearsNoPushes
     /// A computer forgets its timers when it falls asleep.
@@ -66,7 +72,7 @@ enum PlantedFault: String, CaseIterable, Sendable {
         switch self {
         case .moreComingForgotten, .zoneEndsUntold, .pendingChangeDropped, .conflictTakenForSuccess,
             .atomicityForgotten, .identityShared, .recordsStoredLate, .unknownOutcomeDropped,
-            .unknownOutcomeTakenForFinal, .copyHearsNoPushes, .timersLostAsleep:
+            .unknownOutcomeTakenForFinal, .memoryOfDevice, .copyHearsNoPushes, .timersLostAsleep:
             true
         default: false
         }

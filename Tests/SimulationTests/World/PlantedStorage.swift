@@ -30,6 +30,7 @@ final class PlantedStorage: Storage {
         let transaction = try await base.beginWrite(reads)
         var snapshots = old ?? transaction.snapshots
         if fault == .outcomesForgotten { for index in snapshots.indices { snapshots[index].memories = [:] } }
+        if fault == .epochsUncounted { for index in snapshots.indices { snapshots[index].memoryEpoch = 1 } }
         return PlantedTransaction(transaction, snapshots: snapshots, fault: fault, storage: self)
     }
 

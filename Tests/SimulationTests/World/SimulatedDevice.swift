@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TidemarkDomain
-import TidemarkFields
 import TidemarkScheduling
 import TidemarkService
 import TidemarkTestKit
@@ -30,30 +29,48 @@ final class SimulatedDevice: @unchecked Sendable {
 
     let world: SimulatedWorld
     /// Unique, where `id` is the same as that of copies.
-    private let number: Int
+    let number: Int
     let id: DeviceID
     let computer: SimulatedComputer
     var bookmark = Bookmark()
     /// Every bookmark that it ever had.
     private(set) var bookmarks: [Bookmark] = []
+    /// What names its requests until the process ends (R-157).
+    private var life: DeviceID
     private var counter: UInt64 = 0
+    /// The store's memory epoch, as the device has heard of it.
+    private var epoch: Int64 = 1
+    /// Whether a copy of the running machine lives the same life.
+    private var sharesLife = false
     /// Requests that it still waits for.
-    private var unanswered: Set<UInt64> = []
-    private var textCount = 0
+    private var unanswered: Set<RequestID> = []
+    var requestCount = 0
+    var textCount = 0
 
     init(_ world: SimulatedWorld, number: Int) {
         self.world = world
         self.number = number
         id = DeviceID(high: 7, low: UInt64(number))
         computer = world.makeComputer()
+        life = id
+        beginLife()
     }
 
-    /// Another one that goes on from what this one has written down by now, and takes itself for the same.
-    init(copyOf original: SimulatedDevice, number: Int) {
+    /// Another one that takes itself for the same.
+    ///
+    /// - Parameter isRunning: whether the machine is copied while it runs, with all that is in its memory; else what it has
+    ///   written down by now.
+    init(copyOf original: SimulatedDevice, number: Int, isRunning: Bool) {
         (world, id) = (original.world, original.id)
         self.number = number
-        (bookmark, bookmarks, counter) = (original.bookmark, original.bookmarks, original.counter)
+        (bookmark, bookmarks, epoch) = (original.bookmark, original.bookmarks, original.epoch)
         computer = world.makeComputer()
+        (life, counter) = (original.life, original.counter)
+        if isRunning {
+            (sharesLife, original.sharesLife) = (true, true)
+        } else {
+            beginLife()
+        }
     }
 
     func live(stepCount: Int) async {
@@ -78,8 +95,18 @@ final class SimulatedDevice: @unchecked Sendable {
 
     /// The process dies: what it waited for is forgotten, what it had written down is not.
     private func restart() {
-        if world.planted == .reusedRequestID, counter > 0 { counter -= 1 }
+        beginLife()
         if world.oneIn(3) { bookmark.loseTokens() }
+    }
+
+    private func beginLife() {
+        switch world.planted {
+        case .reusedRequestID: counter = counter > 0 ? counter - 1 : 0
+        case .counterFromClock: counter = UInt64(clamping: computer.wallClockMilliseconds) << 10
+        default:
+            life = DeviceID(high: world.scheduler.randomBits(), low: world.scheduler.randomBits())
+            (counter, sharesLife) = (0, false)
+        }
     }
 
     var tellsEnds: Bool { bookmark.isReturning && world.planted != .returnUnknown }
@@ -90,25 +117,42 @@ final class SimulatedDevice: @unchecked Sendable {
 
     // MARK: Requests that change something
 
-    private func nextRequestID() -> RequestID {
+    func nextRequestID() -> RequestID {
         counter += 1
-        unanswered.insert(counter)
-        return RequestID(
-            device: id, counter: counter, lowestUnanswered: unanswered.min() ?? counter)
+        let waiting = unanswered.lazy.filter { [life] in $0.life == life }.map(\.counter)
+        let new = RequestID(
+            device: id, life: life, counter: counter, lowestUnanswered: waiting.min() ?? counter,
+            isRepeated: world.planted == .reusedRequestID, epoch: epoch)
+        unanswered.insert(new)
+        return new
     }
 
-    /// Sends the identical request until it is answered, or it is given up.
-    private func insist<Outcome: Sendable>(
+    /// As from the answer to each `Hello`.
+    func learnEpoch() async {
+        guard world.oneIn(3), case .success(let standing)? = await world.send({ await $0.standing() }) else { return }
+        epoch = max(epoch, standing.memoryEpoch)
+    }
+
+    /// Sends a request until it is answered, or it is given up.
+    ///
+    /// - Parameter request: is given the name to send it under.
+    func insist<Outcome: Sendable>(
         on id: RequestID,
-        _ request: @escaping @Sendable (CloudService) async -> Result<Outcome, FailureReason>
+        _ request: @escaping @Sendable (CloudService, RequestID) async -> Result<Outcome, FailureReason>
     ) async -> Result<Outcome, FailureReason>? {
-        defer { unanswered.remove(id.counter) }
+        defer { unanswered.remove(id) }
         var last: Result<Outcome, FailureReason>?
-        for _ in 0..<6 {
-            last = await world.send(request)
+        for attempt in 0..<6 {
+            // What was asked in a life that has ended cannot be asked for any more.
+            guard id.life == life else { return nil }
+            let name = attempt == 0 ? id : id.repeated
+            last = await world.send(mayDouble: attempt > 0) { await request($0, name) }
             switch last {
             case .success: return last
-            case .failure(.requestForgotten): world.history.accuse("R-157: a request that is waited for is forgotten")
+            case .failure(.requestForgotten):
+                await judgeForgotten(name)
+                if !name.isRepeated, name.life == life { beginLife() }
+                return nil
             case .failure(.requestInvalid): world.history.accuse("a request that was good is invalid")
             case .failure, nil: await world.scheduler.pass(world.delay())
             }
@@ -117,114 +161,20 @@ final class SimulatedDevice: @unchecked Sendable {
         return last
     }
 
-    private func editZone() async {
-        let name = world.oneOf(SimulatedWorld.zoneNames)
-        let before = world.history.livingZone(name)
-        let sentAt = world.history.length
-        let isCreation = before == nil || world.oneIn(3)
-        let request = ZonesRequest(
-            id: nextRequestID(), saves: isCreation ? [name] : [], deletes: isCreation ? [] : [name])
-        let viewer = world.viewer
-        guard case .success? = await insist(on: request.id, { await $0.modifyZones(in: viewer, request) }) else {
-            return
+    /// R-157: only a repeat is forgotten, and only after the store has begun some epochs.
+    private func judgeForgotten(_ id: RequestID) async {
+        guard !sharesLife else { return }
+        if !id.isRepeated { world.history.accuse("R-157: forgotten when it was sent for the first time") }
+        if await world.memoryEpoch - id.epoch < world.limits.memoryEpochsKept {
+            world.history.accuse("R-157: a request that is waited for is forgotten")
         }
-        if isCreation {
-            let lived = world.history.zones.values.contains { $0.name == name && ($0.endedAt ?? .max) > sentAt }
-            if !lived { world.history.accuse("I-1: zone \(name) was said to exist") }
-        } else if let before, world.history.zones[before.id]?.endedAt == nil {
-            world.history.accuse("I-1: zone \(name) was said to be deleted")
-        }
-    }
-
-    private func edit(isLarge: Bool = false) async {
-        let zone = world.oneOf(SimulatedWorld.zoneNames)
-        guard let identity = world.identity else { return }
-        let policy = world.oneOf(SavePolicy.allCases)
-        let isAtomic = world.oneIn(2)
-        var names = SimulatedWorld.recordNames.filter { _ in isLarge || world.oneIn(3) }
-        let deletes = names.filter { _ in world.oneIn(4) }
-        names.removeAll { deletes.contains($0) }
-        guard !names.isEmpty || !deletes.isEmpty else { return }
-        let id = nextRequestID()
-        let saves = names.map { name in
-            save(name, in: zone, id, policy, batchCount: isAtomic ? names.count : nil)
-        }
-        let request = RecordsRequest(
-            id: id, zoneName: zone, saves: saves, deletes: deletes, policy: policy, isAtomic: isAtomic,
-            user: identity.user)
-        let before = world.history.livingZone(zone)
-        let viewer = world.viewer
-        let key = History.RequestKey(device: id.device, counter: id.counter)
-        world.history.planDeletion(of: deletes, key)
-        let answer = await insist(on: id) { await $0.modifyRecords(in: viewer, [request])[0] }
-        if case .success? = answer { world.history.settleDeletion(key) }
-        judge(answer, request, before: before)
-    }
-
-    private func save(
-        _ name: String, in zone: String, _ id: RequestID, _ policy: SavePolicy, batchCount: Int?
-    ) -> RecordSave {
-        textCount += 1
-        let text = "device \(number), save \(textCount)"
-        let view = bookmark.views[zone]
-        let seen = view?.seen[name].flatMap { $0.text == nil ? nil : $0.number }
-        let tag = seen.flatMap { number in
-            view?.zone.map { ChangeTag.version(store: StoreIncarnation(1), zone: $0, number: number) }
-        }
-        world.history.plan(
-            text,
-            History.Intent(
-                request: .init(device: id.device, counter: id.counter), name: name, policy: policy, base: seen,
-                batchCount: batchCount))
-        let fields = (try? FieldMap([Field("text", .string(text))])) ?? FieldMap()
-        return RecordSave(name: name, type: "Note", tag: tag, fields: fields, parent: .unchanged)
-    }
-
-    private func judge(
-        _ answer: Result<RecordsOutcome, FailureReason>?, _ request: RecordsRequest, before: History.Zone?
-    ) {
-        switch answer {
-        case .success(let outcome):
-            for (save, result) in zip(request.saves, outcome.saves) { judge(save, result) }
-            for (name, result) in zip(request.deletes, outcome.deletes) where result == .deleted {
-                judgeDeletion(of: name, before: before)
-            }
-        case .failure(.serverFault):
-            // Said of a request that the store refuses, so that nothing of it may have been written.
-            for save in request.saves where world.history.wasWritten(save.fields.text ?? "") {
-                world.history.accuse("I-1: written, but said to be impossible: \(save.fields.text ?? "")")
-            }
-        case .failure, nil: break
-        }
-    }
-
-    private func judge(_ save: RecordSave, _ result: SaveOutcome) {
-        let text = save.fields.text ?? ""
-        switch result {
-        case .saved(let metadata):
-            let version = world.history.zones[metadata.zone]?.versions[metadata.changeNumber]
-            if let version, version.name == save.name, version.version.text == text { return }
-            // A later request of the same group may have replaced it before it reached the store.
-            let current = world.history.zones[metadata.zone]?.records[save.name]
-            if version == nil, let current, current.number > metadata.changeNumber { return }
-            world.history.accuse("I-1: acknowledged, but not written: \(text)")
-        case .failed(let failure):
-            if failure.reason.isConflict, failure.serverRecord == nil {
-                world.history.accuse("R-111: a conflict without the record that is in the way")
-            }
-        }
-    }
-
-    private func judgeDeletion(of name: String, before: History.Zone?) {
-        guard let before, let version = before.records[name], version.text != nil else { return }
-        guard let now = world.history.zones[before.id], now.endedAt == nil else { return }
-        if now.records[name] == version { world.history.accuse("I-1: said to be deleted: \(name)") }
     }
 }
 
-extension FieldMap {
-    var text: String? {
-        guard case .string(let text)? = try? self["text"]?.value() else { return nil }
-        return text
+extension RequestID {
+    fileprivate var repeated: RequestID {
+        RequestID(
+            device: device, life: life, counter: counter, lowestUnanswered: lowestUnanswered, isRepeated: true,
+            epoch: epoch)
     }
 }

@@ -24,7 +24,7 @@ final class SimulatedDevices: @unchecked Sendable {
         world.mayMeet(.copy) { [unowned self] in
             guard copyCount < Self.copiesMax else { return }
             copyCount += 1
-            let copy = SimulatedDevice(copyOf: world.oneOf(all), number: all.count)
+            let copy = SimulatedDevice(copyOf: world.oneOf(all), number: all.count, isRunning: world.oneIn(2))
             world.note("device \(all.count) is a copy")
             all.append(copy)
             begin(copy, stepCount / 2)

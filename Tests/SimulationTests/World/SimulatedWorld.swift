@@ -33,7 +33,7 @@ final class SimulatedWorld: @unchecked Sendable {
 
     /// What may happen to somebody between any two steps.
     enum Mishap: CaseIterable {
-        case death, clockJump, sleep, copy
+        case death, clockJump, sleep, copy, forgetting
     }
 
     static let zoneNames = ["a", "b", "c"]
@@ -61,6 +61,7 @@ final class SimulatedWorld: @unchecked Sendable {
         weather[.clockJump] = one(of: [300, 2_000, nil])
         weather[.sleep] = one(of: [500, 2_000, nil])
         weather[.copy] = one(of: [1_000, 4_000, nil])
+        weather[.forgetting] = one(of: [500, 2_000, nil])
         return weather
     }
 
@@ -83,6 +84,7 @@ final class SimulatedWorld: @unchecked Sendable {
             mayMeet(.sleep) { [unowned self] in freeze(server) }
         }
         mayMeet(.clockJump) { [unowned self] in setWallClock(of: oneOf(computers)) }
+        mayMeet(.forgetting) { [unowned self] in forgetOutcomes() }
         for mishap in Mishap.allCases { expect(mishap) }
     }
 
@@ -161,6 +163,21 @@ final class SimulatedWorld: @unchecked Sendable {
         _ = scheduler.schedule(after: pause) { server.computer.wakeUp() }
     }
 
+    /// The store begins an epoch, or so many that nothing is remembered that is older than that.
+    private func forgetOutcomes() {
+        let count = oneIn(2) ? 1 : limits.memoryEpochsKept + 1
+        scheduler.run { [self] in
+            for _ in 0..<count {
+                _ = try? await MemoryStore(database).advanceMemoryEpoch(
+                    after: .zero, keeping: limits.memoryEpochsKept)
+            }
+        }
+    }
+
+    var memoryEpoch: Int64 {
+        get async { (try? await MemoryStore(database).standing().memoryEpoch) ?? 0 }
+    }
+
     /// Through nights nobody looks often: days of looking every ten seconds would take long.
     var sweepInterval: Duration { hasLongNights ? .seconds(3_600) : .seconds(10) }
 
@@ -186,11 +203,13 @@ final class SimulatedWorld: @unchecked Sendable {
 
     /// Sends a request to some server, and waits for the answer for a while. It may get lost on either way, and it may
     /// arrive twice.
-    func send<Value: Sendable>(_ request: @escaping @Sendable (CloudService) async -> Value) async -> Value? {
+    func send<Value: Sendable>(
+        mayDouble: Bool = true, _ request: @escaping @Sendable (CloudService) async -> Value
+    ) async -> Value? {
         let server = oneOf(servers)
         if isCalm { return await server.call(request) }
         if oneIn(15) { return nil }
-        if oneIn(15) {
+        if mayDouble, oneIn(15) {
             let other = oneOf(servers)
             let pause = delay()
             scheduler.run {
