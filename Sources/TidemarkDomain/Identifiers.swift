@@ -55,6 +55,14 @@ package struct ZoneKey: Hashable, Comparable, Sendable {
 package struct StoreIncarnation: Hashable, Sendable {
     package let rawValue: UInt64
     package init(_ rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// The life that begins with a restore. Its upper half names the one before, so that clients can tell which versions both
+    /// have in common.
+    ///
+    /// - Parameter mark: random, so that two restores of one backup are two lives.
+    package func next(mark: UInt32) -> StoreIncarnation {
+        StoreIncarnation(rawValue << 32 | UInt64(mark))
+    }
 }
 
 /// A device of an account, or one life of a device: 128 random bits that the device chose. Two accounts may use
@@ -102,6 +110,18 @@ package struct DeviceID: Hashable, Comparable, Sendable {
 
 /// The position of a change in its zone: 1 for the first, growing by one with every record that changes (I-3).
 package typealias ChangeNumber = Int64
+
+extension ChangeNumber {
+    /// Where a zone's numbers go on after a restore: with it, all that is saved from then on is told from what came from the
+    /// backup. There is room for 2^40 versions in a life, and for 2^23 lives.
+    package var inNextLife: ChangeNumber { (self >> 40 + 1) << 40 }
+}
+
+extension ZoneID {
+    /// By how much the numbers of new zones are moved on by a restore: else one would have the number of a zone that was made
+    /// after the backup and is lost.
+    package static let gapBetweenLives: Int64 = 1 << 32
+}
 
 /// Milliseconds since 1970-01-01 00:00 UTC: the precision of every date that the protocol carries.
 package struct Timestamp: Hashable, Comparable, Sendable {

@@ -31,11 +31,29 @@ struct RecordMerge {
     private func value(of key: CKRecord.FieldKey, in space: Space) -> NSObject? {
         let before = ancestor[keyPath: space].values[key]
         let (theirs, ours) = (server[keyPath: space].values[key], client[keyPath: space].values[key])
+        switch serverOrder {
+        case .wentBack:
+            // what differs there is nobody's edit. What only the server has may not have been fetched here.
+            return ours == nil && client[keyPath: space].changes[key] == nil ? theirs : ours
+        case .unrelated where isAcrossLives:
+            // What the server has need not follow from what there was before: all that differs is in dispute.
+            if ours == nil && client[keyPath: space].changes[key] == nil || same(ours, theirs) { return theirs }
+            return decide(key, in: space, before, theirs, ours)
+        default:
+            break
+        }
         // What was not set is not changed, even where the server's way to store it differs from the client's (assets).
         if client[keyPath: space].changes[key] == nil || same(ours, theirs) { return theirs }
         // What is set to nil is removed, unless it is known that there was nothing to remove.
         if same(ours, before), ours != nil || knowsAncestor { return theirs }
         if same(theirs, before) { return ours }
+        return decide(key, in: space, before, theirs, ours)
+    }
+
+    /// Of a field that both sides changed differently.
+    private func decide(
+        _ key: CKRecord.FieldKey, in space: Space, _ before: NSObject?, _ theirs: NSObject?, _ ours: NSObject?
+    ) -> NSObject? {
         switch rules.fields[key] ?? rules.policy {
         case .serverWins: return theirs
         case .clientWins: return ours
@@ -55,6 +73,7 @@ struct RecordMerge {
 
     /// The parent is not a field, and is merged like one.
     var parent: CKRecord.Reference? {
+        if serverOrder == .wentBack { return client.parent }
         if client.parentChange == nil || server.parent == client.parent { return server.parent }
         // System fields have the parent, so that without fields it is known nevertheless.
         if client.parent == ancestor.parent, client.parent != nil || ancestor.metadata != nil { return server.parent }
@@ -80,6 +99,21 @@ struct RecordMerge {
     }
 
     // MARK: Which is newer
+
+    /// What the server's version is to the one that the client's edits were made in.
+    private var serverOrder: TidemarkVersionOrder {
+        guard let server = serverVersion, let client = clientVersion else { return .unrelated }
+        return server.order(relativeTo: client)
+    }
+
+    /// Whether the store was restored between the two versions.
+    private var isAcrossLives: Bool {
+        guard let server = serverVersion, let client = clientVersion else { return false }
+        return server.life != client.life
+    }
+
+    private var serverVersion: RecordVersion? { server.metadata.flatMap { RecordVersion(tag: $0.tag) } }
+    private var clientVersion: RecordVersion? { client.metadata.flatMap { RecordVersion(tag: $0.tag) } }
 
     private func isClientNewer(by key: CKRecord.FieldKey) -> Bool {
         func date(_ state: RecordState) -> Date? {

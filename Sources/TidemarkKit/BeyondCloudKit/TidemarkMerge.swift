@@ -13,6 +13,10 @@ public import Foundation
 ///     store(sent.mergeConflicts(TidemarkMerge(.newest(by: "editedAt"), fields: ["tags": .listElements]), syncEngine))
 /// ```
 /// Merging is a function of the three records alone: every device comes to the same result.
+///
+/// If the server was restored from a backup, and its record is older than what the client's edits were made in, that
+/// is no edit of anybody: the client's record wins, as it is. If it cannot be told whether the one follows from the other, all
+/// fields that differ are in dispute, also those that the client did not set, and the policies decide.
 public struct TidemarkMerge: Sendable {
     /// What becomes of a field that both sides changed differently.
     public enum Policy: Sendable {

@@ -155,11 +155,27 @@ enum AccountStatements {
         "SELECT id, name, first_seen_at, last_seen_at FROM device WHERE account_id = $1 ORDER BY last_seen_at DESC",
         [.int8])
 
+    /// As `StoreIncarnation.next` says.
     static let renewIncarnation = Statement(
         "renew_incarnation",
         """
-        UPDATE store SET incarnation = ('x' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 16))::bit(64)::bigint
+        UPDATE store SET incarnation = (incarnation << 32) | ('x' || left(gen_random_uuid()::text, 8))::bit(32)::bigint
         """, [])
+
+    /// As `ChangeNumber.inNextLife` says.
+    static let countZonesOn = Statement(
+        "count_zones_on",
+        """
+        UPDATE zone SET change_number = ((change_number >> 40) + 1) << 40, write_number = write_number + 1
+         WHERE removal IS NULL
+        """, [])
+
+    /// As `ZoneID.gapBetweenLives` says.
+    static let moveZoneNumbers = Statement(
+        "move_zone_numbers",
+        """
+        SELECT setval(pg_get_serial_sequence('zone', 'id'), nextval(pg_get_serial_sequence('zone', 'id')) + $1)
+        """, [.int8])
 
     /// Credentials among the list that must not be in use any more. 1 ids, 2 now.
     static let voidCredentials = Statement(

@@ -106,9 +106,13 @@ package struct AdminStore: Sendable {
         }
     }
 
-    /// Makes all tokens and tags that were ever handed out void: after a restore from a backup.
+    /// Makes all tokens and tags that were ever handed out void: after a restore from a backup. What is saved from
+    /// then on is told from what came from the backup.
     package func renewIncarnation() async throws(StorageError) {
-        _ = try await storage.write([AccountStatements.renewIncarnation()])
+        _ = try await storage.write([
+            AccountStatements.renewIncarnation(), AccountStatements.countZonesOn(),
+            AccountStatements.moveZoneNumbers(.int8(ZoneID.gapBetweenLives)),
+        ])
     }
 
     func all<Value>(

@@ -57,7 +57,8 @@ package final class MemoryDatabase: Sendable {
 
     /// Begins another life of the store, as after a restore from a backup: all tokens and tags are void.
     package func renewIncarnation() {
-        withState { $0.tables.incarnation = StoreIncarnation($0.tables.incarnation.rawValue + 1) }
+        let mark = UInt32(truncatingIfNeeded: scheduler.randomBits())
+        withState { $0.tables.renewIncarnation(mark: mark) }
     }
 
     /// Ends a zone otherwise than by a request: purged by its user, or its keys lost. Waits for nobody.

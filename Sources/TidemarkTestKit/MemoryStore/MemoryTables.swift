@@ -96,6 +96,13 @@ struct MemoryTables {
         return lastID
     }
 
+    /// What an operator does after a restore.
+    mutating func renewIncarnation(mark: UInt32) {
+        incarnation = incarnation.next(mark: mark)
+        lastID += ZoneID.gapBetweenLives
+        for id in zones.keys where zones[id]?.state.removal == nil { zones[id]?.beginNextLife() }
+    }
+
     // MARK: Zones
 
     func livingZone(_ key: ZoneKey) -> ZoneID? {

@@ -150,6 +150,12 @@ struct MemoryZone {
         state.oldestTokenNumber = max(state.oldestTokenNumber, gone.map(\.changeNumber).max() ?? 0)
     }
 
+    ///
+    mutating func beginNextLife() {
+        state.changeNumber = state.changeNumber.inNextLife
+        writeNumber += 1
+    }
+
     /// Nothing is read of an ended incarnation any more but that it ended.
     mutating func end(_ reason: ZoneRemovalReason) {
         state.removal = reason

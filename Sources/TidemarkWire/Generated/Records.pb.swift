@@ -117,7 +117,13 @@ package nonisolated struct WireRecord: Sendable {
   /// A FieldMap (Fields.proto). The server stores and forwards it without looking inside.
   package var fields: Data = Data()
 
-  /// The change tag: opaque, unique to this version.
+  /// The change tag: unique to this version. A client sends it back as it came, and may read it for one thing: which
+  /// of two versions of a record is the newer one, also when the store was restored between them. It is a row of
+  /// numbers of seven bits a byte, lowest first, the highest bit set where more follow, and four bytes, highest first: the
+  /// FNV-1a of all bytes before. The numbers: 1; the life of the store, whose lower 32 bits are its own, and whose upper 32
+  /// bits are the lower ones of the life that it was restored from; the zone; the version's number in the zone, which every
+  /// restore counts on to the next multiple of 2^40. A tag that is made otherwise says nothing. A change token is alike: 1; its
+  /// kind; the life of the store; and more that is the server's alone.
   package var tag: Data = Data()
 
   /// Milliseconds since 1970.

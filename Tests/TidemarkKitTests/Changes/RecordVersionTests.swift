@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkDomain
+import TidemarkFields
+
+@testable import TidemarkKit
+
+/// Tags and tokens as servers make them, read as clients do.
+@Suite struct RecordVersionTests {
+    private static let first = StoreIncarnation(0xFEED_0000_0000_0001)
+    private static let second = first.next(mark: 7)
+    private static let third = second.next(mark: 8)
+    /// From the same backup as `second`.
+    private static let sibling = first.next(mark: 9)
+    /// The zone's number when the backup of the first life was made, and where the second life begins.
+    private static let backup: ChangeNumber = 10
+    private static let restored = backup.inNextLife
+
+    private func record(
+        _ store: StoreIncarnation, _ number: ChangeNumber, zone: Int64 = 3, name: String = "A/1"
+    ) -> CKRecord {
+        let tag = ChangeTag.version(store: store, zone: ZoneID(zone), number: number).bytes
+        return CKRecord(
+            recordID: recordID(name), recordType: "Note", fields: FieldMap(),
+            metadata: RecordMetadata(tag: tag, createdAt: 0, modifiedAt: 0))
+    }
+
+    @Test func `R-228: a tag tells which of two versions is newer, also when the store was restored between them`() {
+        let (first, second, third, sibling) = (Self.first, Self.second, Self.third, Self.sibling)
+        let (backup, restored) = (Self.backup, Self.restored)
+        typealias Case = (one: CKRecord, other: CKRecord, order: TidemarkVersionOrder, reversed: TidemarkVersionOrder)
+        let cases: [Case] = [
+            (record(first, 5), record(first, 5), .same, .same),
+            (record(first, 5), record(first, 6), .older, .newer),
+            // The fetch after the restore, and what the app has of the life before: of the backup, older, and lost.
+            (record(second, 5), record(first, 5), .same, .same),
+            (record(second, backup), record(first, backup - 1), .newer, .older),
+            (record(second, 5), record(first, backup + 1), .wentBack, .newer),
+            // Saved since the restore: whether the app's version was in the backup, its tag does not say.
+            (record(second, restored + 1), record(first, 5), .unrelated, .unrelated),
+            (record(second, restored + 1), record(first, backup + 1), .unrelated, .unrelated),
+            (record(second, restored + 1), record(second, backup), .newer, .older),
+            // The next restore.
+            (record(third, restored + 1), record(second, restored + 2), .wentBack, .newer),
+            (record(third, 5), record(second, restored + 2), .wentBack, .newer),
+            // Lives that are further apart, and two restores of one backup.
+            (record(third, 5), record(first, 5), .unrelated, .unrelated),
+            (record(sibling, restored + 1), record(second, restored + 2), .unrelated, .unrelated),
+            // Another zone of that name, another record, no record.
+            (record(first, 5), record(first, 6, zone: 4), .unrelated, .unrelated),
+            (record(first, 5), record(first, 6, name: "A/2"), .unrelated, .unrelated),
+            (record(first, 5), CKRecord(recordType: "Note", recordID: recordID("A/1")), .unrelated, .unrelated),
+        ]
+        for (index, test) in cases.enumerated() {
+            #expect(test.one.versionOrder(relativeTo: test.other) == test.order, "case \(index)")
+            #expect(test.other.versionOrder(relativeTo: test.one) == test.reversed, "case \(index), reversed")
+            let isOlder = [.older, .wentBack].contains(test.order)
+            #expect(test.one.isOlder(than: test.other) == isOlder, "case \(index)")
+        }
+    }
+
+    @Test func `R-228: every tag and token can be read, and nothing else is taken for one`() throws {
+        let numbers: [UInt64] = [0, 1, 127, 128, 1 << 40, UInt64(Int64.max), .max]
+        for store in numbers {
+            for number in numbers {
+                let tag = ChangeTag.version(
+                    store: StoreIncarnation(store), zone: ZoneID(Int64(bitPattern: number)),
+                    number: Int64(bitPattern: number))
+                let version = RecordVersion(life: StoreLife(rawValue: store), zone: number, number: number)
+                #expect(RecordVersion(tag: tag.bytes) == version)
+                for index in tag.bytes.indices {
+                    var bytes = tag.bytes
+                    bytes[index] ^= 0x41
+                    #expect(RecordVersion(tag: bytes) == nil)
+                    #expect(RecordVersion(tag: Array(tag.bytes.prefix(index))) == nil)
+                }
+            }
+            let position = ZonePageQuery.Position(zone: ZoneID(3), number: 5, begunAt: 5)
+            let key = ZoneKey(database: DatabaseID(9), name: "A")
+            let zone = ChangeToken.zone(key, store: StoreIncarnation(store), position: position)
+            let database = ChangeToken.database(
+                store: StoreIncarnation(store), viewer: DatabaseID(9), position: FeedPosition(number: 5))
+            for token in [zone, database] {
+                #expect(StoreLife(token: CKServerChangeToken(bytes: token.bytes)) == StoreLife(rawValue: store))
+            }
+        }
+        #expect(StoreLife(token: CKServerChangeToken(bytes: [1, 2, 3, 4, 5])) == nil)
+    }
+}
