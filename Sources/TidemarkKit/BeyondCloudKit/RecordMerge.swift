@@ -32,7 +32,7 @@ struct RecordMerge {
         let before = ancestor[keyPath: space].values[key]
         let (theirs, ours) = (server[keyPath: space].values[key], client[keyPath: space].values[key])
         switch serverOrder {
-        case .wentBack:
+        case .older, .wentBack:
             // what differs there is nobody's edit. What only the server has may not have been fetched here.
             return ours == nil && client[keyPath: space].changes[key] == nil ? theirs : ours
         case .unrelated where isAcrossLives:
@@ -73,7 +73,7 @@ struct RecordMerge {
 
     /// The parent is not a field, and is merged like one.
     var parent: CKRecord.Reference? {
-        if serverOrder == .wentBack { return client.parent }
+        if [.older, .wentBack].contains(serverOrder) { return client.parent }
         if client.parentChange == nil || server.parent == client.parent { return server.parent }
         // System fields have the parent, so that without fields it is known nevertheless.
         if client.parent == ancestor.parent, client.parent != nil || ancestor.metadata != nil { return server.parent }

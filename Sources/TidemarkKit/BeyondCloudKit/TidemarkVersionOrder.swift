@@ -9,8 +9,8 @@ public enum TidemarkVersionOrder: Sendable, Equatable {
     case same
     /// It was saved after the other one, which is in its history.
     case newer
-    /// It was saved before the other one. The server has that one, or had it when it was restored: what is to be kept is the
-    /// other one.
+    /// It was saved before the other one. What is to be kept is the other one. If a server gives such a version as its newest,
+    /// it was restored and not told so: then the other one is to be saved again, as with `wentBack`.
     case older
     /// It was saved before the other one, and comes from a server that was restored since: **the server went back**. The
     /// other version, and what was edited in it, is on the server no more, and this one is no edit of anybody. What is to be
@@ -24,11 +24,11 @@ public enum TidemarkVersionOrder: Sendable, Equatable {
 extension CKRecord {
     /// What this version is to another one of the same record. Clocks have no part in it.
     ///
+    /// Of two that differ:
     /// ```swift
     /// switch fetched.versionOrder(relativeTo: mine) {
-    /// case .same, .newer: store(fetched)
-    /// case .older: break
-    /// case .wentBack: saveAgain(mine, withTagOf: fetched)
+    /// case .newer: store(fetched)
+    /// case .same, .older, .wentBack: saveAgain(mine, withTagOf: fetched)
     /// case .unrelated: keepBoth(mine, fetched)
     /// }
     /// ```
@@ -52,7 +52,17 @@ extension CKRecord {
     }
 
     /// Nil for a record that was never saved, or whose tag is of no kind that this client knows.
-    private var version: RecordVersion? {
-        state.withLock { $0.metadata?.tag }.flatMap(RecordVersion.init(tag:))
+    var version: RecordVersion? {
+        state.withLock { $0.metadata }.flatMap { metadata in
+            var version = RecordVersion(tag: metadata.tag)
+            version?.historyNumber = metadata.historyNumber
+            return version
+        }
+    }
+
+    /// The store was restored; what is known of its history goes with the record.
+    func note(_ history: inout RestoredHistory) {
+        guard let number = version.map({ history.numberBefore($0) }) else { return }
+        _ = state.withLock { $0.metadata?.historyNumber = number }
     }
 }

@@ -240,13 +240,17 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
                 in: zoneID, since: token, withEnds: withEnds, missingAssets: .leaveOut)
         }
         state.withLock { _ = $0.fetchedZones.insert(zoneID) }
-        for case (_, .failure(let error)) in page.modifications {
+        var unreadable: [CKRecord.ID] = []
+        for case (let recordID, .failure(let error)) in page.modifications {
             // no event tells of it.
+            unreadable.append(recordID)
             Self.log.warning("a record cannot be read", ["zone": zoneID.zoneName, "code": "\(error.code)"])
         }
-        return SyncEngineZonePage(
+        var result = SyncEngineZonePage(
             modifications: page.modifications.compactMap { try? $0.result.get() }.map { .init(record: $0) },
             deletions: page.deletions, token: page.token, moreComing: page.moreComing)
+        result.unreadableRecordIDs = unreadable
+        return result
     }
 
     // MARK: CloudConnectionObserver

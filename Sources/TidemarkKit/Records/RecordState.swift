@@ -104,6 +104,8 @@ package struct RecordMetadata: Sendable, Hashable {
     /// User record names; the stand-in for the current user.
     package var createdBy: String
     package var modifiedBy: String
+    /// `RecordVersion.historyNumber`, of records that a full fetch brought. It is not archived.
+    package var historyNumber: UInt64 = 0
 
     /// An empty user name means the current user.
     package init(tag: [UInt8], createdAt: Int64, modifiedAt: Int64, createdBy: String = "", modifiedBy: String = "") {

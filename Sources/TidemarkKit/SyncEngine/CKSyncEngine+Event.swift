@@ -123,6 +123,9 @@ extension CKSyncEngine.Event {
         public let zoneID: CKRecordZone.ID
         /// Why it ended early, if it did.
         public let error: CKError?
+        /// If all records of the zone have come although the app had fetched it before: why, and which of the app's records are
+        /// not on the server. CloudKit has nothing of this.
+        public internal(set) var fullFetch: TidemarkFullFetch?
 
         /// For logs.
         public var description: String {

@@ -8,6 +8,8 @@ extension CKSyncEngine.Event {
         /// Zones that are gone, with the reason. To be processed before the modifications: a zone that was deleted and
         /// created again is in both.
         public let deletions: [CKDatabase.DatabaseChange.Deletion]
+        /// Why all zones are told of although the app knows them; nil: these are changes. CloudKit has nothing of this.
+        public internal(set) var fullFetchReason: TidemarkFullFetch.Reason?
 
         /// For logs.
         public var description: String {
@@ -21,6 +23,10 @@ extension CKSyncEngine.Event {
         public let modifications: [CKDatabase.RecordZoneChange.Modification]
         /// Records that are gone.
         public let deletions: [CKDatabase.RecordZoneChange.Deletion]
+        /// Why all records of the zone are told of although the app has fetched it before; nil: these are changes. With
+        /// `anotherLife` they may be older than what the app has (``CKRecord/versionOrder(relativeTo:)``). CloudKit has nothing of
+        /// this.
+        public internal(set) var fullFetchReason: TidemarkFullFetch.Reason?
 
         /// For logs.
         public var description: String {

@@ -80,6 +80,9 @@ struct SerializedSyncEngineState: Codable {
     var pendingZones: [String] = []
     var inFlightZones: [String] = []
     var untrackedChanges: Bool
+    /// Feeds that are being read from their beginning since these tokens expired. Absent: none.
+    var expiredDatabaseToken: Data?
+    var expiredZoneTokens: [Token]?
     /// The journal that has what is pending, if there is one. Absent in states of engines without, and of old.
     var journal: String?
 }
@@ -102,12 +105,18 @@ extension SerializedSyncEngineState {
         inFlightRecords = snapshot.inFlightRecords.map { table.text(of: $0) }
         pendingZones = snapshot.pendingZones.elements.map { table.text(of: $0) }
         inFlightZones = snapshot.inFlightZones.map { table.text(of: $0) }
-        // Sorted, so that equal states are equal data.
-        let tokens = snapshot.zoneTokens.sorted {
-            ($0.key.zoneName, $0.key.ownerName) < ($1.key.zoneName, $1.key.ownerName)
-        }
-        zoneTokens = tokens.map { Token(zone: table.index(of: $0.key), token: Data($0.value.bytes)) }
+        zoneTokens = Self.tokens(snapshot.zoneTokens, &table)
+        expiredDatabaseToken = snapshot.expiredDatabaseToken.map { Data($0.bytes) }
+        if !snapshot.expiredZoneTokens.isEmpty { expiredZoneTokens = Self.tokens(snapshot.expiredZoneTokens, &table) }
         zones = table.zones
+    }
+
+    /// Sorted, so that equal states are equal data.
+    private static func tokens(
+        _ tokens: [CKRecordZone.ID: CKServerChangeToken], _ table: inout ZoneTable
+    ) -> [Token] {
+        tokens.sorted { ($0.key.zoneName, $0.key.ownerName) < ($1.key.zoneName, $1.key.ownerName) }
+            .map { Token(zone: table.index(of: $0.key), token: Data($0.value.bytes)) }
     }
 
     /// Gives each zone its index.
@@ -159,6 +168,11 @@ extension SerializedSyncEngineState {
         snapshot.journalID = journal
         for token in zoneTokens {
             snapshot.zoneTokens[try zoneIDs.zone(at: token.zone)] = CKServerChangeToken(bytes: [UInt8](token.token))
+        }
+        snapshot.expiredDatabaseToken = expiredDatabaseToken.map { CKServerChangeToken(bytes: [UInt8]($0)) }
+        for token in expiredZoneTokens ?? [] {
+            let zoneID = try zoneIDs.zone(at: token.zone)
+            snapshot.expiredZoneTokens[zoneID] = CKServerChangeToken(bytes: [UInt8](token.token))
         }
         for index in unfetchedZones { snapshot.unfetchedZones.add(try zoneIDs.zone(at: index)) }
         for text in pendingRecords { snapshot.pendingRecords.add(try Self.recordChange(text, zoneIDs)) }

@@ -4,6 +4,8 @@
 enum SyncEngineAction: Sendable {
     /// Call the delegate's `handleEvent`, then ask for the next action.
     case deliver(CKSyncEngine.Event)
+    /// Call `handleStoreEvent` of a delegate that has it, then ask for the next action.
+    case deliverStoreEvent(TidemarkStoreEvent)
     /// Ask the delegate, give the answer to ``SyncEngineMachine/fetchOptionsAnswered(_:)``.
     case askFetchOptions(CKSyncEngine.FetchChangesContext)
     /// Ask the delegate, give the answer to ``SyncEngineMachine/batchAnswered(_:)``.

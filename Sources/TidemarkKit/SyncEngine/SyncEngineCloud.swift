@@ -177,6 +177,8 @@ package struct SyncEngineDatabasePage: Sendable {
 package struct SyncEngineZonePage: Sendable {
     package var modifications: [CKDatabase.RecordZoneChange.Modification]
     package var deletions: [CKDatabase.RecordZoneChange.Deletion]
+    /// Records that are there and cannot be delivered: no event tells of them.
+    package var unreadableRecordIDs: [CKRecord.ID] = []
     package var token: CKServerChangeToken
     package var moreComing: Bool
 

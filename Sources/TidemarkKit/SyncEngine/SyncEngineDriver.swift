@@ -253,6 +253,10 @@ extension SyncEngineDriver {
         switch action {
         case .deliver(let event):
             await callDelegate { await $0.handleEvent(event, syncEngine: $1) }
+        case .deliverStoreEvent(let event):
+            await callDelegate {
+                await ($0 as? any TidemarkSyncEngineDelegate)?.handleStoreEvent(event, syncEngine: $1)
+            }
         case .askFetchOptions(let context):
             let options = await callDelegate { await $0.nextFetchChangesOptions(context, syncEngine: $1) }
             guard let options else { return }

@@ -25,7 +25,7 @@ extension SyncEngineMachine {
                 fetch.phase = .askingForFeed
                 return .deliver(.willFetchChanges(.init(context: fetch.context)))
 
-            case .askingForFeed, .readingFeed, .awaitingFeed, .tookFeedPage:
+            case .askingForFeed, .readingFeed, .awaitingFeed, .tookFeedPage, .toldAbsentZones, .closingFullFeed:
                 switch stepFeed(&fetch, at: moment) {
                 case .act(let action): return action
                 case .wait: return nil
@@ -33,7 +33,7 @@ extension SyncEngineMachine {
                 }
 
             case .choosingZone, .openingZone, .askingForZone, .continuingZone, .readingZone, .awaitingZone,
-                .tookZonePage:
+                .announcedZone, .tookZonePage, .toldFullFetch, .closingFullFetch:
                 switch stepZone(&fetch, at: moment) {
                 case .act(let action): return action
                 case .wait: return nil
@@ -96,6 +96,23 @@ extension SyncEngineMachine {
             takeDatabaseToken(token, at: moment)
             fetch.isReadingOn = moreComing
             fetch.phase = moreComing ? .askingForFeed : .choosingZone
+            guard !moreComing, let reason = fullFeedReason(token, isEnd: true) else { return .proceed }
+            let absent = unlistedZones
+            fetch.phase = .toldAbsentZones(absent, reason)
+            return .act(.deliverStoreEvent(.didFetchZonesFromNothing(reason: reason, absentZoneIDs: absent)))
+
+        case .toldAbsentZones(let absent, let reason):
+            fetch.phase = .closingFullFeed(absent)
+            // They had been there, and nobody has restored anything: they were deleted.
+            guard reason == .deletionsForgotten, !absent.isEmpty else { return .proceed }
+            let deletions = absent.map { CKDatabase.DatabaseChange.Deletion(zoneID: $0, reason: .deleted) }
+            return .act(
+                .deliver(
+                    .fetchedDatabaseChanges(.init(modifications: [], deletions: deletions, fullFetchReason: reason))))
+
+        case .closingFullFeed(let absent):
+            closeFullFeed(absent: absent, at: moment)
+            fetch.phase = .choosingZone
             return .proceed
 
         default:
@@ -115,20 +132,23 @@ extension SyncEngineMachine {
             fetch.phase = .tookFeedPage(page.token, moreComing: moreComing)
             if isEmpty { return .proceed }
             noteZones(of: page, &fetch, at: moment)
+            noteListed(page)
             return .act(
                 .deliver(
-                    .fetchedDatabaseChanges(.init(modifications: page.modifications, deletions: page.deletions))))
+                    .fetchedDatabaseChanges(
+                        .init(
+                            modifications: page.modifications, deletions: page.deletions,
+                            fullFetchReason: fullFeedReason(page.token, isEnd: !moreComing)))))
 
         case .success:
             preconditionFailure("database changes were asked for")
 
         case .failure(let error) where error.code == .changeTokenExpired && snapshot.databaseToken != nil:
             // from the beginning, within the same fetch; the app sees all zones again.
-            snapshot.databaseToken = nil
+            beginFullFeed(at: moment)
             // The server may have been restored: the subscription is looked for again, too.
             snapshot.subscriptionID = nil
             schedule.subscriptionDue = moment.now
-            noteChange(at: moment)
             fetch.phase = .askingForFeed
             return .proceed
 

@@ -41,6 +41,9 @@ extension SyncEngineMachine {
             guard let outcome = takeOutcome() else { return .wait }
             return zoneAnswered(outcome, zoneID, &fetch, at: moment)
 
+        case .announcedZone(let zoneID, let page):
+            return deliver(page, zoneID, &fetch)
+
         case .tookZonePage(let zoneID, let token, let moreComing):
             takeZoneToken(token, zoneID, at: moment)
             if moreComing {
@@ -51,7 +54,17 @@ extension SyncEngineMachine {
             if !fetch.pushedZones.contains(zoneID), snapshot.unfetchedZones.remove(key: zoneID) {
                 noteChange(at: moment)
             }
-            return endZone(zoneID, error: nil, &fetch)
+            guard let fullFetch = endedFullFetch(of: zoneID, token) else { return endZone(zoneID, error: nil, &fetch) }
+            fetch.phase = .toldFullFetch(zoneID, fullFetch)
+            return .act(.deliverStoreEvent(.didFetchFromNothing(fullFetch)))
+
+        case .toldFullFetch(let zoneID, let fullFetch):
+            return endZone(zoneID, error: nil, fullFetch: fullFetch, &fetch)
+
+        case .closingFullFetch(let zoneID):
+            closeFullFetch(of: zoneID, at: moment)
+            fetch.phase = .choosingZone
+            return .proceed
 
         default:
             preconditionFailure("not a phase of a zone")
@@ -86,22 +99,18 @@ extension SyncEngineMachine {
     ) -> Progress {
         switch outcome {
         case .success(.zonePage(let page)):
-            let isEmpty = page.modifications.isEmpty && page.deletions.isEmpty
-            // As for the database feed: no endless row of empty pages.
-            let moreComing = page.moreComing && (!isEmpty || page.token != snapshot.zoneTokens[zoneID])
-            fetch.phase = .tookZonePage(zoneID, page.token, moreComing: moreComing)
-            if isEmpty { return .proceed }
-            return .act(
-                .deliver(
-                    .fetchedRecordZoneChanges(.init(modifications: page.modifications, deletions: page.deletions))))
+            if let action = announcement(of: page, zoneID) {
+                fetch.phase = .announcedZone(zoneID, page)
+                return .act(action)
+            }
+            return deliver(page, zoneID, &fetch)
 
         case .success:
             preconditionFailure("changes of a zone were asked for")
 
         case .failure(let error) where error.code == .changeTokenExpired && snapshot.zoneTokens[zoneID] != nil:
             // from the beginning, within the same fetch; the app sees all living records again.
-            snapshot.zoneTokens[zoneID] = nil
-            noteChange(at: moment)
+            beginFullFetch(of: zoneID, at: moment)
             fetch.phase = .askingForZone(zoneID)
             return .proceed
 
@@ -115,6 +124,23 @@ extension SyncEngineMachine {
         }
     }
 
+    private mutating func deliver(
+        _ page: SyncEngineZonePage, _ zoneID: CKRecordZone.ID, _ fetch: inout SyncEngineFetch
+    ) -> Progress {
+        let isEmpty = page.modifications.isEmpty && page.deletions.isEmpty
+        // As for the database feed: no endless row of empty pages.
+        let moreComing = page.moreComing && (!isEmpty || page.token != snapshot.zoneTokens[zoneID])
+        fetch.phase = .tookZonePage(zoneID, page.token, moreComing: moreComing)
+        noteFetched(page, zoneID)
+        if isEmpty { return .proceed }
+        return .act(
+            .deliver(
+                .fetchedRecordZoneChanges(
+                    .init(
+                        modifications: page.modifications, deletions: page.deletions,
+                        fullFetchReason: fullFetchReason(of: zoneID)))))
+    }
+
     private mutating func takeZoneToken(
         _ token: CKServerChangeToken, _ zoneID: CKRecordZone.ID, at moment: SyncEngineMoment
     ) {
@@ -125,14 +151,15 @@ extension SyncEngineMachine {
 
     /// exactly one end for each beginning. R-550: other zones go on, unless the error concerns all.
     private mutating func endZone(
-        _ zoneID: CKRecordZone.ID, error: CKError?, _ fetch: inout SyncEngineFetch
+        _ zoneID: CKRecordZone.ID, error: CKError?, fullFetch: TidemarkFullFetch? = nil, _ fetch: inout SyncEngineFetch
     ) -> Progress {
         fetch.visitedZones.insert(zoneID)
         if let error {
             fetch.zoneErrors[zoneID] = error
             if error.isRetriedBySyncEngine { fetch.error = error }
         }
-        fetch.phase = .choosingZone
-        return .act(.deliver(.didFetchRecordZoneChanges(.init(zoneID: zoneID, error: error))))
+        fetch.phase = fullFetch == nil ? .choosingZone : .closingFullFetch(zoneID)
+        return .act(
+            .deliver(.didFetchRecordZoneChanges(.init(zoneID: zoneID, error: error, fullFetch: fullFetch))))
     }
 }

@@ -31,6 +31,7 @@ struct SyncEngineMachine: Sendable {
     var isOnline = true
 
     var operation: SyncEngineOperation?
+    var fullFetches = SyncEngineFullFetches()
     /// The request that `operation` waits for.
     var operationRequest: SyncEnginePendingRequest?
     var accountRequest: SyncEngineRequestID?
@@ -66,6 +67,7 @@ struct SyncEngineMachine: Sendable {
         // What was under way when the last process ended may have been carried out.
         schedule.fetchesBeforeSend = snapshot.hasInFlight
         self.snapshot.restoreInFlight()
+        restartFullFetches()
     }
 
     /// What is to be done now. What the last call asked for has been done.

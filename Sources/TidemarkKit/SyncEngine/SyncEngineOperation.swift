@@ -47,12 +47,20 @@ struct SyncEngineFetch: Sendable {
         case askingForFeed, readingFeed, awaitingFeed
         /// The delegate has the page: its token may be taken.
         case tookFeedPage(CKServerChangeToken, moreComing: Bool)
+        /// The list of all zones has been read, and the app is told which are not in it.
+        case toldAbsentZones([CKRecordZone.ID], TidemarkFullFetch.Reason)
+        case closingFullFeed([CKRecordZone.ID])
         /// About to ask the delegate, then to open the next zone.
         case choosingZone, openingZone
         /// About to ask the delegate, then to read a further page of the zone.
         case askingForZone(CKRecordZone.ID), continuingZone(CKRecordZone.ID)
         case readingZone(CKRecordZone.ID), awaitingZone(CKRecordZone.ID)
+        /// The app knows that this is the first page of a full fetch.
+        case announcedZone(CKRecordZone.ID, SyncEngineZonePage)
         case tookZonePage(CKRecordZone.ID, CKServerChangeToken, moreComing: Bool)
+        /// A full fetch has been told of, once and twice.
+        case toldFullFetch(CKRecordZone.ID, TidemarkFullFetch)
+        case closingFullFetch(CKRecordZone.ID)
         case closing, flushing, ended
     }
 

@@ -12,6 +12,9 @@ struct SyncEngineSnapshot: Sendable {
     var subscriptionID: CKSubscription.ID?
     var databaseToken: CKServerChangeToken?
     var zoneTokens: [CKRecordZone.ID: CKServerChangeToken] = [:]
+    /// Tokens that have expired, while what they were for is read from its beginning: of the list of zones, and of zones.
+    var expiredDatabaseToken: CKServerChangeToken?
+    var expiredZoneTokens: [CKRecordZone.ID: CKServerChangeToken] = [:]
     /// In the order in which the server named them.
     var unfetchedZones = KeyedList<CKRecordZone.ID>()
     var pendingRecords = KeyedList<CKSyncEngine.PendingRecordZoneChange>()
@@ -58,6 +61,7 @@ struct SyncEngineSnapshot: Sendable {
 
     mutating func forgetZone(_ zoneID: CKRecordZone.ID) {
         zoneTokens[zoneID] = nil
+        expiredZoneTokens[zoneID] = nil
         unfetchedZones.remove(key: zoneID)
     }
 }

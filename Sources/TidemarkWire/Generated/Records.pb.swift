@@ -122,8 +122,9 @@ package nonisolated struct WireRecord: Sendable {
   /// numbers of seven bits a byte, lowest first, the highest bit set where more follow, and four bytes, highest first: the
   /// FNV-1a of all bytes before. The numbers: 1; the life of the store, whose lower 32 bits are its own, and whose upper 32
   /// bits are the lower ones of the life that it was restored from; the zone; the version's number in the zone, which every
-  /// restore counts on to the next multiple of 2^40. A tag that is made otherwise says nothing. A change token is alike: 1; its
-  /// kind; the life of the store; and more that is the server's alone.
+  /// restore counts on to the next multiple of 2^40. A tag that is made otherwise says nothing. A change token is alike, and
+  /// says how far a feed was read. Of a zone: 1; 1; the life of the store; two numbers; the zone; the number of the version; and
+  /// more. Of a database: 1; 2; the life of the store; a number; the number in its feed; and more.
   package var tag: Data = Data()
 
   /// Milliseconds since 1970.

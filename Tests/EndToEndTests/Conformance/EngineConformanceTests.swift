@@ -218,11 +218,43 @@ import TidemarkTestSupport
             try await app.engine?.fetchChanges()
             try await cloud.expireTokens()
             try await cloud.run(until: "it is fetched anew") { (try? await app.engine?.fetchChanges()) != nil }
-            return app.heard.dropFirst(count).filter { $0.hasPrefix("zones") || $0.hasPrefix("records") }
+            return app.heard.dropFirst(count).filter { line in
+                line.hasPrefix("zones") || line.hasPrefix("records") || line.hasPrefix("did fetch Notes")
+            }
         }
         // Who begins anew is told once more of everything that is gone.
         let gone = "-Deleted deleted -Purged purged -Reset encryptedDataReset"
-        #expect(seen == ["zones \(gone)", "zones Notes \(gone)", "records n=one"])
+        #expect(
+            seen == [
+                "zones \(gone)", "zones Notes \(gone)", "records n=one", "did fetch Notes, all of it: anotherLife",
+            ])
+    }
+
+    @Test func `R-221, R-552: deletions that are forgotten before a device heard of them are told by what is absent`()
+        async throws
+    {
+        let seen = try await Both.clouds { cloud in
+            let other = try await cloud.device(of: "alice").database
+            try await other.save(CKRecordZone(zoneID: Both.notes))
+            for name in ["deleted", "kept"] { try await other.save(Both.note(name, ["text": "one"])) }
+            let (_, app) = try await Self.app(cloud, automatically: false)
+            try await app.engine?.fetchChanges()
+            let count = app.heard.count
+            try await other.deleteRecord(withID: Both.id("deleted"))
+            try await cloud.forgetDeletions()
+            try await app.engine?.fetchChanges()
+            let ends = app.events.compactMap { event in
+                if case .didFetchRecordZoneChanges(let end) = event { end.fullFetch } else { nil }
+            }
+            let absent = ends.flatMap { $0.recordIDsNotFetched(among: ["deleted", "kept"].map { Both.id($0) }) }
+            return app.heard.dropFirst(count).filter { $0.hasPrefix("zones") || $0.hasPrefix("did fetch Notes") }
+                + absent.map { "absent: \($0.recordName)" }
+        }
+        #expect(
+            seen == [
+                "zones Notes", "did fetch Notes, all of it: deletionsForgotten",
+                "absent: deleted",
+            ])
     }
 }
 

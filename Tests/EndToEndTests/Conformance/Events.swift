@@ -46,6 +46,7 @@ extension CKSyncEngine.Event {
         case .willFetchRecordZoneChanges(let event): "will fetch \(event.zoneID.zoneName)"
         case .didFetchRecordZoneChanges(let event):
             "did fetch \(event.zoneID.zoneName)" + (event.error.map { " \($0.code)" } ?? "")
+                + (event.fullFetch.map { ", all of it: \($0.reason)" } ?? "")
         case .didFetchChanges: "did fetch"
         case .willSendChanges(let event): "will send, \(event.context.reason)"
         case .didSendChanges: "did send"

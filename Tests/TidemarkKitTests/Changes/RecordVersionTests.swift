@@ -61,6 +61,26 @@ import TidemarkFields
         }
     }
 
+    @Test func `R-228: what a full fetch has shown of the backup tells what was in it`() {
+        // As a zone's feed has them: two from the backup, and two that were saved since the restore.
+        let numbers = [4, 8, Self.restored + 1, Self.restored + 2]
+        let fetched = numbers.map { record(Self.second, $0) }
+        var history = RestoredHistory()
+        for record in fetched { record.note(&history) }
+        for number in ChangeNumber(1)...9 {
+            let mine = record(Self.first, number)
+            for record in fetched.suffix(2) {
+                // 9 may have been saved after the backup.
+                let isInBackup = number <= 8
+                #expect(record.versionOrder(relativeTo: mine) == (isInBackup ? .newer : .unrelated), "\(number)")
+                #expect(mine.versionOrder(relativeTo: record) == (isInBackup ? .older : .unrelated), "\(number)")
+            }
+        }
+        #expect(fetched[0].versionOrder(relativeTo: record(Self.first, 9)) == .wentBack)
+        let others = record(Self.sibling, 3)
+        #expect(fetched[3].versionOrder(relativeTo: others) == .unrelated)
+    }
+
     @Test func `R-228: every tag and token can be read, and nothing else is taken for one`() throws {
         let numbers: [UInt64] = [0, 1, 127, 128, 1 << 40, UInt64(Int64.max), .max]
         for store in numbers {
@@ -77,15 +97,17 @@ import TidemarkFields
                     #expect(RecordVersion(tag: Array(tag.bytes.prefix(index))) == nil)
                 }
             }
-            let position = ZonePageQuery.Position(zone: ZoneID(3), number: 5, begunAt: 5)
+            let position = ZonePageQuery.Position(zone: ZoneID(3), number: 6, begunAt: 5)
             let key = ZoneKey(database: DatabaseID(9), name: "A")
             let zone = ChangeToken.zone(key, store: StoreIncarnation(store), position: position)
             let database = ChangeToken.database(
                 store: StoreIncarnation(store), viewer: DatabaseID(9), position: FeedPosition(number: 5))
-            for token in [zone, database] {
-                #expect(StoreLife(token: CKServerChangeToken(bytes: token.bytes)) == StoreLife(rawValue: store))
-            }
+            let life = StoreLife(rawValue: store)
+            #expect(
+                FeedPlace(CKServerChangeToken(bytes: zone.bytes)) == FeedPlace(life: life, zone: 3, number: 6))
+            #expect(
+                FeedPlace(CKServerChangeToken(bytes: database.bytes)) == FeedPlace(life: life, zone: 0, number: 5))
         }
-        #expect(StoreLife(token: CKServerChangeToken(bytes: [1, 2, 3, 4, 5])) == nil)
+        #expect(FeedPlace(CKServerChangeToken(bytes: [1, 2, 3, 4, 5])) == nil)
     }
 }

@@ -71,6 +71,17 @@ extension CKSyncEngine.Event {
     }
 }
 
+extension TidemarkStoreEvent {
+    var text: String {
+        switch self {
+        case .willFetchFromNothing(let zoneID, let reason): "all of \(zoneID.zoneName): \(reason)"
+        case .didFetchFromNothing(let fetch): "had all of \(fetch.zoneID.zoneName): \(fetch.reason)"
+        case .didFetchZonesFromNothing(let reason, let absent):
+            words(["had all zones: \(reason)"] + absent.map { "-\($0.zoneName)" })
+        }
+    }
+}
+
 extension CKSyncEngine.Event.AccountChange.ChangeType {
     var text: String {
         switch self {

@@ -274,7 +274,9 @@ import Testing
         #expect(
             harness.take() == [
                 "willFetch(manual)", "ask options", "→ feed(d10)", "zones +A",
-                "ask options", "willFetch A", "→ A(z1.7)", "ask options", "→ A(nil)", "records +A/2 +A/1", "didFetch A",
+                "ask options", "willFetch A", "→ A(z1.7)", "ask options", "→ A(nil)",
+                // Of tokens that cannot be read nobody takes absent records for deleted.
+                "all of A: anotherLife", "records +A/2 +A/1", "had all of A: anotherLife", "didFetch A",
                 "stateUpdate", "didFetch", "call 2 ok",
             ])
     }
@@ -292,7 +294,7 @@ import Testing
         #expect(
             harness.take() == [
                 "willFetch(manual)", "ask options", "→ feed(d10)", "ask options", "→ feed(nil)", "zones +A +B",
-                "ask options", "willFetch A", "→ A(z1.7)", "didFetch A",
+                "had all zones: anotherLife", "ask options", "willFetch A", "→ A(z1.7)", "didFetch A",
                 "ask options", "willFetch B", "→ B(z3.9)", "didFetch B",
                 "stateUpdate", "didFetch", "call 2 ok",
             ])

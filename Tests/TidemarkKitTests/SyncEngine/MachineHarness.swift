@@ -16,6 +16,7 @@ final class MachineHarness {
     private(set) var lastSerialization: CKSyncEngine.State.Serialization?
     private(set) var results: [Int: Result<Void, CKError>] = [:]
     private(set) var events: [CKSyncEngine.Event] = []
+    private(set) var storeEvents: [TidemarkStoreEvent] = []
     private var callCount = 0
 
     /// Who is signed in, or why that is not known.
@@ -170,6 +171,9 @@ final class MachineHarness {
                 for record in sent.savedRecords { records[record.recordID] = record }
             }
             onEvent(event)
+        case .deliverStoreEvent(let event):
+            note(event.text)
+            storeEvents.append(event)
         case .askFetchOptions(let context):
             note("ask options")
             machine.fetchOptionsAnswered(options(context))

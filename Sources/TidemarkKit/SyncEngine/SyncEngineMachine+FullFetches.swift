@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How far the fetches from nothing are that expired tokens have begun. What of them outlives the process is in the
+/// snapshot: the expired tokens. A new process begins them anew.
+struct SyncEngineFullFetches: Sendable {
+    struct Zone: Sendable {
+        let reason: TidemarkFullFetch.Reason
+        var names = FetchedNames()
+        var history = RestoredHistory()
+    }
+
+    /// Those of which the first page has come.
+    var zones: [CKRecordZone.ID: Zone] = [:]
+    /// Zones that the list of all zones has named.
+    var listedZones: Set<CKRecordZone.ID> = []
+}
+
+// MARK: Zones
+
+extension SyncEngineMachine {
+    /// What an earlier process did not bring to its end: which records it was told of, nobody knows.
+    mutating func restartFullFetches() {
+        if snapshot.expiredDatabaseToken != nil { snapshot.databaseToken = nil }
+        for zoneID in snapshot.expiredZoneTokens.keys.sorted(by: Self.isInOrder) {
+            snapshot.zoneTokens[zoneID] = nil
+            snapshot.unfetchedZones.add(zoneID)
+        }
+    }
+
+    /// A zone's token has expired. If that happens once more before the zone has been read, the first one says what the app has.
+    mutating func beginFullFetch(of zoneID: CKRecordZone.ID, at moment: SyncEngineMoment) {
+        snapshot.expiredZoneTokens[zoneID] = snapshot.expiredZoneTokens[zoneID] ?? snapshot.zoneTokens[zoneID]
+        snapshot.zoneTokens[zoneID] = nil
+        fullFetches.zones[zoneID] = nil
+        noteChange(at: moment)
+    }
+
+    /// What the app is told before the first page of a full fetch; nil before all others.
+    mutating func announcement(of page: SyncEngineZonePage, _ zoneID: CKRecordZone.ID) -> SyncEngineAction? {
+        guard let expired = snapshot.expiredZoneTokens[zoneID], fullFetches.zones[zoneID] == nil else { return nil }
+        let reason = TidemarkFullFetch.Reason(expired: expired, new: page.token, isEnd: !page.moreComing)
+        fullFetches.zones[zoneID] = .init(reason: reason)
+        return .deliverStoreEvent(.willFetchFromNothing(zoneID: zoneID, reason: reason))
+    }
+
+    /// The page is about to be delivered. A record that cannot be read is on the server all the same.
+    mutating func noteFetched(_ page: SyncEngineZonePage, _ zoneID: CKRecordZone.ID) {
+        guard let reason = fullFetchReason(of: zoneID), var zone = fullFetches.zones.removeValue(forKey: zoneID) else {
+            return
+        }
+        for record in page.modifications.map(\.record) {
+            zone.names.insert(record.recordID.recordName)
+            if reason == .anotherLife { record.note(&zone.history) }
+        }
+        for recordID in page.unreadableRecordIDs { zone.names.insert(recordID.recordName) }
+        fullFetches.zones[zoneID] = zone
+    }
+
+    /// Why all records of the zone are told of; nil: they are not.
+    func fullFetchReason(of zoneID: CKRecordZone.ID) -> TidemarkFullFetch.Reason? {
+        snapshot.expiredZoneTokens[zoneID] == nil ? nil : fullFetches.zones[zoneID]?.reason
+    }
+
+    /// What the end of a zone's fetch has to tell, if it was a full one.
+    ///
+    /// - Parameter token: of its last page.
+    func endedFullFetch(of zoneID: CKRecordZone.ID, _ token: CKServerChangeToken) -> TidemarkFullFetch? {
+        guard let expired = snapshot.expiredZoneTokens[zoneID], let zone = fullFetches.zones[zoneID] else { return nil }
+        let reason = TidemarkFullFetch.Reason(expired: expired, new: token, isEnd: true)
+        var names = zone.names
+        // What is to be saved is not asked for: the save will tell.
+        for case .saveRecord(let recordID) in snapshot.pendingRecords.elements + snapshot.inFlightRecords
+        where recordID.zoneID == zoneID { names.insert(recordID.recordName) }
+        names.sort()
+        return TidemarkFullFetch(zoneID: zoneID, reason: reason, names: names)
+    }
+
+    /// The app has been told of the end.
+    mutating func closeFullFetch(of zoneID: CKRecordZone.ID, at moment: SyncEngineMoment) {
+        snapshot.expiredZoneTokens[zoneID] = nil
+        fullFetches.zones[zoneID] = nil
+        noteChange(at: moment)
+    }
+
+    private static func isInOrder(_ left: CKRecordZone.ID, _ right: CKRecordZone.ID) -> Bool {
+        (left.zoneName, left.ownerName) < (right.zoneName, right.ownerName)
+    }
+}
+
+// MARK: The list of zones
+
+extension SyncEngineMachine {
+    /// The database token has expired.
+    mutating func beginFullFeed(at moment: SyncEngineMoment) {
+        snapshot.expiredDatabaseToken = snapshot.expiredDatabaseToken ?? snapshot.databaseToken
+        snapshot.databaseToken = nil
+        fullFetches.listedZones = []
+        noteChange(at: moment)
+    }
+
+    /// Why the list is read from its beginning; nil: it is not.
+    func fullFeedReason(_ token: CKServerChangeToken, isEnd: Bool) -> TidemarkFullFetch.Reason? {
+        snapshot.expiredDatabaseToken.map { .init(expired: $0, new: token, isEnd: isEnd) }
+    }
+
+    mutating func noteListed(_ page: SyncEngineDatabasePage) {
+        guard snapshot.expiredDatabaseToken != nil else { return }
+        fullFetches.listedZones.formUnion(page.modifications.map(\.zoneID))
+    }
+
+    /// Zones of which the engine has read something, and that the list does not have.
+    var unlistedZones: [CKRecordZone.ID] {
+        var known = Set(snapshot.zoneTokens.keys)
+        known.formUnion(snapshot.expiredZoneTokens.keys)
+        known.formUnion(snapshot.unfetchedZones.elements)
+        return known.subtracting(fullFetches.listedZones).sorted(by: Self.isInOrder)
+    }
+
+    /// The app has been told of the end.
+    mutating func closeFullFeed(absent: [CKRecordZone.ID], at moment: SyncEngineMoment) {
+        for zoneID in absent { snapshot.forgetZone(zoneID) }
+        snapshot.expiredDatabaseToken = nil
+        fullFetches.listedZones = []
+        noteChange(at: moment)
+    }
+}

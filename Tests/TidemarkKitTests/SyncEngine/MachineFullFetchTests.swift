@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkDomain
+
+@testable import TidemarkKit
+
+/// Fetches from nothing, after a token has expired.
+@Suite struct MachineFullFetchTests {
+    private static let old = StoreIncarnation(1)
+    private static let new = old.next(mark: 7)
+
+    /// As servers make them.
+    private func token(_ store: StoreIncarnation, _ number: ChangeNumber) -> CKServerChangeToken {
+        let key = ZoneKey(database: DatabaseID(9), name: "A")
+        let token = ChangeToken.zone(
+            key, store: store, position: .init(zone: ZoneID(3), number: number, begunAt: number))
+        return CKServerChangeToken(bytes: token.bytes)
+    }
+
+    private func feedToken(_ store: StoreIncarnation, _ number: ChangeNumber) -> CKServerChangeToken {
+        CKServerChangeToken(
+            bytes: ChangeToken.database(
+                store: store, viewer: DatabaseID(9), position: FeedPosition(number: number)
+            ).bytes)
+    }
+
+    private func page(_ names: [String], _ token: CKServerChangeToken, more: Bool = false) -> SyncEngineOutcome {
+        let records = names.map { CKRecord(recordType: "Note", recordID: recordID("A/\($0)")) }
+        return .success(
+            .zonePage(
+                .init(modifications: records.map { .init(record: $0) }, deletions: [], token: token, moreComing: more)))
+    }
+
+    private func feed(_ zones: [String], _ token: CKServerChangeToken) -> SyncEngineOutcome {
+        .success(
+            .databasePage(
+                .init(
+                    modifications: zones.map { .init(zoneID: zone($0)) }, deletions: [], token: token, moreComing: false
+                )))
+    }
+
+    /// What a server answers about zone A, by what it is asked with; what is not there has expired.
+    private typealias Pages = [CKServerChangeToken?: SyncEngineOutcome]
+
+    /// One that has read zone A in the old life, to number 5.
+    private func harness(_ snapshot: SyncEngineSnapshot? = nil) -> MachineHarness {
+        var read = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
+        read.user = user("alice")
+        read.databaseToken = feedToken(Self.old, 5)
+        read.zoneTokens = [zone("A"): token(Self.old, 5)]
+        let harness = MachineHarness(snapshot: snapshot ?? read)
+        harness.advance(by: .seconds(1))
+        return harness
+    }
+
+    private func answer(_ harness: MachineHarness, _ pages: Pages) {
+        harness.respond = { request in
+            switch request {
+            case .databaseChanges(let since, _, _, _): self.feed(["A"], since ?? self.feedToken(Self.old, 6))
+            case .zoneChanges(_, let since, _, _): pages[since] ?? .error(.changeTokenExpired)
+            default: nil
+            }
+        }
+    }
+
+    private func fetch(_ harness: MachineHarness) -> [String] {
+        harness.log = []
+        harness.fetch()
+        return harness.take().filter { line in
+            ["all of", "had all", "records", "zones", "didFetch A"].contains(where: line.hasPrefix)
+        }
+    }
+
+    private func absent(_ harness: MachineHarness, among names: [String]) -> [String]? {
+        for case .didFetchRecordZoneChanges(let end) in harness.events.reversed() {
+            return end.fullFetch?.recordIDsNotFetched(among: names.map(recordID)).map(\.text)
+        }
+        return nil
+    }
+
+    @Test func `R-552: a full fetch says why it is one, and its end which records it did not bring`() {
+        for (store, reason) in [
+            (Self.old, TidemarkFullFetch.Reason.deletionsForgotten), (Self.new, .anotherLife),
+            (StoreIncarnation(99), .anotherLife),
+        ] {
+            let harness = harness()
+            answer(
+                harness, [nil: page(["1"], token(store, 8), more: true), token(store, 8): page(["2"], token(store, 9))])
+            #expect(
+                fetch(harness) == [
+                    "zones +A", "all of A: \(reason)", "records +A/1", "records +A/2", "had all of A: \(reason)",
+                    "didFetch A",
+                ])
+            #expect(absent(harness, among: ["A/0", "A/1", "A/2", "A/3", "B/4"]) == ["A/0", "A/3"])
+            for case .fetchedRecordZoneChanges(let changes) in harness.events {
+                #expect(changes.fullFetchReason == reason)
+            }
+            // The next one is a fetch like any other.
+            answer(harness, [token(store, 9): page(["2"], token(store, 10))])
+            #expect(fetch(harness) == ["zones +A", "records +A/2", "didFetch A"])
+            guard
+                case .fetchedRecordZoneChanges(let changes)? = harness.events.last(where: { $0.text == "records +A/2" })
+            else { return }
+            #expect(changes.fullFetchReason == nil && absent(harness, among: ["A/1"]) == nil)
+        }
+    }
+
+    @Test func `R-552: nobody who reads a zone for the first time is told of a full fetch`() {
+        let harness = harness(SyncEngineSnapshot(deviceIdentity: Array(0..<16)))
+        answer(harness, [nil: page(["1"], token(Self.old, 8))])
+        #expect(fetch(harness) == ["zones +A", "records +A/1", "didFetch A"])
+        #expect(harness.storeEvents.isEmpty && absent(harness, among: ["A/2"]) == nil)
+    }
+
+    @Test func `R-552: what is still to be saved, and what cannot be read, does not count as absent`() throws {
+        let harness = harness()
+        harness.add("A/unsent", "-A/unwanted")
+        guard case .success(.zonePage(var all)) = page(["1"], token(Self.old, 8)) else { return }
+        all.unreadableRecordIDs = [recordID("A/sealed")]
+        answer(harness, [nil: .success(.zonePage(all))])
+        _ = fetch(harness)
+        let names = ["A/1", "A/unsent", "A/unwanted", "A/sealed", "A/gone"]
+        #expect(absent(harness, among: names) == ["A/unwanted", "A/gone"])
+    }
+
+    @Test func `R-552, R-553: a full fetch that is interrupted goes on, and its end tells of all pages`() {
+        let harness = harness()
+        let pages: Pages = [
+            nil: page(["1"], token(Self.old, 8), more: true), token(Self.old, 8): .error(.networkFailure),
+        ]
+        answer(harness, pages)
+        #expect(fetch(harness).suffix(2) == ["records +A/1", "didFetch A networkFailure"])
+        #expect(absent(harness, among: ["A/1"]) == nil)
+        answer(harness, [token(Self.old, 8): page(["2"], token(Self.old, 9))])
+        #expect(
+            fetch(harness) == ["zones +A", "records +A/2", "had all of A: deletionsForgotten", "didFetch A"])
+        #expect(absent(harness, among: ["A/1", "A/2", "A/3"]) == ["A/3"])
+    }
+
+    @Test func `R-552, R-524: a process that ends within a full fetch is followed by one that begins it anew`() throws {
+        let harness = harness()
+        answer(
+            harness, [nil: page(["1"], token(Self.new, 8), more: true), token(Self.new, 8): .error(.networkFailure)])
+        _ = fetch(harness)
+        let data = try JSONEncoder().encode(try #require(harness.lastSerialization))
+        let state = try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
+        #expect(state.snapshot.zoneTokens == [zone("A"): token(Self.new, 8)])
+        let next = self.harness(state.snapshot)
+        #expect(next.unfetched == ["A"])
+        answer(next, [nil: page(["1", "2"], token(Self.new, 9))])
+        let expected = ["all of A: anotherLife", "records +A/1 +A/2", "had all of A: anotherLife", "didFetch A"]
+        #expect(fetch(next).suffix(4) == expected[...])
+        #expect(absent(next, among: ["A/2", "A/3"]) == ["A/3"])
+        // It has come to its end.
+        let last = self.harness(try #require(next.lastSerialization).snapshot)
+        answer(last, [token(Self.new, 9): page([], token(Self.new, 9))])
+        #expect(fetch(last) == ["zones +A", "didFetch A"])
+    }
+
+    @Test func `R-552: a token that expires once more within a full fetch begins it anew, for the reason of both`() {
+        let harness = harness()
+        answer(
+            harness, [nil: page(["1"], token(Self.old, 8), more: true), token(Self.old, 8): .error(.networkFailure)])
+        _ = fetch(harness)
+        answer(harness, [nil: page(["2"], token(Self.new, 9))])
+        #expect(
+            fetch(harness) == [
+                "zones +A", "all of A: anotherLife", "records +A/2", "had all of A: anotherLife", "didFetch A",
+            ])
+        #expect(absent(harness, among: ["A/1", "A/2"]) == ["A/1"])
+    }
+
+    @Test func `R-552: a server that was restored and not told so has not forgotten deletions`() {
+        let harness = harness()
+        // It had told of number 5.
+        answer(
+            harness,
+            [nil: page(["1"], token(Self.old, 3), more: true), token(Self.old, 3): page([], token(Self.old, 4))])
+        _ = fetch(harness)
+        #expect(harness.storeEvents.last?.text == "had all of A: anotherLife")
+        #expect(absent(harness, among: ["A/2"]) == ["A/2"])
+        let feed = self.harness()
+        feed.respond = { request in
+            switch request {
+            case .databaseChanges(.some, _, _, _): .error(.changeTokenExpired)
+            case .databaseChanges(nil, _, _, _): self.feed(["B"], self.feedToken(Self.old, 4))
+            case .zoneChanges: self.page([], self.token(Self.old, 8))
+            default: nil
+            }
+        }
+        #expect(fetch(feed) == ["zones +B", "had all zones: anotherLife -A"])
+    }
+
+    @Test func `R-552: zones that the list does not have any more were deleted, unless it is another life's`() {
+        for (store, reason) in [(Self.old, "deletionsForgotten"), (Self.new, "anotherLife")] {
+            let harness = harness()
+            harness.respond = { request in
+                switch request {
+                case .databaseChanges(.some, _, _, _): .error(.changeTokenExpired)
+                case .databaseChanges(nil, _, _, _): self.feed(["B"], self.feedToken(store, 8))
+                case .zoneChanges: self.page([], self.token(store, 8))
+                default: nil
+                }
+            }
+            let deletion = reason == "deletionsForgotten" ? ["zones -A"] : []
+            #expect(fetch(harness) == ["zones +B", "had all zones: \(reason) -A"] + deletion)
+            #expect(harness.machine.snapshot.zoneTokens.keys.map(\.zoneName) == ["B"])
+            #expect(harness.machine.snapshot.expiredDatabaseToken == nil)
+        }
+    }
+}
+
+@Suite struct FetchedNamesTests {
+    @Test func `R-552: names that were fetched are known, in any number and order, and no others`() {
+        var names = FetchedNames()
+        for number in 0..<10_000 { names.insert("\(number &* 7_919 % 10_000)") }
+        names.sort()
+        for number in 0..<10_000 { #expect(names.contains("\(number)")) }
+        for number in 10_000..<20_000 { #expect(!names.contains("\(number)")) }
+    }
+}
