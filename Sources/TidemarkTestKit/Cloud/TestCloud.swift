@@ -87,6 +87,24 @@ public final class TestCloud: Sendable {
         core.cutConnections()
     }
 
+    /// What the server stored at one moment, to go back to.
+    public struct Backup: Sendable {
+        let contents: MemoryBackup
+    }
+
+    /// Copies all that the server stores, as an operator's backup does. Call ``settle()`` before.
+    public func backUp() -> Backup {
+        Backup(contents: core.database.backUp())
+    }
+
+    /// Restores a backup, as an operator does after a disaster: what was saved and deleted since is gone, all change tokens and
+    /// tags are of an earlier life of the store, and the server starts anew. Accounts stay. Call ``settle()``
+    /// before.
+    public func restore(_ backup: Backup) {
+        core.database.restore(backup.contents)
+        core.restartServer()
+    }
+
     /// Forgets what was deleted, records and zones, as `tidemark admin compact` does: change tokens from before a deletion
     /// expire.
     public func forgetDeletions() {

@@ -5,6 +5,11 @@ package import TidemarkDomain
 package import TidemarkScheduling
 package import TidemarkService
 
+/// What a database in memory stored at one moment.
+package struct MemoryBackup: Sendable {
+    let tables: MemoryTables
+}
+
 /// One database in memory, to which any number of servers connect, each by a ``MemoryStore`` of its own.
 ///
 /// It has PostgreSQL's row locks, READ COMMITTED snapshots and commits, so that whatever interleaving is possible there is
@@ -59,6 +64,17 @@ package final class MemoryDatabase: Sendable {
     package func renewIncarnation() {
         let mark = UInt32(truncatingIfNeeded: scheduler.randomBits())
         withState { $0.tables.renewIncarnation(mark: mark) }
+    }
+
+    /// All that is stored, as `pg_dump` would write it.
+    package func backUp() -> MemoryBackup {
+        withState { MemoryBackup(tables: $0.tables) }
+    }
+
+    /// Goes back to what was stored then, but for who may sign in, and begins another life. Servers must not be at work.
+    package func restore(_ backup: MemoryBackup) {
+        withState { $0.tables.restore(backup.tables) }
+        renewIncarnation()
     }
 
     /// Ends a zone otherwise than by a request: purged by its user, or its keys lost. Waits for nobody.

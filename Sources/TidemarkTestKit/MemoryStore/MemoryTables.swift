@@ -96,6 +96,15 @@ struct MemoryTables {
         return lastID
     }
 
+    /// Accounts and credentials stay: a test's devices are signed in.
+    mutating func restore(_ old: MemoryTables) {
+        let current = self
+        self = old
+        accounts = old.accounts.merging(current.accounts) { old, _ in old }
+        credentials = current.credentials
+        (complaints, observe) = (current.complaints, current.observe)
+    }
+
     /// What an operator does after a restore.
     mutating func renewIncarnation(mark: UInt32) {
         incarnation = incarnation.next(mark: mark)

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CloudKit
+
+/// An app that is not undone when its server goes back to a backup, and that keeps nothing that was deleted while it was away:
+/// what the article "Conflicts" says of both, around which the rest is as small as it can be.
+actor CarefulNotes: TidemarkSyncEngineDelegate {
+    static let zone = CKRecordZone(zoneName: "Notes")
+
+    /// As the user sees them, with edits that are still to be sent.
+    private(set) var notes: [CKRecord.ID: CKRecord] = [:]
+    private(set) var heard: [String] = []
+    private(set) var engine: CKSyncEngine?
+
+    func start(in database: CKDatabase) {
+        engine = CKSyncEngine(.init(database: database, stateSerialization: nil, delegate: self))
+    }
+
+    var texts: [String: String] {
+        notes.values.reduce(into: [:]) { $0[$1.recordID.recordName] = $1["text"] }
+    }
+
+    func write(_ text: String, to name: String) {
+        let id = CKRecord.ID(recordName: name, zoneID: Self.zone.zoneID)
+        let note = notes[id] ?? CKRecord(recordType: "Note", recordID: id)
+        note["text"] = text
+        notes[id] = note
+        engine?.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
+    }
+
+    func delete(_ name: String) {
+        let id = CKRecord.ID(recordName: name, zoneID: Self.zone.zoneID)
+        notes[id] = nil
+        engine?.state.add(pendingRecordZoneChanges: [.deleteRecord(id)])
+    }
+
+    func nextRecordZoneChangeBatch(
+        _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        let changes = syncEngine.state.pendingRecordZoneChanges.filter(context.options.scope.contains)
+        return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in await self.notes[id] }
+    }
+
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+        switch event {
+        case .accountChange(let change):
+            if case .signIn = change.changeType {} else { notes = [:] }
+            syncEngine.state.add(pendingDatabaseChanges: [.saveZone(Self.zone)])
+        case .fetchedDatabaseChanges(let changes):
+            if changes.deletions.contains(where: { $0.zoneID == Self.zone.zoneID }) { notes = [:] }
+        case .fetchedRecordZoneChanges(let changes):
+            for record in changes.modifications.map(\.record) { meet(record) }
+            // The backup's deletions may be older than what was made again since; edits outlive them all.
+            let isNews = changes.fullFetchReason != .anotherLife
+            for id in changes.deletions.map(\.recordID) where isNews && notes[id]?.changedKeys().isEmpty == true {
+                notes[id] = nil
+            }
+        case .didFetchRecordZoneChanges(let end):
+            for id in end.fullFetch?.recordIDsNotFetched(among: notes.keys) ?? [] {
+                if end.fullFetch?.reason == .deletionsForgotten { notes[id] = nil } else { saveAnew(id) }
+            }
+        case .sentRecordZoneChanges(let sent):
+            for record in sent.savedRecords { notes[record.recordID] = record }
+            for failure in sent.failedRecordSaves {
+                if let theirs = failure.error.serverRecord { meet(theirs) } else { saveAnew(failure.record.recordID) }
+            }
+        default:
+            break
+        }
+    }
+
+    func handleStoreEvent(_ event: TidemarkStoreEvent, syncEngine: CKSyncEngine) async {
+        heard.append("\(event)")
+        if case .didFetchZonesFromNothing(.anotherLife, let absent) = event, absent.contains(Self.zone.zoneID) {
+            for id in notes.keys { saveAnew(id) }
+        }
+    }
+
+    private func meet(_ fetched: CKRecord) {
+        guard let mine = notes[fetched.recordID], mine["text"] as? String != fetched["text"] as? String else {
+            return store(fetched)
+        }
+        switch fetched.versionOrder(relativeTo: mine) {
+        case .newer: store(fetched)
+        case .same, .older, .wentBack: saveAgain(mine, withTagOf: fetched)
+        case .unrelated: keepBoth(mine, fetched)
+        }
+    }
+
+    /// An edit that is still to be sent becomes a copy.
+    private func store(_ fetched: CKRecord) {
+        let mine = notes.updateValue(fetched, forKey: fetched.recordID)
+        guard let mine, !mine.changedKeys().isEmpty, mine["text"] as? String != fetched["text"] as? String else {
+            return
+        }
+        copy(mine)
+    }
+
+    private func saveAgain(_ mine: CKRecord, withTagOf fetched: CKRecord) {
+        fetched["text"] = mine["text"] as? String
+        notes[mine.recordID] = fetched
+        engine?.state.add(pendingRecordZoneChanges: [.saveRecord(mine.recordID)])
+    }
+
+    private func keepBoth(_ mine: CKRecord, _ fetched: CKRecord) {
+        notes[fetched.recordID] = fetched
+        copy(mine)
+    }
+
+    private func copy(_ mine: CKRecord) {
+        write(mine["text"] ?? "", to: "\(mine.recordID.recordName) (copy)")
+    }
+
+    private func saveAnew(_ id: CKRecord.ID) {
+        let text = notes[id]?["text"] as? String
+        notes[id] = nil
+        engine?.state.add(pendingDatabaseChanges: [.saveZone(Self.zone)])
+        write(text ?? "", to: id.recordName)
+    }
+}
