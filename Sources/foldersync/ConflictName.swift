@@ -2,16 +2,26 @@
 
 import Foundation
 
-/// The name under which the other version of a file is kept: `name (conflict, DEVICE, time).ext`.
+/// The name under which the other version of a file is kept: `name (conflict, DEVICE, time).ext`, or after a restore of the
+/// server `name (before the restore, VERSION).ext`.
 enum ConflictName {
     /// - Parameter attempt: 0, and more when the name before was taken.
     static func make(_ path: RelativePath, deviceName: String, time: Date, attempt: Int) -> RelativePath {
+        let device = String(withoutSeparators(deviceName).prefix(64))
+        return make(path, "conflict, \(device), \(stamp(time))", attempt)
+    }
+
+    /// Of a version that several devices may have from before a restore of the server: the same on all of them.
+    static func make(_ path: RelativePath, version: String, attempt: Int) -> RelativePath {
+        make(path, "before the restore, \(version.prefix(8))", attempt)
+    }
+
+    private static func make(_ path: RelativePath, _ why: String, _ attempt: Int) -> RelativePath {
         let name = path.name
         // A leading dot begins a hidden file's name, not an extension.
         let dot = name.dropFirst().lastIndex(of: ".") ?? name.endIndex
-        let device = String(withoutSeparators(deviceName).prefix(64))
         let number = attempt == 0 ? "" : " \(attempt + 1)"
-        let mark = " (conflict, \(device), \(stamp(time))\(number))"
+        let mark = " (\(why)\(number))"
         var (stem, ending) = (String(name[..<dot]), String(name[dot...]))
         // A name has at most 255 bytes.
         while stem.utf8.count + mark.utf8.count + ending.utf8.count > 255 {

@@ -20,8 +20,12 @@ extension FileTree {
     ///
     /// Where one device has a file and another a directory of that name, the directory stays and the file moves aside.
     ///
-    /// - Parameter version: of what may go; nil: nothing may.
-    func replace(_ content: FileRecord.Content, expecting version: String?, deviceName: String) throws -> [Kept] {
+    /// - Parameters:
+    ///   - version: of what may go; nil: nothing may.
+    ///   - copyOf: a version that moves aside under a name that is the same on all devices; if it is there already, it goes.
+    func replace(
+        _ content: FileRecord.Content, expecting version: String?, copyOf: String? = nil, deviceName: String
+    ) throws -> [Kept] {
         let path = content.path
         // What is behind a linked directory is not ours to change, and the link itself is left as it is.
         if let obstacle = obstacle(to: path) { throw obstacle }
@@ -45,7 +49,9 @@ extension FileTree {
                 // The place has been taken again: what was taken out of it before has a successor.
                 if let old { unlink(old) }
                 old = nil
-                switch try takeAway(path, expecting: version, deviceName: deviceName, mayStay: false) {
+                switch try takeAway(
+                    path, expecting: version, copyOf: copyOf, deviceName: deviceName, mayStay: false)
+                {
                 case .nothing: break
                 case .expected(let file): old = file
                 case .other(let other): kept.append(other)
@@ -98,7 +104,7 @@ extension FileTree {
     }
 
     private func takeAway(
-        _ path: RelativePath, expecting version: String?, deviceName: String, mayStay: Bool
+        _ path: RelativePath, expecting version: String?, copyOf: String? = nil, deviceName: String, mayStay: Bool
     ) throws -> Taken {
         let old = staged(path, .old)
         // Something that could not be put anywhere before must not be overwritten.
@@ -112,6 +118,9 @@ extension FileTree {
         if version != nil, look(atAbsolute: old).version == version { return .expected(old) }
         if mayStay, try place(old, at: absolute(path)) { return .other(Kept(path: path, newPath: path)) }
         do {
+            if let copyOf, look(atAbsolute: old).version == copyOf {
+                return .other(try keepAside(old, path: path, version: copyOf))
+            }
             return .other(try keepAside(old, path: path, deviceName: deviceName))
         } catch {
             _ = try? place(old, at: absolute(path))
@@ -123,6 +132,17 @@ extension FileTree {
         for attempt in 0..<1_000 {
             let aside = ConflictName.make(path, deviceName: deviceName, time: Date(), attempt: attempt)
             if try place(file, at: absolute(aside)) { return Kept(path: path, newPath: aside) }
+        }
+        throw FolderSyncError.system(EEXIST, path.text)
+    }
+
+    private func keepAside(_ file: String, path: RelativePath, version: String) throws -> Kept {
+        for attempt in 0..<1_000 {
+            let aside = ConflictName.make(path, version: version, attempt: attempt)
+            if try place(file, at: absolute(aside)) { return Kept(path: path, newPath: aside) }
+            guard look(at: aside).version == version else { continue }
+            unlink(file)
+            return Kept(path: path, newPath: aside)
         }
         throw FolderSyncError.system(EEXIST, path.text)
     }

@@ -152,6 +152,11 @@ final class Journal: @unchecked Sendable {
         entries.values.reduce(into: [:]) { $0[$1.path] = $1.receiving }
     }
 
+    /// Of the records that were on the server when they were synced last.
+    func recordIDs(in zoneID: CKRecordZone.ID) -> [CKRecord.ID] {
+        entries.filter { $1.tag != nil }.keys.sorted().map { CKRecord.ID(recordName: $0, zoneID: zoneID) }
+    }
+
     subscript(path: RelativePath) -> Entry? {
         get { entries[FileRecord.name(of: path)] }
         set { self[recordName: FileRecord.name(of: path)] = newValue }

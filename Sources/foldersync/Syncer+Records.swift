@@ -82,7 +82,7 @@ extension Syncer {
 
     /// Brings records and files together.
     func fetched(_ records: [CKRecord], syncEngine: CKSyncEngine) {
-        let arrivals = records.compactMap { record -> (record: CKRecord, content: FileRecord.Content)? in
+        let arrivals = records.compactMap { record -> Arrival? in
             guard record.recordID.zoneID == zoneID else { return nil }
             guard let content = FileRecord.Content(record) else {
                 report.problem(
@@ -92,18 +92,25 @@ extension Syncer {
             }
             // What this device has saved comes back with the next fetch.
             let entry = journal[content.path]
-            let isKnown = entry?.tag == record.recordChangeTag && entry?.version == content.version
-            return isKnown ? nil : (record, content)
+            if entry?.tag == record.recordChangeTag && entry?.version == content.version { return nil }
+            return Arrival(record: record, content: content, standing: Standing(of: record, for: entry))
         }
         // Written down first: if this program ends before it can say that it has written these files, they must not look
         // like somebody's changes when it starts again.
-        for (_, content) in arrivals {
+        for content in arrivals.map(\.content) {
             var entry = journal[content.path] ?? Journal.Entry(path: content.path)
             entry.receiving = Journal.Entry.Arrival(version: content.version)
             journal[content.path] = entry
         }
         guard persist() else { return }
-        for (record, content) in arrivals { meet(record, content, syncEngine: syncEngine) }
+        for arrival in arrivals { meet(arrival, syncEngine: syncEngine) }
+    }
+
+    /// A record that is to become a file.
+    private struct Arrival {
+        let record: CKRecord
+        let content: FileRecord.Content
+        let standing: Standing
     }
 
     /// Files that could not be written when their records came, say because the disk was full: the engine does not tell of
@@ -123,7 +130,8 @@ extension Syncer {
                 fetched([record], syncEngine: engine)
                 FileRecord.discardFile(of: record)
             case .failure(let error as CKError) where error.code == .unknownItem:
-                fetchedDeletion(id, syncEngine: engine)
+                // Only what the engine has told: a record that is absent may not be in the backup that the server goes on from.
+                if missing[path]?.version == nil { fetchedDeletion(id, syncEngine: engine) }
             case .failure(let error):
                 report.problem("\(path): \(error.localizedDescription)", once: true)
             }
@@ -132,19 +140,25 @@ extension Syncer {
     }
 
     /// Three states matter: the file as it is, as it was synced last, and as the record says.
-    private func meet(_ record: CKRecord, _ content: FileRecord.Content, syncEngine: CKSyncEngine) {
+    private func meet(_ arrival: Arrival, syncEngine: CKSyncEngine) {
+        let (record, content, standing) = (arrival.record, arrival.content, arrival.standing)
         var entry = journal[content.path] ?? Journal.Entry(path: content.path)
         // If the answer to a save was lost, this is how we learn that it was carried out.
         let isOurs = entry.sent.contains { $0.version == content.version }
-        let synced = isOurs ? content.version : entry.version
+        // What was synced here is no ancestor of a version that does not follow from it.
+        let isApart = standing == .unrelated && entry.version != content.version
+        let synced = isOurs ? content.version : isApart ? nil : entry.version
         let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(record.recordID)
-        switch meeting(at: content.path, synced: synced, record: content.version) {
+        var meeting = meeting(at: content.path, synced: synced, record: content.version)
+        if standing == .wentBack, meeting != .equal, tree.obstacle(to: content.path) == nil { meeting = .keepFile }
+        switch meeting {
         case .equal:
             syncEngine.state.remove(pendingRecordZoneChanges: [change])
         case .takeRecord, .keepBoth:
             syncEngine.state.remove(pendingRecordZoneChanges: [change])
             // It sees by itself whether the file is what was synced last, and moves it aside if not.
-            guard apply(content, expecting: synced, syncEngine: syncEngine) else { return }
+            let copyOf = isApart ? entry.version : nil
+            guard apply(content, expecting: synced, copyOf: copyOf, syncEngine: syncEngine) else { return }
         case .keepFile:
             syncEngine.state.add(pendingRecordZoneChanges: [change])
         }
@@ -184,12 +198,15 @@ extension Syncer {
 
     /// Makes the file what the record says. A file that is not what was synced last is never replaced: it moves aside,
     /// under a name that says so, and becomes a file to be sent.
+    ///
+    /// - Parameter copyOf: a version that other devices may have as well. If that is what moves aside, its name says so, and is
+    ///   the same on all of them.
     private func apply(
-        _ content: FileRecord.Content, expecting version: String?, syncEngine: CKSyncEngine
+        _ content: FileRecord.Content, expecting version: String?, copyOf: String? = nil, syncEngine: CKSyncEngine
     ) -> Bool {
         do {
             hasUnflushedFiles = true
-            for kept in try tree.replace(content, expecting: version, deviceName: deviceName) {
+            for kept in try tree.replace(content, expecting: version, copyOf: copyOf, deviceName: deviceName) {
                 report.line(
                     kept.path == kept.newPath
                         ? "\(kept.path) was deleted elsewhere and changed here; it is kept"

@@ -186,7 +186,7 @@ actor Syncer: CKSyncEngineDelegate {
     }
 
     /// Makes a pending change of every path whose file is not as it was synced last.
-    private func note(_ paths: Set<RelativePath>) {
+    func note(_ paths: Set<RelativePath>) {
         let changed = paths.filter { path in
             let entry = journal[path] ?? Journal.Entry(path: path)
             switch look(at: path, known: entry.stat) {
@@ -266,7 +266,14 @@ actor Syncer: CKSyncEngineDelegate {
             let records = changes.modifications.map(\.record)
             fetched(records, syncEngine: syncEngine)
             records.forEach(FileRecord.discardFile)
-            for deletion in changes.deletions { fetchedDeletion(deletion.recordID, syncEngine: syncEngine) }
+            for deletion in changes.deletions {
+                if changes.fullFetchReason == .anotherLife {
+                    // The record may have been made again after the backup.
+                    keepWithoutRecord(deletion.recordID)
+                } else {
+                    fetchedDeletion(deletion.recordID, syncEngine: syncEngine)
+                }
+            }
             persist()
         case .sentRecordZoneChanges(let sent):
             for record in sent.savedRecords { saved(record) }
@@ -328,14 +335,18 @@ actor Syncer: CKSyncEngineDelegate {
         guard let deletion = deletions.first(where: { $0.zoneID == zoneID }) else { return }
         switch deletion.reason {
         case .encryptedDataReset:
-            journal.forgetRecords()
-            persist()
-            // The server lost the data, not the user's will to keep it: send everything again.
-            syncEngine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
-            scan()
+            remakeZone(syncEngine: syncEngine)
         case .deleted, .purged:
             zoneEnded()
         }
+    }
+
+    /// The server lost the data, not the user's will to keep it: everything is sent again.
+    func remakeZone(syncEngine: CKSyncEngine) {
+        journal.forgetRecords()
+        persist()
+        syncEngine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
+        scan()
     }
 
     /// Somebody wanted the zone to go: nothing is sent again unless the person here starts anew. That start is like the

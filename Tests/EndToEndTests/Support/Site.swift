@@ -18,7 +18,8 @@ struct Site: Sendable {
     func configuration(_ account: String = "alice", token: String? = nil) -> TidemarkConfiguration {
         let token = token ?? tokens[account] ?? ""
         return TidemarkConfiguration(
-            url: URL(string: url), token: token.isEmpty ? nil : token, certificateAuthorityFile: authorityFile,
+            url: URL(string: url), token: token.isEmpty ? nil : token,
+            certificateAuthorityFile: authorityFile.isEmpty ? nil : authorityFile,
             defaultContainerIdentifier: container,
             credentialFile: URL(fileURLWithPath: authorityFile).deletingLastPathComponent()
                 .appendingPathComponent("\(container).json"))
@@ -35,9 +36,10 @@ struct Site: Sendable {
     func makeNobody() -> CKContainer { makeContainer(token: "") }
 
     func environment(_ account: String = "alice") -> [String: String] {
-        [
-            "TIDEMARK_URL": url, "TIDEMARK_CA": authorityFile, "TIDEMARK_CONTAINER": container,
-            "TIDEMARK_TOKEN": tokens[account] ?? "",
+        var environment = [
+            "TIDEMARK_URL": url, "TIDEMARK_CONTAINER": container, "TIDEMARK_TOKEN": tokens[account] ?? "",
         ]
+        if !authorityFile.isEmpty { environment["TIDEMARK_CA"] = authorityFile }
+        return environment
     }
 }

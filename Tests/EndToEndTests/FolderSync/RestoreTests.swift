@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CloudKit
+import Foundation
+import Testing
+import TidemarkPostgres
+import TidemarkTestSupport
+
+@testable import foldersync
+
+/// Folders whose server goes back to a backup, or has forgotten what was deleted.
+@Suite struct RestoreTests {
+    private func sync(_ folders: SyncedFolder...) async throws {
+        for folder in folders { try await folder.once() }
+    }
+
+    private func copies(of name: String, in folder: SyncedFolder) throws -> [String] {
+        let stem = name.split(separator: ".")[0]
+        return try folder.files.keys.map(\.text).filter { $0.hasPrefix("\(stem) (") }.sorted()
+    }
+
+    @Test(arguments: [false, true])
+    func `R-228: a restored server undoes nothing of what three devices have done since the backup`(
+        pointInTime: Bool
+    ) async throws {
+        try await RestorableServer.with(pointInTime: pointInTime) { server in
+            let folders = try ["a", "b", "c", "new"].map { try SyncedFolder($0, server.site, server.directory) }
+            let (a, b, c, newcomer) = (folders[0], folders[1], folders[2], folders[3])
+            let large = String(repeating: "0123456789abcdef", count: 80_000)
+            for name in ["deleted", "deleted offline", "edited", "edited by both", "edited later", "parted", "z"] {
+                try a.write("of the backup", to: "\(name).txt")
+            }
+            try a.write(large, to: "large.txt")
+            try await sync(a, b, c)
+            try await server.backUp()
+
+            // What all have heard of, and the server forgets.
+            try a.write("since the backup", to: "edited.txt")
+            try a.write("since the backup", to: "parted.txt")
+            try a.write("since the backup", to: "folder/new.txt")
+            try a.write(large + "!", to: "large.txt")
+            try a.delete("deleted.txt")
+            try await sync(a, b, c)
+            // What nobody has heard of yet.
+            try a.write("of a", to: "new of a.txt")
+            try b.write("of b", to: "edited by both.txt")
+            try c.write("of c", to: "edited by both.txt")
+            try b.delete("deleted offline.txt")
+            try c.write("more", to: "folder/new.txt")
+            try await server.restore()
+
+            // Somebody new takes the old files for the truth, and goes on from there.
+            try await sync(newcomer)
+            #expect(newcomer.text("edited.txt") == "of the backup")
+            try newcomer.write("from the backup", to: "parted.txt")
+            try newcomer.write("by the newcomer", to: "edited later.txt")
+            try await sync(newcomer, a, b, c, newcomer, a, b, c)
+
+            for folder in folders.dropFirst() { #expect(try folder.files == a.files, "\(folder.name)") }
+            #expect(a.text("edited.txt") == "since the backup")
+            #expect(a.text("large.txt") == large + "!")
+            #expect(a.text("deleted.txt") == nil && a.text("deleted offline.txt") == nil)
+            #expect(a.text("folder/new.txt") == "more" && a.text("new of a.txt") == "of a")
+            #expect(a.text("z.txt") == "of the backup")
+            // What was in the backup and edited since is no conflict.
+            #expect(a.text("edited later.txt") == "by the newcomer")
+            #expect(try copies(of: "edited later.txt", in: a) == [])
+            // Two edits that know nothing of each other: both are there, once.
+            let both = try copies(of: "edited by both.txt", in: a)
+            #expect(Set((["edited by both.txt"] + both).compactMap(a.text)) == ["of b", "of c"] && both.count == 1)
+            let parted = try copies(of: "parted.txt", in: a)
+            #expect(a.text("parted.txt") == "from the backup" && parted.compactMap(a.text) == ["since the backup"])
+            #expect(parted.first?.contains("before the restore") == true)
+        }
+    }
+
+    @Test func `R-552: a zone that was made after the backup is made again, with all files`() async throws {
+        try await RestorableServer.with { server in
+            let (a, b) = (
+                try SyncedFolder("a", server.site, server.directory),
+                try SyncedFolder("b", server.site, server.directory)
+            )
+            // The user is in the backup, the folder is not.
+            try await server.site.makeContainer().privateCloudDatabase.save(CKRecordZone(zoneName: "Other"))
+            try await server.backUp()
+            try a.write("kept", to: "kept.txt")
+            try a.write("first", to: "edited.txt")
+            try await sync(a, b)
+            try b.write("second", to: "edited.txt")
+            try await server.restore()
+            try await sync(a, b, a)
+            #expect(try a.files == b.files)
+            #expect(Set(try a.files.keys) == ["kept.txt", "edited.txt"])
+            #expect(a.text("kept.txt") == "kept" && a.text("edited.txt") == "second")
+        }
+    }
+
+    @Test func `R-552: what was deleted while a device was away for too long is deleted there, but for what it edited`()
+        async throws
+    {
+        try await RestorableServer.with { server in
+            let (a, b) = (
+                try SyncedFolder("a", server.site, server.directory),
+                try SyncedFolder("b", server.site, server.directory)
+            )
+            for name in ["deleted.txt", "edited.txt", "kept.txt"] { try a.write("first", to: name) }
+            try await sync(a, b)
+            try b.write("second", to: "edited.txt")
+            try b.write("new", to: "new.txt")
+            let database = server.site.makeContainer().privateCloudDatabase
+            for name in ["deleted.txt", "edited.txt"] {
+                let zoneID = CKRecordZone.ID(zoneName: "Files")
+                try await database.deleteRecord(withID: FileRecord.id(of: RelativePath(name), in: zoneID))
+            }
+            try PostgresAdministration.execute(
+                ["UPDATE record SET modified_at = modified_at - interval '31 days' WHERE is_deleted"],
+                url: server.databaseURL)
+            try await server.tidemark("admin", "compact", "--older-than", "30d")
+            try await sync(b, a, b)
+            #expect(try a.files == b.files)
+            #expect(Set(try b.files.keys) == ["edited.txt", "kept.txt", "new.txt"])
+            #expect(b.text("edited.txt") == "second")
+        }
+    }
+}
