@@ -91,11 +91,7 @@ struct RecordMerge {
 
     /// Whether the server would store the same for both.
     private func same(_ left: NSObject?, _ right: NSObject?) -> Bool {
-        if left == right { return true }
-        guard let left, let right, let one = try? FieldObjects.value(of: left, zoneID: zoneID),
-            let other = try? FieldObjects.value(of: right, zoneID: zoneID)
-        else { return false }
-        return one == other
+        FieldObjects.areStoredAlike(left, right, zoneID)
     }
 
     // MARK: Which is newer

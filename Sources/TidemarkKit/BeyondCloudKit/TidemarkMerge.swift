@@ -140,7 +140,7 @@ extension CKSyncEngine.Event.SentRecordZoneChanges {
 
 extension CKRecord {
     /// Whether there is anything to save.
-    fileprivate var hasChanges: Bool {
+    var hasChanges: Bool {
         state.withLock { !$0.plain.changes.isEmpty || !$0.encrypted.changes.isEmpty || $0.parentChange != nil }
     }
 }

@@ -167,3 +167,14 @@ enum FieldObjects {
         return elements.count == values.count ? elements : nil
     }
 }
+
+extension FieldObjects {
+    /// Whether the server would store the same for both; nil: no value. A file that was never saved is equal to itself alone.
+    static func areStoredAlike(_ left: NSObject?, _ right: NSObject?, _ zoneID: CKRecordZone.ID) -> Bool {
+        if left == right { return true }
+        guard let left, let right, let one = try? value(of: left, zoneID: zoneID),
+            let other = try? value(of: right, zoneID: zoneID)
+        else { return false }
+        return one == other
+    }
+}

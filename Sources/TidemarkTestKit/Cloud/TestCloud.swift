@@ -13,9 +13,9 @@ internal import TidemarkKit
 /// let cloud = TestCloud()
 /// let alice = cloud.account("alice")
 /// let phone = alice.device("phone")
-/// let notes = await Notes(in: phone.container.privateCloudDatabase)   // the app's own code
-/// await notes.write("milk", to: "shopping")
-/// try await cloud.settle()                                            // everything that can happen has happened
+/// let notes = try await Notes(in: phone.container.privateCloudDatabase)   // the app's own code
+/// try await notes.write("milk", to: "shopping")
+/// try await cloud.settle()                                                // everything that can happen has happened
 /// ```
 ///
 /// Each cloud is a world of its own: tests with one each may run side by side. Safe to use from any thread.

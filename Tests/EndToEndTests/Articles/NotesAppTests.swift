@@ -17,20 +17,20 @@ import TidemarkTestSupport
 
     @Test func `R-501: an edit reaches the other device, also after a restart`() async throws {
         try await withDatabase { database, directory in
-            let laptop = Notes(file: directory.appendingPathComponent("laptop.json"))
-            let phone = Notes(file: directory.appendingPathComponent("phone.json"))
+            let laptop = try Notes(file: directory.appendingPathComponent("laptop.json"))
+            let phone = try Notes(file: directory.appendingPathComponent("phone.json"))
             await laptop.start(in: database, automatically: false)
             await phone.start(in: database, automatically: false)
             try await laptop.sync()
 
-            await laptop.write("milk", to: "shopping")
+            try await laptop.write("milk", to: "shopping")
             try await laptop.sync()
             try await phone.sync()
             #expect(await phone.library.notes["shopping"]?.text == "milk")
 
-            let restarted = Notes(file: directory.appendingPathComponent("phone.json"))
+            let restarted = try Notes(file: directory.appendingPathComponent("phone.json"))
             await restarted.start(in: database, automatically: false)
-            await restarted.write("milk, bread", to: "shopping")
+            try await restarted.write("milk, bread", to: "shopping")
             try await restarted.sync()
             try await laptop.sync()
             #expect(await laptop.library.notes["shopping"]?.text == "milk, bread")
@@ -39,15 +39,15 @@ import TidemarkTestSupport
 
     @Test func `R-518: two edits of one note meet, and both devices end equal`() async throws {
         try await withDatabase { database, directory in
-            let laptop = Notes(file: directory.appendingPathComponent("laptop.json"))
-            let phone = Notes(file: directory.appendingPathComponent("phone.json"))
+            let laptop = try Notes(file: directory.appendingPathComponent("laptop.json"))
+            let phone = try Notes(file: directory.appendingPathComponent("phone.json"))
             for device in [laptop, phone] {
                 await device.start(in: database, automatically: false)
                 try await device.sync()
             }
 
-            await laptop.write("from the laptop", to: "shopping")
-            await phone.write("from the phone", to: "shopping")
+            try await laptop.write("from the laptop", to: "shopping")
+            try await phone.write("from the phone", to: "shopping")
             for device in [laptop, phone, phone, laptop] { try await device.sync() }
             let texts = await [laptop.library.notes["shopping"]?.text, phone.library.notes["shopping"]?.text]
             #expect(texts == ["from the phone", "from the phone"])
@@ -99,8 +99,10 @@ extension NotesAppTests {
         return status
     }
 
-    func journal(_ database: CKDatabase, _ notes: Notes, _ directory: URL) -> CKSyncEngine {
-        var configuration = CKSyncEngine.Configuration(database: database, stateSerialization: nil, delegate: notes)
+    func journal(
+        _ database: CKDatabase, _ state: CKSyncEngine.State.Serialization?, _ notes: Notes, _ directory: URL
+    ) -> CKSyncEngine {
+        var configuration = CKSyncEngine.Configuration(database: database, stateSerialization: state, delegate: notes)
         configuration.journalFile = directory.appendingPathComponent("pending.journal")
         return CKSyncEngine(configuration)
     }

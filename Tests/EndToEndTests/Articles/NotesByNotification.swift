@@ -7,6 +7,8 @@ actor NotesByNotification {
     private(set) var names: Set<String> = []
     private(set) var fetchCount = 0
     private var token: CKServerChangeToken?
+    /// Whose the names are.
+    private var user: CKRecord.ID?
     private let container: CKContainer
     private let zoneID = CKRecordZone.ID(zoneName: "Notes")
 
@@ -28,13 +30,29 @@ actor NotesByNotification {
     func fetchChanges(after notification: CKNotification) async {
         guard notification.subscriptionID == "notes" else { return }
         fetchCount += 1
+        // What fails for another reason is fetched with the next notification: there is one after each connection.
+        try? await fetchChanges()
+    }
+
+    private func fetchChanges() async throws {
+        let current = try await container.userRecordID()
+        if current != user { (names, token, user) = ([], nil, current) }
         var isMoreComing = true
         while isMoreComing {
             let database = container.privateCloudDatabase
-            guard let page = try? await database.recordZoneChanges(inZoneWith: zoneID, since: token) else { return }
-            names.formUnion(page.modificationResultsByID.keys.map(\.recordName))
-            names.subtract(page.deletions.map(\.recordID.recordName))
-            (token, isMoreComing) = (page.changeToken, page.moreComing)
+            do {
+                let page = try await database.recordZoneChanges(inZoneWith: zoneID, since: token)
+                guard user == current else { return }
+                // A first page begins anew: what is not in it, or in the next ones, is gone.
+                if token == nil { names = [] }
+                names.formUnion(page.modificationResultsByID.keys.map(\.recordName))
+                names.subtract(page.deletions.map(\.recordID.recordName))
+                (token, isMoreComing) = (page.changeToken, page.moreComing)
+            } catch CKError.changeTokenExpired {
+                token = nil
+            } catch CKError.zoneNotFound, CKError.userDeletedZone {
+                (names, token, isMoreComing) = ([], nil, false)
+            }
         }
     }
 }

@@ -2,38 +2,31 @@
 
 import CloudKit
 
-final class NotesSync: CKSyncEngineDelegate {
-    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+// Blocks of the README and the articles that are no part of an app here; compiled only.
+
+/// An app without a replica.
+private actor Merging {
+    private let rules = TidemarkMerge(.newest(by: "editedAt"), fields: ["tags": .listElements])
+    private var records: [CKRecord.ID: CKRecord] = [:]
+
+    func handle(_ event: CKSyncEngine.Event, _ syncEngine: CKSyncEngine) {
         switch event {
-        case .stateUpdate(let update): save(update.stateSerialization)
-        case .fetchedRecordZoneChanges(let changes): apply(changes.modifications.map(\.record), changes.deletions)
-        case .sentRecordZoneChanges(let sent): confirm(sent.savedRecords, sent.failedRecordSaves)
+        case .sentRecordZoneChanges(let sent):
+            let unsent = Set(syncEngine.state.pendingRecordZoneChanges)
+            for record in sent.savedRecords { noteTag(of: record) }
+            for record in sent.mergeConflicts(rules, syncEngine) where !unsent.contains(.saveRecord(record.recordID)) {
+                store(record)
+            }
         default: break
         }
     }
 
-    func nextRecordZoneChangeBatch(
-        _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
-    ) async -> CKSyncEngine.RecordZoneChangeBatch? { nil }
+    private func noteTag(of record: CKRecord) {}
 
-    private func save(_ state: CKSyncEngine.State.Serialization) {}
-    private func apply(_ records: [CKRecord], _ deletions: [CKDatabase.RecordZoneChange.Deletion]) {}
-    private func confirm(
-        _ records: [CKRecord], _ failures: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave]
-    ) {}
+    private func store(_ record: CKRecord) { records[record.recordID] = record }
 }
 
-/// The other blocks of the README; compiled only.
 private enum Readme {
-    private static func loadState() -> CKSyncEngine.State.Serialization? { nil }
-
-    static func start(_ notes: NotesSync, _ noteID: CKRecord.ID) {
-        let engine = CKSyncEngine(
-            .init(
-                database: CKContainer.default().privateCloudDatabase, stateSerialization: loadState(), delegate: notes))
-        engine.state.add(pendingRecordZoneChanges: [.saveRecord(noteID)])
-    }
-
     static func merge(_ event: CKSyncEngine.Event, _ syncEngine: CKSyncEngine, store: ([CKRecord]) -> Void) {
         switch event {
         case .sentRecordZoneChanges(let sent):
@@ -42,5 +35,9 @@ private enum Readme {
             )
         default: break
         }
+    }
+
+    static func storeRows(of replica: TidemarkReplica, in table: inout [String: Data]) {
+        for (key, data) in replica.takeChangedRows() { table[key] = data }
     }
 }

@@ -19,8 +19,8 @@ import TidemarkTestKit
         let cloud = TestCloud()
         let alice = cloud.account("alice")
         let phone = alice.device("phone")
-        let notes = await Notes(in: phone.container.privateCloudDatabase)
-        await notes.write("milk", to: "shopping")
+        let notes = try await Notes(in: phone.container.privateCloudDatabase)
+        try await notes.write("milk", to: "shopping")
         try await cloud.settle()
         let id = CKRecord.ID(recordName: "shopping", zoneID: CKRecordZone.ID(zoneName: "Notes"))
         #expect(try await alice.database.record(for: id)["text"] as? String == "milk")
@@ -28,9 +28,9 @@ import TidemarkTestKit
 }
 
 extension Notes {
-    /// Keeps nothing: there is no such directory.
-    fileprivate init(in database: CKDatabase) async {
-        self.init(file: URL(fileURLWithPath: "/nowhere/notes.json"))
+    /// Keeps its notes where nobody looks for them.
+    fileprivate init(in database: CKDatabase) async throws {
+        try self.init(file: FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString))
         start(in: database)
     }
 }

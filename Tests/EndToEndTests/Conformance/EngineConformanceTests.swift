@@ -368,17 +368,17 @@ extension EngineConformanceTests {
             var apps: [Notes] = []
             for name in ["phone", "laptop"] {
                 let file = URL(fileURLWithPath: directory.path).appendingPathComponent(name)
-                let app = Notes(file: file)
+                let app = try Notes(file: file)
                 let database = try await cloud.device(of: "alice").database
                 await app.start(in: database, automatically: false)
                 apps.append(app)
             }
-            await apps[0].write("milk", to: "shopping")
-            await apps[0].tag("shopping", "food")
+            try await apps[0].write("milk", to: "shopping")
+            try await apps[0].tag("shopping", "food")
             for app in apps { try await app.sync() }
-            await apps[0].write("milk, bread", to: "shopping")
-            await apps[0].tag("shopping", "today")
-            await apps[1].tag("shopping", "home")
+            try await apps[0].write("milk, bread", to: "shopping")
+            try await apps[0].tag("shopping", "today")
+            try await apps[1].tag("shopping", "home")
             for app in apps + apps + apps { try await app.sync() }
             var seen: [String] = []
             for app in apps {

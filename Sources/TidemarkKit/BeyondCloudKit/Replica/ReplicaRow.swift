@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// A part of a replica that is stored by itself.
+enum ReplicaRow: Hashable, Sendable {
+    case account
+    case engine
+    case record(CKRecord.ID)
+    case setAside(String, CKRecord.ID)
+
+    /// Tells the row from all others. What is in the row says which record it is of.
+    var key: String {
+        switch self {
+        case .account: "account"
+        case .engine: "engine"
+        case .record(let id): "record/" + Self.text(id)
+        case .setAside(let user, let id): "aside/\(Self.escaped(user))/" + Self.text(id)
+        }
+    }
+
+    private static func text(_ id: CKRecord.ID) -> String {
+        "\(escaped(id.zoneID.ownerName))/\(escaped(id.zoneID.zoneName))/\(id.recordName)"
+    }
+
+    private static func escaped(_ name: String) -> String {
+        name.replacingOccurrences(of: "%", with: "%25").replacingOccurrences(of: "/", with: "%2F")
+    }
+}
+
+/// What is in the rows, as JSON. Names in it must never change; a new one is optional.
+private struct AccountRow: Codable {
+    var version: Int
+    var owner: String?
+    var zones: [ZoneName]
+
+    static let version = 1
+
+    struct ZoneName: Codable {
+        var name: String
+        var owner: String
+
+        init(_ id: CKRecordZone.ID) {
+            (name, owner) = (id.zoneName, id.ownerName)
+        }
+
+        var id: CKRecordZone.ID { CKRecordZone.ID(unchecked: name, ownerName: owner) }
+    }
+}
+
+private struct RecordRow: Codable {
+    var zone: AccountRow.ZoneName
+    var name: String
+    var entry: ReplicaEntry
+    /// Of what is set aside: whose it is, and what the app had.
+    var user: String?
+    var values: Data?
+
+    init(_ id: CKRecord.ID, _ entry: ReplicaEntry, user: String? = nil, values: Data? = nil) {
+        (zone, name, self.entry) = (AccountRow.ZoneName(id.zoneID), id.recordName, entry)
+        (self.user, self.values) = (user, values)
+    }
+
+    var id: CKRecord.ID { CKRecord.ID(recordName: name, zoneID: zone.id) }
+}
+
+extension ReplicaState {
+    /// All that there are.
+    var rows: [ReplicaRow] {
+        let kept = setAside.flatMap { user, entries in entries.keys.map { ReplicaRow.setAside(user, $0) } }
+        return [.account, .engine] + entries.keys.map(ReplicaRow.record) + kept
+    }
+
+    /// Nil: there is no such row any more.
+    func contents(of row: ReplicaRow) -> Data? {
+        switch row {
+        case .account:
+            Self.data(
+                AccountRow(version: AccountRow.version, owner: owner, zones: zones.map(AccountRow.ZoneName.init)))
+        case .engine: engineState.flatMap(Self.data)
+        case .record(let id): entries[id].flatMap { Self.data(RecordRow(id, $0)) }
+        case .setAside(let user, let id):
+            setAside[user]?[id].flatMap { Self.data(RecordRow(id, $0.entry, user: user, values: $0.values)) }
+        }
+    }
+
+    private static func data(_ value: some Encodable) -> Data? { try? JSONEncoder().encode(value) }
+
+    init(rows: [String: Data]) throws {
+        let decoder = JSONDecoder()
+        let account = try rows["account"].map { try decoder.decode(AccountRow.self, from: $0) }
+        if let version = account?.version, version != AccountRow.version {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "unknown version \(version) of a replica"))
+        }
+        let engineState = try rows["engine"].map { try decoder.decode(CKSyncEngine.State.Serialization.self, from: $0) }
+        var entries: [CKRecord.ID: ReplicaEntry] = [:]
+        var setAside: [String: [CKRecord.ID: SetAside]] = [:]
+        for (key, data) in rows where key != "account" && key != "engine" {
+            let row = try decoder.decode(RecordRow.self, from: data)
+            if let user = row.user {
+                setAside[user, default: [:]][row.id] = SetAside(entry: row.entry, values: row.values)
+            } else {
+                entries[row.id] = row.entry
+            }
+        }
+        self.init(
+            owner: account?.owner, zones: Set(account?.zones.map(\.id) ?? []), entries: entries, setAside: setAside,
+            engineState: engineState)
+    }
+}

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// All that a ``TidemarkReplica`` knows and decides, without an engine.
+struct ReplicaState: Sendable {
+    /// An edit of somebody who has signed out, with what the app had.
+    struct SetAside: Codable, Sendable {
+        var entry: ReplicaEntry
+        /// An archive of the record with the app's values; nil for a deletion.
+        var values: Data?
+    }
+
+    /// Whose the records are: a user record's name. Nil: nobody's yet, and so of whoever signs in next.
+    private(set) var owner: String?
+    /// Zones that the server is known to have.
+    private(set) var zones: Set<CKRecordZone.ID> = []
+    private(set) var entries: [CKRecord.ID: ReplicaEntry] = [:]
+    /// By user.
+    private(set) var setAside: [String: [CKRecord.ID: SetAside]] = [:]
+    private(set) var engineState: CKSyncEngine.State.Serialization?
+    /// What was changed since the app stored rows last.
+    private(set) var changedRows: Set<ReplicaRow> = []
+    /// Records that the app turned out not to have, though it never deleted them.
+    private var missing: [CKRecord.ID] = []
+
+    init() {}
+
+    /// As it was stored.
+    init(
+        owner: String?, zones: Set<CKRecordZone.ID>, entries: [CKRecord.ID: ReplicaEntry],
+        setAside: [String: [CKRecord.ID: SetAside]], engineState: CKSyncEngine.State.Serialization?
+    ) {
+        self.owner = owner
+        self.zones = zones
+        self.entries = entries
+        self.setAside = setAside
+        self.engineState = engineState
+    }
+
+    mutating func takeChangedRows() -> Set<ReplicaRow> {
+        defer { changedRows = [] }
+        return changedRows
+    }
+
+    /// In an order that does not depend on hashing.
+    private func ids(where isWanted: (CKRecord.ID, ReplicaEntry) -> Bool) -> [CKRecord.ID] {
+        entries.filter { isWanted($0.key, $0.value) }.keys.sorted {
+            ($0.zoneID.zoneName, $0.recordName) < ($1.zoneID.zoneName, $1.recordName)
+        }
+    }
+
+    var unsentIDs: [CKRecord.ID] { ids { $1.edit != nil } }
+
+    private mutating func set(_ id: CKRecord.ID, _ entry: ReplicaEntry?) {
+        let entry = entry?.isEmpty == true ? nil : entry
+        guard entry != nil || entries[id] != nil else { return }
+        entries[id] = entry
+        changedRows.insert(.record(id))
+    }
+
+    private mutating func change(_ id: CKRecord.ID, _ change: (inout ReplicaEntry) -> Void) {
+        guard var entry = entries[id] else { return }
+        change(&entry)
+        set(id, entry)
+    }
+
+    private mutating func know(_ zoneID: CKRecordZone.ID, isThere: Bool) {
+        guard zones.contains(zoneID) != isThere else { return }
+        if isThere { zones.insert(zoneID) } else { zones.remove(zoneID) }
+        changedRows.insert(.account)
+    }
+
+    // MARK: What the user does
+
+    mutating func edited(_ id: CKRecord.ID, _ recordType: CKRecord.RecordType) {
+        var entry = entries[id] ?? ReplicaEntry(recordType: recordType)
+        entry.edited()
+        set(id, entry)
+    }
+
+    mutating func deleted(_ id: CKRecord.ID) {
+        guard var entry = entries[id] else { return }
+        set(id, entry.deleted() ? entry : nil)
+    }
+
+    /// - Returns: what is forgotten.
+    mutating func zoneDeleted(_ zoneID: CKRecordZone.ID) -> [CKRecord.ID] {
+        let gone = ids { id, _ in id.zoneID == zoneID }
+        for id in gone { set(id, nil) }
+        return gone
+    }
+
+    mutating func release(_ ids: [CKRecord.ID]) {
+        for id in ids { change(id) { $0.release() } }
+    }
+
+    mutating func discard(_ ids: [CKRecord.ID]) -> [TidemarkReplica.Step] {
+        var steps: [TidemarkReplica.Step] = []
+        for id in ids where entries[id]?.edit != nil {
+            change(id) { $0.settle() }
+            steps.append(entries[id]?.serverRecord.map { .store($0) } ?? .remove(id))
+        }
+        return steps
+    }
+
+    // MARK: Sending
+
+    /// What the engine is to have pending of this record; nil: nothing.
+    func pendingChange(of id: CKRecord.ID) -> CKSyncEngine.PendingRecordZoneChange? {
+        switch entries[id]?.pending {
+        case .save: .saveRecord(id)
+        case .delete: .deleteRecord(id)
+        case nil: nil
+        }
+    }
+
+    /// The app has no values for what is to be saved. The next event mends it.
+    mutating func valuesAreMissing(_ id: CKRecord.ID) {
+        missing.append(id)
+    }
+
+    /// - Parameter counts: the edit that each record was made of.
+    mutating func handedOut(_ records: [CKRecord], _ counts: [CKRecord.ID: Int]) {
+        for record in records {
+            guard let count = counts[record.recordID] else { continue }
+            change(record.recordID) { $0.handedOut(record, count: count) }
+        }
+    }
+
+    // MARK: Events
+
+    /// - Parameters:
+    ///   - isPending: whether the engine sends a change of that record again by itself.
+    ///   - write: fills a record with the app's values; false: the app has none.
+    mutating func plan(
+        _ event: CKSyncEngine.Event, _ rules: TidemarkMerge, isPending: (CKRecord.ID) -> Bool,
+        _ write: (CKRecord) -> Bool
+    ) -> ReplicaPlan {
+        var plan = ReplicaPlan()
+        bringBackMissing(&plan, write)
+        switch event {
+        case .stateUpdate(let update):
+            engineState = update.stateSerialization
+            changedRows.insert(.engine)
+        case .accountChange(let change):
+            let users = change.changeType.users
+            userIs(users.current, after: users.previous, rules, &plan, write)
+        case .fetchedDatabaseChanges(let changes):
+            for deletion in changes.deletions { zoneEnded(deletion.zoneID, deletion.reason, &plan) }
+            for modification in changes.modifications { know(modification.zoneID, isThere: true) }
+        case .fetchedRecordZoneChanges(let changes):
+            for modification in changes.modifications { fetched(modification.record, rules, &plan, write) }
+            for deletion in changes.deletions { recordEnded(deletion.recordID, &plan) }
+        case .sentDatabaseChanges(let sent):
+            settle(sent, &plan)
+        case .sentRecordZoneChanges(let sent):
+            settle(sent, rules, &plan, isPending, write)
+        default:
+            break
+        }
+        return plan
+    }
+
+    /// an edit of what the app does not have is none, and what the server has of it comes back.
+    private mutating func bringBackMissing(_ plan: inout ReplicaPlan, _ write: (CKRecord) -> Bool) {
+        for id in missing {
+            guard let entry = entries[id], entry.edit == .save, local(id, entry, write) == nil else { continue }
+            change(id) { $0.settle() }
+            plan.touched.append(id)
+            if let record = entry.serverRecord { plan.steps.append(.store(record)) }
+        }
+        missing = []
+    }
+
+    private func local(_ id: CKRecord.ID, _ entry: ReplicaEntry, _ write: (CKRecord) -> Bool) -> CKRecord? {
+        guard entry.edit == .save else { return nil }
+        let draft = entry.draft(of: id)
+        return write(draft) ? draft : nil
+    }
+
+    private mutating func meet(
+        _ record: CKRecord, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan, _ write: (CKRecord) -> Bool
+    ) {
+        let id = record.recordID
+        plan.touched.append(id)
+        guard var entry = entries[id] else {
+            set(id, ReplicaEntry(server: record))
+            return plan.steps.append(.store(record))
+        }
+        let stored = entry.meet(record, local: local(id, entry, write), rules)
+        set(id, entry)
+        if let stored { plan.steps.append(.store(stored)) }
+    }
+
+    private mutating func fetched(
+        _ record: CKRecord, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan, _ write: (CKRecord) -> Bool
+    ) {
+        // What this device has saved comes back with the next fetch.
+        guard entries[record.recordID]?.isKnown(record) != true else { return }
+        meet(record, rules, &plan, write)
+    }
+
+    private mutating func recordEnded(_ id: CKRecord.ID, _ plan: inout ReplicaPlan) {
+        plan.touched.append(id)
+        guard entries[id]?.edit == .save else {
+            set(id, nil)
+            return plan.steps.append(.remove(id))
+        }
+        // an edit outlives a deletion.
+        change(id) { $0.lostOnServer() }
+    }
+
+    // MARK: Zones
+
+    private mutating func zoneEnded(
+        _ zoneID: CKRecordZone.ID, _ reason: CKDatabase.DatabaseChange.Deletion.Reason, _ plan: inout ReplicaPlan
+    ) {
+        var unsent: [CKRecord.ID] = []
+        for id in ids(where: { id, _ in id.zoneID == zoneID }) {
+            plan.touched.append(id)
+            switch entries[id]?.edit {
+            case .save:
+                unsent.append(id)
+                change(id) {
+                    $0.lostOnServer()
+                    if reason == .purged { $0.hold() }
+                }
+            case nil where reason == .encryptedDataReset:
+                change(id) { $0.lostByServer() }
+            case nil:
+                set(id, nil)
+                plan.steps.append(.remove(id))
+            case .delete:
+                set(id, nil)
+            }
+        }
+        know(zoneID, isThere: false)
+        plan.steps.append(.zoneDeleted(zoneID, reason, unsent: unsent))
+    }
+
+    private mutating func settle(_ sent: CKSyncEngine.Event.SentDatabaseChanges, _ plan: inout ReplicaPlan) {
+        for zone in sent.savedZones { know(zone.zoneID, isThere: true) }
+        let gone = sent.failedZoneDeletes.filter { $0.value.saysZoneIsGone }.keys
+        for zoneID in sent.deletedZoneIDs + gone { zoneEnded(zoneID, .deleted, &plan) }
+        for failure in sent.failedZoneSaves where !failure.error.isRetriedBySyncEngine {
+            plan.steps.append(.zoneRefused(failure.zone.zoneID, failure.error))
+        }
+    }
+
+    // MARK: What became of records that were sent
+
+    private mutating func settle(
+        _ sent: CKSyncEngine.Event.SentRecordZoneChanges, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan,
+        _ isPending: (CKRecord.ID) -> Bool, _ write: (CKRecord) -> Bool
+    ) {
+        for record in sent.savedRecords {
+            guard entries[record.recordID] != nil else {
+                meet(record, rules, &plan, write)
+                continue
+            }
+            change(record.recordID) { $0.saved(record) }
+            plan.touched.append(record.recordID)
+        }
+        for failure in sent.failedRecordSaves {
+            let id = failure.record.recordID
+            switch failure.error.code {
+            case .serverRecordChanged:
+                // without the files of its assets it waits for the fetch that brings them.
+                guard let record = failure.error.serverRecord, record.hasFiles else { continue }
+                meet(record, rules, &plan, write)
+            case .unknownItem:
+                change(id) { $0.lostOnServer() }
+                plan.touched.append(id)
+            case .zoneNotFound:
+                know(id.zoneID, isThere: false)
+                change(id) { $0.lostOnServer() }
+                plan.touched.append(id)
+            case .userDeletedZone:
+                zoneWasErased(id, &plan)
+            default:
+                settle(id, failure.error, &plan, isPending)
+            }
+        }
+        for id in sent.deletedRecordIDs { deletionEnded(id, &plan) }
+        for (id, error) in sent.failedRecordDeletes {
+            if error.code == .unknownItem || error.saysZoneIsGone {
+                deletionEnded(id, &plan)
+            } else {
+                settle(id, error, &plan, isPending)
+            }
+        }
+    }
+
+    private mutating func settle(
+        _ id: CKRecord.ID, _ error: CKError, _ plan: inout ReplicaPlan, _ isPending: (CKRecord.ID) -> Bool
+    ) {
+        if error.code == .batchRequestFailed { return plan.touched.append(id) }
+        guard !error.isRetriedBySyncEngine, !isPending(id), entries[id]?.edit != nil else { return }
+        plan.steps.append(.refused(id, error))
+    }
+
+    /// the list of changed zones will say so too; until then nothing of it is sent.
+    private mutating func zoneWasErased(_ id: CKRecord.ID, _ plan: inout ReplicaPlan) {
+        guard entries[id]?.edit == .save else { return }
+        know(id.zoneID, isThere: false)
+        change(id) {
+            $0.lostOnServer()
+            $0.hold()
+        }
+        plan.touched.append(id)
+        plan.steps.append(.zoneDeleted(id.zoneID, .purged, unsent: [id]))
+    }
+
+    private mutating func deletionEnded(_ id: CKRecord.ID, _ plan: inout ReplicaPlan) {
+        plan.touched.append(id)
+        switch entries[id]?.edit {
+        case .save: change(id) { $0.lostOnServer() }
+        case .delete: set(id, nil)
+        case nil: break
+        }
+    }
+}
+
+// MARK: Accounts
+
+extension ReplicaState {
+    ///
+    private mutating func userIs(
+        _ user: CKRecord.ID?, after previous: CKRecord.ID?, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan,
+        _ write: (CKRecord) -> Bool
+    ) {
+        // A replica that an app begins with while somebody is signed in hears of them when they go.
+        if let owner = owner ?? previous?.recordName, owner != user?.recordName {
+            setAsideEdits(of: owner, write)
+            for id in Array(entries.keys) { set(id, nil) }
+            plan.steps.append(.removeAll)
+        }
+        owner = user?.recordName
+        // The engine has forgotten which there are, and they may be another user's of the same names.
+        zones = []
+        // If the process ends before the engine's new state is stored, and the account changes back, the engine must not take the
+        // account that it is at for the one that the records are of.
+        engineState = nil
+        changedRows.formUnion([.account, .engine])
+        plan.isNewAccount = true
+        if let owner { bringBackEdits(of: owner, rules, &plan, write) }
+        plan.touched += unsentIDs
+    }
+
+    private mutating func setAsideEdits(of owner: String, _ write: (CKRecord) -> Bool) {
+        for id in unsentIDs {
+            guard let entry = entries[id] else { continue }
+            let values = local(id, entry, write).flatMap(ReplicaArchive.data)
+            guard values != nil || entry.edit == .delete else { continue }
+            setAside[owner, default: [:]][id] = SetAside(entry: entry, values: values)
+            changedRows.insert(.setAside(owner, id))
+        }
+    }
+
+    private mutating func bringBackEdits(
+        of owner: String, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan, _ write: (CKRecord) -> Bool
+    ) {
+        let kept = setAside.removeValue(forKey: owner) ?? [:]
+        for (id, kept) in kept.sorted(by: { $0.key.recordName < $1.key.recordName }) {
+            changedRows.insert(.setAside(owner, id))
+            var entry = kept.entry
+            let values = kept.values.flatMap(ReplicaArchive.record)
+            if let edited = entries[id], let local = local(id, edited, write) {
+                // Written while nobody was signed in: newer than what was set aside, which it has not seen.
+                entry.edited()
+                if let values {
+                    plan.steps.append(.store(rules.merge(ancestor: entry.serverRecord, server: values, client: local)))
+                }
+            } else if let values {
+                plan.steps.append(.store(values))
+            }
+            set(id, entry)
+        }
+    }
+}
+
+/// What follows from an event.
+struct ReplicaPlan {
+    var steps: [TidemarkReplica.Step] = []
+    /// Records of which the engine is to have pending what the replica says, and nothing else.
+    var touched: [CKRecord.ID] = []
+    /// Whether whatever the engine has pending besides is somebody else's.
+    var isNewAccount = false
+}
+
+extension CKError {
+    fileprivate var saysZoneIsGone: Bool { code == .zoneNotFound || code == .userDeletedZone }
+}
+
+extension CKSyncEngine.Event.AccountChange.ChangeType {
+    fileprivate var users: (previous: CKRecord.ID?, current: CKRecord.ID?) {
+        switch self {
+        case .signIn(let user): (nil, user)
+        case .switchAccounts(let previous, let user): (previous, user)
+        case .signOut(let previous): (previous, nil)
+        }
+    }
+}
+
+extension CKRecord {
+    /// Whether all its assets were downloaded.
+    fileprivate var hasFiles: Bool {
+        unpacked { state in
+            (state.plain.values.values).allSatisfy { value in
+                ((value as? NSArray).map { $0.compactMap { $0 as? CKAsset } } ?? [value as? CKAsset].compactMap(\.self))
+                    .allSatisfy { $0.fileURL != nil }
+            }
+        }
+    }
+}

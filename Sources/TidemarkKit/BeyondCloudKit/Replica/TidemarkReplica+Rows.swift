@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// What is stored of a replica: rows of a key and some bytes. Keys and contents are the replica's own. Later versions read what
+/// earlier ones wrote.
+extension TidemarkReplica: Codable {
+    /// A replica as it was stored in rows.
+    ///
+    /// - Parameter rows: all that ``takeChangedRows()`` ever gave, by key, as it was given last.
+    /// - Throws: `DecodingError` if a row is damaged, or of a later version than this module knows.
+    public convenience init(rows: [String: Data]) throws {
+        try self.init(ReplicaState(rows: rows))
+    }
+
+    /// What is to be stored since this was called last: for each key the row's new contents, or nil if the row is to be deleted.
+    /// For apps with a table of two columns:
+    ///
+    /// ```swift
+    /// for (key, data) in replica.takeChangedRows() { table[key] = data }
+    /// ```
+    public func takeChangedRows() -> [String: Data?] {
+        read { state in
+            let rows = state.takeChangedRows()
+            return Dictionary(uniqueKeysWithValues: rows.map { ($0.key, state.contents(of: $0)) })
+        }
+    }
+
+    /// Reads what `encode(to:)` wrote.
+    public convenience init(from decoder: any Decoder) throws {
+        try self.init(rows: decoder.singleValueContainer().decode([String: Data].self))
+    }
+
+    /// Writes all of it.
+    public func encode(to encoder: any Encoder) throws {
+        let rows = read { state in
+            state.rows.reduce(into: [String: Data]()) { $0[$1.key] = state.contents(of: $1) }
+        }
+        var container = encoder.singleValueContainer()
+        try container.encode(rows)
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkTestSupport
+
+/// Histories of the articles' app, from seeds, with all that can go wrong: nothing that the user wrote is lost, and all devices end
+/// equal. `TIDEMARK_TEST_SEED` runs the history of that seed alone.
+@Suite struct NotesFaultTests {
+    private func run(_ faults: [NotesWorld.Fault], count: Int) async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let count = environment["TIDEMARK_TEST_SEED"] != nil ? 1 : Int(environment["TIDEMARK_SEEDS"] ?? "") ?? count
+        let first = SeededRandom().seed
+        for number in 0..<count {
+            let seed = first &+ UInt64(number)
+            do {
+                try await NotesWorld(seed: seed, faults: faults).run(stepCount: 60)
+            } catch {
+                Issue.record("seed \(seed): \(error)")
+            }
+        }
+    }
+
+    @Test func `R-640: nothing is lost, whatever network, server and process do`() async throws {
+        try await run([.offline, .lostAnswer, .cut, .serverRestart, .death, .clone], count: 8)
+    }
+
+    @Test func `R-643: nothing is lost when accounts change`() async throws {
+        try await run([.offline, .lostAnswer, .death, .clone, .signOut, .switchOfAccounts], count: 8)
+    }
+
+    @Test func `R-644: what a device has comes back after a reset`() async throws {
+        try await run([.offline, .lostAnswer, .death, .clone, .zoneReset], count: 6)
+    }
+
+    @Test func `R-644: devices end equal when zones go`() async throws {
+        try await run([.offline, .lostAnswer, .death, .clone, .zoneEnd, .zoneReset, .signOut], count: 6)
+    }
+
+    @Test func `R-645: nothing is lost when tokens expire`() async throws {
+        try await run([.offline, .lostAnswer, .death, .clone, .expiry, .forgottenDeletions], count: 6)
+    }
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CloudKit
+import Foundation
+import Testing
+import TidemarkTestKit
+import TidemarkTestSupport
+
+@testable import TidemarkKit
+
+/// A user's devices with the articles' app on them, and all that goes wrong. Each choice comes from a seed.
+final class NotesWorld {
+    enum Fault: CaseIterable {
+        case offline, lostAnswer, cut, serverRestart, death, clone, expiry, forgottenDeletions
+        case signOut, switchOfAccounts
+        case zoneReset, zoneEnd
+    }
+
+    /// A device, and the process of the app on it.
+    final class Seat {
+        let device: TestDevice
+        let file: URL
+        var process: MortalProcess?
+        /// Nil: nobody is signed in.
+        var account: TestAccount?
+
+        init(_ device: TestDevice, _ file: URL, _ account: TestAccount?) {
+            (self.device, self.file, self.account) = (device, file, account)
+        }
+    }
+
+    let seed: UInt64
+    private let cloud = TestCloud()
+    private let directory: TestDirectory
+    private let faults: [Fault]
+    private var random: SimulationRandom
+    private var seats: [Seat] = []
+    private var trace: [String] = []
+    private var tagCount = 0
+    /// Tags that the user gave to notes which nobody deletes, by account; "": by whoever signs in next.
+    private var tags: [String: Set<String>] = [:]
+
+    private static let noteNames = ["shopping", "trip"]
+    private static let accountNames = ["alice", "bob"]
+
+    init(seed: UInt64, faults: [Fault]) throws {
+        self.seed = seed
+        self.faults = faults
+        random = SimulationRandom(seed: seed)
+        directory = try TestDirectory()
+    }
+
+    deinit { directory.remove() }
+
+    private func oneOf<Element>(_ elements: [Element]) -> Element { elements[random.below(elements.count)] }
+
+    private func note(_ text: String) {
+        trace.append(text)
+        if ProcessInfo.processInfo.environment["TIDEMARK_TRACE"] != nil { print(text) }
+    }
+
+    // MARK: Processes
+
+    private func addSeat(_ account: TestAccount, copying other: Seat? = nil) throws {
+        let name = "device\(seats.count)"
+        let file = URL(fileURLWithPath: directory.path).appendingPathComponent(name)
+        if let other { try? FileManager.default.copyItem(at: other.file, to: file) }
+        seats.append(Seat(account.device(name), file, account))
+    }
+
+    /// The app on that device, started if it does not run.
+    private func notes(on seat: Seat) async throws -> Notes {
+        if let process = seat.process, await !process.isDead { return process.notes }
+        note("\(seat.device.name) starts")
+        let notes = try Notes(file: seat.file)
+        let process = MortalProcess(notes)
+        seat.process = process
+        await notes.start(in: seat.device.container.privateCloudDatabase, through: process)
+        return notes
+    }
+
+    // MARK: A history
+
+    func run(stepCount: Int) async throws {
+        for _ in 0..<2 { try addSeat(cloud.account("alice")) }
+        for _ in 0..<stepCount {
+            let seat = oneOf(seats)
+            if random.oneIn(2) { try await edit(seat) } else { try await suffer(oneOf(faults), seat) }
+            if random.oneIn(2) { try await cloud.settle() }
+            if random.oneIn(8) { try await cloud.clock.advance(by: .seconds(random.below(60))) }
+        }
+        try await calmDown()
+        try await judge()
+    }
+
+    private func edit(_ seat: Seat) async throws {
+        let notes = try await notes(on: seat)
+        tagCount += 1
+        let tag = "t\(tagCount)"
+        switch random.below(6) {
+        case 0: try await notes.write("text \(tagCount)", to: oneOf(Self.noteNames))
+        case 1: try await notes.write("text \(tagCount)", to: "draft\(random.below(3))")
+        case 2: try await notes.delete("draft\(random.below(3))")
+        default:
+            let name = oneOf(Self.noteNames)
+            let owner = await notes.tagForOwner(name, tag)
+            tags[owner ?? "", default: []].insert(tag)
+            note("\(seat.device.name) tags \(name) of \(owner ?? "nobody") \(tag)")
+            return
+        }
+        note("\(seat.device.name) edits \(tagCount)")
+    }
+
+    private func suffer(_ fault: Fault, _ seat: Seat) async throws {
+        note("\(seat.device.name): \(fault)")
+        switch fault {
+        case .offline: if seat.device.isOnline { seat.device.goOffline() } else { seat.device.goOnline() }
+        case .lostAnswer: seat.device.loseNextAnswer()
+        case .cut: seat.device.cutConnections()
+        case .serverRestart: cloud.restartServer()
+        case .death:
+            if random.oneIn(3) {
+                seat.process = nil
+            } else {
+                await seat.process?.die(in: random.below(6), before: random.oneIn(2))
+            }
+        case .clone:
+            guard seats.count < 4, let account = seat.account else { return }
+            try addSeat(account, copying: seat)
+        case .expiry: cloud.expireTokens()
+        case .forgottenDeletions: cloud.forgetDeletions()
+        case .signOut: signIn(seat.account == nil ? cloud.account("alice") : nil, on: seat)
+        case .switchOfAccounts: signIn(cloud.account(oneOf(Self.accountNames)), on: seat)
+        case .zoneReset: try? cloud.account("alice").resetEncryptedData(in: CKRecordZone.ID(zoneName: "Notes"))
+        case .zoneEnd: try await endZone()
+        }
+    }
+
+    private func endZone() async throws {
+        let zoneID = CKRecordZone.ID(zoneName: "Notes")
+        if random.oneIn(2) {
+            try? cloud.account("alice").purge(zoneID)
+        } else {
+            _ = try? await cloud.account("alice").database.deleteRecordZone(withID: zoneID)
+        }
+        // What others had sent is gone with it.
+        tags = [:]
+    }
+
+    private func signIn(_ account: TestAccount?, on seat: Seat) {
+        note("\(seat.device.name) is \(account?.name ?? "nobody")'s")
+        seat.account = account
+        if let account { seat.device.signIn(account) } else { seat.device.signOut() }
+    }
+
+    // MARK: The end
+
+    /// All that goes wrong ends, and each account is signed in everywhere for a while: what was set aside is sent.
+    private func calmDown() async throws {
+        note("calm")
+        for seat in seats {
+            seat.device.goOnline()
+            await seat.process?.live()
+            _ = try await notes(on: seat)
+        }
+        for name in Self.accountNames + Self.accountNames.reversed() {
+            for seat in seats where seat.account?.name != name { signIn(cloud.account(name), on: seat) }
+            try await settleAll()
+        }
+    }
+
+    private func settleAll() async throws {
+        try await cloud.run(within: .seconds(7_200)) {
+            var contents: Set<String> = []
+            for seat in seats {
+                let notes = try await notes(on: seat)
+                guard await notes.isSettled else { return false }
+                contents.insert(await notes.contents.description)
+            }
+            return contents.count == 1
+        }
+    }
+
+    private func judge() async throws {
+        let name = "alice"
+        let notes = try await notes(on: seats[0])
+        let here = await notes.contents
+        let comment = Comment(rawValue: "seed \(seed)\n" + trace.joined(separator: "\n"))
+        for seat in seats { #expect(try await self.notes(on: seat).contents == here, comment) }
+        let stored = try await storedTags(of: name)
+        let all = try await storedTags(of: "bob").union(stored)
+        #expect(Set(here.values.joined()).filter { $0.hasPrefix("t") && !$0.hasPrefix("text") } == stored, comment)
+        for owner in Self.accountNames {
+            let userName = try await cloud.account(owner).device("judge").container.userRecordID().recordName
+            let missing = try await (tags[userName] ?? []).subtracting(storedTags(of: owner))
+            #expect(missing == [], "lost by \(owner): \(missing)\n\(comment)")
+        }
+        #expect((tags[""] ?? []).subtracting(all) == [], comment)
+    }
+
+    private func storedTags(of account: String) async throws -> Set<String> {
+        let zoneID = CKRecordZone.ID(zoneName: "Notes")
+        let database = cloud.account(account).database
+        var tags: Set<String> = []
+        do {
+            var page = try await database.recordZoneChanges(inZoneWith: zoneID, since: nil)
+            while true {
+                for result in page.modificationResultsByID.values {
+                    tags.formUnion(try result.get().record["tags"] as [String]? ?? [])
+                }
+                guard page.moreComing else { return tags }
+                page = try await database.recordZoneChanges(inZoneWith: zoneID, since: page.changeToken)
+            }
+        } catch CKError.zoneNotFound, CKError.userDeletedZone {
+            return []
+        }
+    }
+}
+
+extension Notes {
+    func start(in database: CKDatabase, through delegate: any CKSyncEngineDelegate, automatically: Bool = true) {
+        var configuration = CKSyncEngine.Configuration(
+            database: database, stateSerialization: library.replica.engineState, delegate: delegate)
+        configuration.automaticallySync = automatically
+        let engine = CKSyncEngine(configuration)
+        library.replica.begin(engine)
+        self.engine = engine
+    }
+
+    /// - Returns: whose the note is.
+    fileprivate func tagForOwner(_ name: String, _ tag: String) -> String? {
+        do { try self.tag(name, tag) } catch { Issue.record(error) }
+        return library.replica.read { $0.owner }
+    }
+
+    fileprivate var contents: [String: [String]] {
+        library.notes.mapValues { [$0.text] + $0.tags.sorted() }
+    }
+
+    fileprivate var isSettled: Bool {
+        library.replica.unsentIDs.isEmpty && engine?.state.pendingRecordZoneChanges.isEmpty == true
+            && engine?.state.pendingDatabaseChanges.isEmpty == true
+    }
+}
+
+/// A process of the app: it ends at any event, before the app has handled it or after.
+actor MortalProcess: CKSyncEngineDelegate {
+    let notes: Notes
+    private(set) var isDead = false
+    private var callsLeft: Int?
+    private var diesBefore = false
+
+    init(_ notes: Notes) { self.notes = notes }
+
+    func die(in callCount: Int, before: Bool) { (callsLeft, diesBefore) = (callCount, before) }
+
+    func live() { callsLeft = nil }
+
+    /// Whether the process ends in this callback.
+    private func ends() -> Bool {
+        guard let left = callsLeft else { return false }
+        callsLeft = left - 1
+        return left <= 0
+    }
+
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+        guard !isDead else { return }
+        let ends = ends()
+        if ends && diesBefore { isDead = true }
+        if !isDead { await notes.handleEvent(event, syncEngine: syncEngine) }
+        if ends { isDead = true }
+    }
+
+    func nextRecordZoneChangeBatch(
+        _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        guard !isDead else { return nil }
+        let ends = ends()
+        if ends && diesBefore { isDead = true }
+        guard !isDead else { return nil }
+        let batch = await notes.nextRecordZoneChangeBatch(context, syncEngine: syncEngine)
+        // What is sent then is answered to nobody.
+        if ends { isDead = true }
+        return batch
+    }
+}
