@@ -30,7 +30,7 @@ extension Note {
     }
 }
 
-actor Notes: CKSyncEngineDelegate {
+actor Notes: TidemarkSyncEngineDelegate {
     private(set) var library = Library()
     private(set) var problems: [String: String] = [:]
     private let file: URL
@@ -109,6 +109,11 @@ actor Notes: CKSyncEngineDelegate {
             case .zoneRefused(let id, let error): problems[id.zoneName] = error.localizedDescription
             }
         }
+        try? save()
+    }
+
+    func handleStoreEvent(_ event: TidemarkStoreEvent, syncEngine: CKSyncEngine) async {
+        library.replica.take(event, syncEngine)
         try? save()
     }
 }

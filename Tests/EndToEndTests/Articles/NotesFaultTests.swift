@@ -37,6 +37,10 @@ import TidemarkTestSupport
         try await run([.offline, .lostAnswer, .death, .clone, .zoneEnd, .zoneReset, .signOut], count: 6)
     }
 
+    @Test func `R-645: nothing is lost when the server goes back to a backup`() async throws {
+        try await run([.offline, .lostAnswer, .death, .clone, .restore], count: 8)
+    }
+
     @Test func `R-645: nothing is lost when tokens expire`() async throws {
         try await run([.offline, .lostAnswer, .death, .clone, .expiry, .forgottenDeletions], count: 6)
     }

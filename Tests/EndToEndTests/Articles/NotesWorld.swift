@@ -11,7 +11,7 @@ import TidemarkTestSupport
 /// A user's devices with the articles' app on them, and all that goes wrong. Each choice comes from a seed.
 final class NotesWorld {
     enum Fault: CaseIterable {
-        case offline, lostAnswer, cut, serverRestart, death, clone, expiry, forgottenDeletions
+        case offline, lostAnswer, cut, serverRestart, death, clone, expiry, forgottenDeletions, restore
         case signOut, switchOfAccounts
         case zoneReset, zoneEnd
     }
@@ -37,6 +37,7 @@ final class NotesWorld {
     private var seats: [Seat] = []
     private var trace: [String] = []
     private var tagCount = 0
+    private var backup: TestCloud.Backup?
     /// Tags that the user gave to notes which nobody deletes, by account; "": by whoever signs in next.
     private var tags: [String: Set<String>] = [:]
 
@@ -82,7 +83,12 @@ final class NotesWorld {
     // MARK: A history
 
     func run(stepCount: Int) async throws {
-        for _ in 0..<2 { try addSeat(cloud.account("alice")) }
+        for _ in 0..<2 {
+            try addSeat(cloud.account("alice"))
+            _ = try await notes(on: seats[seats.count - 1])
+        }
+        // The user is in every backup.
+        try await cloud.settle()
         for _ in 0..<stepCount {
             let seat = oneOf(seats)
             if random.oneIn(2) { try await edit(seat) } else { try await suffer(oneOf(faults), seat) }
@@ -129,10 +135,22 @@ final class NotesWorld {
             try addSeat(account, copying: seat)
         case .expiry: cloud.expireTokens()
         case .forgottenDeletions: cloud.forgetDeletions()
+        case .restore: try await restore()
         case .signOut: signIn(seat.account == nil ? cloud.account("alice") : nil, on: seat)
         case .switchOfAccounts: signIn(cloud.account(oneOf(Self.accountNames)), on: seat)
         case .zoneReset: try? cloud.account("alice").resetEncryptedData(in: CKRecordZone.ID(zoneName: "Notes"))
         case .zoneEnd: try await endZone()
+        }
+    }
+
+    /// Goes back to the backup that was made last, or makes one.
+    private func restore() async throws {
+        try await cloud.settle()
+        if let backup, random.oneIn(2) {
+            cloud.restore(backup)
+            note("restored")
+        } else {
+            backup = cloud.backUp()
         }
     }
 
@@ -244,7 +262,7 @@ extension Notes {
 }
 
 /// A process of the app: it ends at any event, before the app has handled it or after.
-actor MortalProcess: CKSyncEngineDelegate {
+actor MortalProcess: TidemarkSyncEngineDelegate {
     let notes: Notes
     private(set) var isDead = false
     private var callsLeft: Int?
@@ -268,6 +286,14 @@ actor MortalProcess: CKSyncEngineDelegate {
         let ends = ends()
         if ends && diesBefore { isDead = true }
         if !isDead { await notes.handleEvent(event, syncEngine: syncEngine) }
+        if ends { isDead = true }
+    }
+
+    func handleStoreEvent(_ event: TidemarkStoreEvent, syncEngine: CKSyncEngine) async {
+        guard !isDead else { return }
+        let ends = ends()
+        if ends && diesBefore { isDead = true }
+        if !isDead { await notes.handleStoreEvent(event, syncEngine: syncEngine) }
         if ends { isDead = true }
     }
 

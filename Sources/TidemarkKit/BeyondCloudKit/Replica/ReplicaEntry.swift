@@ -105,29 +105,47 @@ struct ReplicaEntry: Codable, Sendable {
 
     // MARK: Meeting the server's record
 
-    /// Whether the server's record is the version that is known already.
+    /// a restored server's record may lack what the app has. What the app has is then as good as an edit.
+    mutating func dispute(_ record: CKRecord) {
+        guard edit == nil, let known = serverRecord else { return }
+        switch record.versionOrder(relativeTo: known) {
+        case .wentBack: edited()
+        case .unrelated where record.isOfAnotherLife(than: known): edited()
+        case .unrelated, .same, .older, .newer: break
+        }
+    }
+
+    /// Whether the server's record is the version that is known already, or an older one.
     func isKnown(_ record: CKRecord) -> Bool {
-        guard let tag = record.recordChangeTag else { return false }
-        return serverRecord?.recordChangeTag == tag
+        guard let known = serverRecord, let tag = record.recordChangeTag else { return false }
+        return known.recordChangeTag == tag || record.versionOrder(relativeTo: known) == .older
     }
 
     /// The server's record has come: from a fetch, or with a conflict.
     ///
-    /// - Parameter local: the draft with what the app has; nil: the app has no such record.
+    /// - Parameters:
+    ///   - local: the draft with what the app has; nil: the app has no such record.
+    ///   - isNews: whether it is known to follow from what the server had last; not so after a restore.
     /// - Returns: what the app is to store; nil: nothing.
-    mutating func meet(_ record: CKRecord, local: CKRecord?, _ rules: TidemarkMerge) -> CKRecord? {
+    mutating func meet(_ record: CKRecord, local: CKRecord?, isNews: Bool, _ rules: TidemarkMerge) -> CKRecord? {
         let known = serverRecord
         server = ReplicaArchive.data(of: record)
+        let order = known.map { record.versionOrder(relativeTo: $0) }
         switch edit {
         case .save:
             // an edit of what the app does not have is none.
             guard let local else { break }
+            // What was saved in another life of the store may lack what there was before.
+            let isDisputed = !isNews && order == .unrelated && known.map(record.isOfAnotherLife) == true
+            let ancestor = isDisputed ? nil : known
             let merged = rules.merge(
-                ancestor: known, server: record, client: local, sent: sent.compactMap(ReplicaArchive.record))
+                ancestor: ancestor, server: record, client: local, sent: sent.compactMap(ReplicaArchive.record))
             isHeld = nil
             // It may be another text than the one that was sent.
             if merged.hasChanges { editCount += 1 } else { settle() }
             return merged
+        case .delete where order == .wentBack:
+            return nil
         case .delete:
             // an edit outlives a deletion. What comes back may be this device's own, though.
             let news = ReplicaNews(known: known, sent: sent.compactMap(ReplicaArchive.record))
@@ -148,5 +166,13 @@ enum ReplicaArchive {
 
     static func record(_ data: Data) -> CKRecord? {
         try? NSKeyedUnarchiver.unarchivedObject(ofClass: CKRecord.self, from: data)
+    }
+}
+
+extension CKRecord {
+    /// Whether the store was restored between the two versions.
+    fileprivate func isOfAnotherLife(than other: CKRecord) -> Bool {
+        guard let version, let others = other.version else { return false }
+        return version.life != others.life
     }
 }

@@ -150,8 +150,11 @@ struct ReplicaState: Sendable {
             for deletion in changes.deletions { zoneEnded(deletion.zoneID, deletion.reason, &plan) }
             for modification in changes.modifications { know(modification.zoneID, isThere: true) }
         case .fetchedRecordZoneChanges(let changes):
-            for modification in changes.modifications { fetched(modification.record, rules, &plan, write) }
+            let isNews = changes.fullFetchReason != .anotherLife
+            for record in changes.modifications.map(\.record) { fetched(record, isNews: isNews, rules, &plan, write) }
             for deletion in changes.deletions { recordEnded(deletion.recordID, &plan) }
+        case .didFetchRecordZoneChanges(let end):
+            if let fullFetch = end.fullFetch { ended(fullFetch, &plan) }
         case .sentDatabaseChanges(let sent):
             settle(sent, &plan)
         case .sentRecordZoneChanges(let sent):
@@ -160,6 +163,37 @@ struct ReplicaState: Sendable {
             break
         }
         return plan
+    }
+
+    /// zones that a restored server does not have.
+    mutating func plan(_ event: TidemarkStoreEvent) -> ReplicaPlan {
+        var plan = ReplicaPlan()
+        guard case .didFetchZonesFromNothing(.anotherLife, let absent) = event else { return plan }
+        for zoneID in absent {
+            for id in ids(where: { id, _ in id.zoneID == zoneID }) { lostByServer(id, &plan) }
+            know(zoneID, isThere: false)
+        }
+        return plan
+    }
+
+    ///
+    private mutating func ended(_ fullFetch: TidemarkFullFetch, _ plan: inout ReplicaPlan) {
+        // What was never there, as far as is known, is not missed.
+        for id in fullFetch.recordIDsNotFetched(among: ids { $1.serverRecord != nil }) {
+            switch fullFetch.reason {
+            case .deletionsForgotten: recordEnded(id, &plan)
+            case .anotherLife: lostByServer(id, &plan)
+            }
+        }
+    }
+
+    private mutating func lostByServer(_ id: CKRecord.ID, _ plan: inout ReplicaPlan) {
+        plan.touched.append(id)
+        switch entries[id]?.edit {
+        case .save: change(id) { $0.lostOnServer() }
+        case .delete: set(id, nil)
+        case nil: change(id) { $0.lostByServer() }
+        }
     }
 
     /// an edit of what the app does not have is none, and what the server has of it comes back.
@@ -180,7 +214,8 @@ struct ReplicaState: Sendable {
     }
 
     private mutating func meet(
-        _ record: CKRecord, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan, _ write: (CKRecord) -> Bool
+        _ record: CKRecord, isNews: Bool, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan,
+        _ write: (CKRecord) -> Bool
     ) {
         let id = record.recordID
         plan.touched.append(id)
@@ -188,17 +223,19 @@ struct ReplicaState: Sendable {
             set(id, ReplicaEntry(server: record))
             return plan.steps.append(.store(record))
         }
-        let stored = entry.meet(record, local: local(id, entry, write), rules)
+        let stored = entry.meet(record, local: local(id, entry, write), isNews: isNews, rules)
         set(id, entry)
         if let stored { plan.steps.append(.store(stored)) }
     }
 
     private mutating func fetched(
-        _ record: CKRecord, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan, _ write: (CKRecord) -> Bool
+        _ record: CKRecord, isNews: Bool, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan,
+        _ write: (CKRecord) -> Bool
     ) {
         // What this device has saved comes back with the next fetch.
         guard entries[record.recordID]?.isKnown(record) != true else { return }
-        meet(record, rules, &plan, write)
+        if !isNews { change(record.recordID) { $0.dispute(record) } }
+        meet(record, isNews: isNews, rules, &plan, write)
     }
 
     private mutating func recordEnded(_ id: CKRecord.ID, _ plan: inout ReplicaPlan) {
@@ -256,7 +293,7 @@ struct ReplicaState: Sendable {
     ) {
         for record in sent.savedRecords {
             guard entries[record.recordID] != nil else {
-                meet(record, rules, &plan, write)
+                meet(record, isNews: true, rules, &plan, write)
                 continue
             }
             change(record.recordID) { $0.saved(record) }
@@ -268,7 +305,7 @@ struct ReplicaState: Sendable {
             case .serverRecordChanged:
                 // without the files of its assets it waits for the fetch that brings them.
                 guard let record = failure.error.serverRecord, record.hasFiles else { continue }
-                meet(record, rules, &plan, write)
+                meet(record, isNews: false, rules, &plan, write)
             case .unknownItem:
                 change(id) { $0.lostOnServer() }
                 plan.touched.append(id)

@@ -154,6 +154,15 @@ public final class TidemarkReplica: Sendable {
         }
     }
 
+    /// To be called with each event of the server's store, if the delegate is a ``TidemarkSyncEngineDelegate``: after a restore
+    /// from a backup, zones that the server lacks are saved again with what is in them. Store the replica then.
+    public func take(_ event: TidemarkStoreEvent, _ engine: CKSyncEngine) {
+        guarded.withLock { state in
+            let plan = state.plan(event)
+            tell(engine, plan.touched, of: state)
+        }
+    }
+
     /// Without what the replica knows nothing of, or knows better: of an older state, or of another account.
     private func dropForeign(
         _ changes: [CKSyncEngine.PendingRecordZoneChange], _ engine: CKSyncEngine
