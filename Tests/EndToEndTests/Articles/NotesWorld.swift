@@ -95,8 +95,13 @@ final class NotesWorld {
             if random.oneIn(2) { try await cloud.settle() }
             if random.oneIn(8) { try await cloud.clock.advance(by: .seconds(random.below(60))) }
         }
-        try await calmDown()
-        try await judge()
+        do {
+            try await calmDown()
+            try await judge()
+        } catch {
+            for seat in seats { note("\(seat.device.name): \(await seat.process?.notes.summary ?? "dead")") }
+            Issue.record("seed \(seed): \(error)\n\(trace.joined(separator: "\n"))")
+        }
     }
 
     private func edit(_ seat: Seat) async throws {
@@ -189,11 +194,11 @@ final class NotesWorld {
 
     private func settleAll() async throws {
         try await cloud.run(within: .seconds(7_200)) {
-            var contents: Set<String> = []
+            var contents: Set<[String: [String]]> = []
             for seat in seats {
                 let notes = try await notes(on: seat)
                 guard await notes.isSettled else { return false }
-                contents.insert(await notes.contents.description)
+                contents.insert(await notes.contents)
             }
             return contents.count == 1
         }
@@ -253,6 +258,12 @@ extension Notes {
 
     fileprivate var contents: [String: [String]] {
         library.notes.mapValues { [$0.text] + $0.tags.sorted() }
+    }
+
+    fileprivate var summary: String {
+        let pending = engine?.state.pendingRecordZoneChanges.map(\.description) ?? []
+        let unsent = library.replica.unsentIDs.map(\.recordName)
+        return "\(contents), pending \(pending), unsent \(unsent), problems \(problems)"
     }
 
     fileprivate var isSettled: Bool {
