@@ -14,7 +14,7 @@ extension TidemarkReplica: Codable {
     }
 
     /// What is to be stored since this was called last: for each key the row's new contents, or nil if the row is to be deleted.
-    /// For apps with a table of two columns:
+    /// If it could not be stored, store all ``rows``. For apps with a table of two columns:
     ///
     /// ```swift
     /// for (key, data) in replica.takeChangedRows() { table[key] = data }
@@ -26,6 +26,11 @@ extension TidemarkReplica: Codable {
         }
     }
 
+    /// All that is to be stored, by key.
+    public var rows: [String: Data] {
+        read { state in state.rows.reduce(into: [String: Data]()) { $0[$1.key] = state.contents(of: $1) } }
+    }
+
     /// Reads what `encode(to:)` wrote.
     public convenience init(from decoder: any Decoder) throws {
         try self.init(rows: decoder.singleValueContainer().decode([String: Data].self))
@@ -33,9 +38,6 @@ extension TidemarkReplica: Codable {
 
     /// Writes all of it.
     public func encode(to encoder: any Encoder) throws {
-        let rows = read { state in
-            state.rows.reduce(into: [String: Data]()) { $0[$1.key] = state.contents(of: $1) }
-        }
         var container = encoder.singleValueContainer()
         try container.encode(rows)
     }

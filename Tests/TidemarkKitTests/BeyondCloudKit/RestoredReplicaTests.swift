@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkDomain
+import TidemarkFields
+
+@testable import TidemarkKit
+
+/// A replica whose server was restored from a backup, or has forgotten deletions (R-552, R-645).
+@Suite struct RestoredReplicaTests {
+    private static let old = StoreIncarnation(1)
+    private static let new = old.next(mark: 7)
+    private let id = recordID("A/1")
+    private let rules = TidemarkMerge(.serverWins, fields: ["tags": .listElements])
+
+    private func stored(_ text: String, _ tags: [String], _ store: StoreIncarnation, _ number: ChangeNumber)
+        -> CKRecord
+    {
+        let record = CKRecord(recordType: "Note", recordID: id)
+        record["text"] = text
+        record["tags"] = tags
+        let tag = ChangeTag.version(store: store, zone: ZoneID(3), number: number).bytes
+        return CKRecord(
+            recordID: id, recordType: "Note", fields: (try? record.changedFields(all: true)) ?? FieldMap(),
+            metadata: RecordMetadata(tag: tag, createdAt: 0, modifiedAt: 0))
+    }
+
+    /// A replica that has the record as it was saved last before the restore, and what the app has.
+    private func replica(_ text: String, _ tags: [String] = []) -> (state: ReplicaState, write: (CKRecord) -> Bool) {
+        var state = ReplicaState()
+        let write: (CKRecord) -> Bool = { record in
+            record["text"] = text
+            record["tags"] = tags
+            return true
+        }
+        _ = state.plan(fetched(stored(text, tags, Self.old, 8), nil), rules, isPending: { _ in false }, write)
+        return (state, write)
+    }
+
+    private func fetched(_ record: CKRecord, _ reason: TidemarkFullFetch.Reason?) -> CKSyncEngine.Event {
+        .fetchedRecordZoneChanges(
+            .init(modifications: [.init(record: record)], deletions: [], fullFetchReason: reason))
+    }
+
+    private func text(_ plan: ReplicaPlan) -> String? {
+        guard case .store(let record)? = plan.steps.first else { return nil }
+        return "\(record["text"] as String? ?? "") \(record["tags"] as [String]? ?? [])"
+    }
+
+    @Test func `R-645: an older version from a restored server undoes nothing, and is saved over`() {
+        let (start, write) = replica("since", ["a"])
+        var state = start
+        let backup = stored("backup", [], Self.old, 5)
+        let plan = state.plan(fetched(backup, .anotherLife), rules, isPending: { _ in false }, write)
+        #expect(text(plan) == #"since ["a"]"# && state.pendingChange(of: id) == .saveRecord(id))
+        #expect(state.entries[id]?.draft(of: id).recordChangeTag == backup.recordChangeTag)
+    }
+
+    @Test func `R-645: a deletion that is still to be sent outlives a restore`() {
+        let (start, write) = replica("since")
+        var state = start
+        state.deleted(id)
+        _ = state.plan(
+            fetched(stored("backup", [], Self.old, 5), .anotherLife), rules, isPending: { _ in false }, write)
+        #expect(state.pendingChange(of: id) == .deleteRecord(id))
+    }
+
+    @Test func `R-645: what was saved since the restore is met as an edit, of lists too`() {
+        let (start, write) = replica("since", ["a", "b"])
+        var state = start
+        let other = stored("other", ["a", "c"], Self.new, ChangeNumber(8).inNextLife + 1)
+        let plan = state.plan(fetched(other, .anotherLife), rules, isPending: { _ in false }, write)
+        #expect(text(plan) == #"other ["a", "c", "b"]"# && state.pendingChange(of: id) == .saveRecord(id))
+    }
+
+    @Test func `R-645: a later fetch brings news again`() {
+        let (start, write) = replica("since", ["a", "b"])
+        var state = start
+        let other = stored("other", ["a"], Self.new, ChangeNumber(8).inNextLife + 1)
+        let plan = state.plan(fetched(other, nil), rules, isPending: { _ in false }, write)
+        #expect(text(plan) == #"other ["a"]"# && state.pendingChange(of: id) == nil)
+    }
+
+    @Test func `R-552, R-645: what is absent was deleted, or is saved anew`() {
+        for isEdited in [false, true] {
+            for reason in [TidemarkFullFetch.Reason.deletionsForgotten, .anotherLife] {
+                let (start, write) = replica("since")
+                var state = start
+                if isEdited { state.edited(id, "Note") }
+                var names = FetchedNames()
+                names.sort()
+                let end = CKSyncEngine.Event.DidFetchRecordZoneChanges(
+                    zoneID: id.zoneID, error: nil,
+                    fullFetch: TidemarkFullFetch(zoneID: id.zoneID, reason: reason, names: names))
+                let plan = state.plan(.didFetchRecordZoneChanges(end), rules, isPending: { _ in false }, write)
+                let isKept = isEdited || reason == .anotherLife
+                #expect(plan.steps.count == (isKept ? 0 : 1) && plan.touched == [id], "\(reason)")
+                #expect(state.pendingChange(of: id) == (isKept ? .saveRecord(id) : nil), "\(reason)")
+                #expect(state.entries[id]?.serverRecord == nil)
+            }
+        }
+    }
+
+    @Test func `R-645: zones that a restored server lacks are saved again with all that is in them`() {
+        var state = replica("since").state
+        let event = TidemarkStoreEvent.didFetchZonesFromNothing(reason: .anotherLife, absentZoneIDs: [id.zoneID])
+        #expect(state.plan(event).touched == [id])
+        #expect(state.pendingChange(of: id) == .saveRecord(id) && state.zones.isEmpty)
+        #expect(state.entries[id]?.draft(of: id).recordChangeTag == nil)
+    }
+}
