@@ -3,6 +3,7 @@
 import CloudKit
 import Testing
 import TidemarkTestKit
+import TidemarkTestSupport
 
 @Suite struct NotesByNotificationTests {
     @Test func `R-257: an app that fetches when it is notified has what the other devices have`() async throws {
@@ -30,5 +31,54 @@ import TidemarkTestKit
         try await database.save(note("d"))
         try await cloud.settle()
         #expect(await notes.fetchCount == fetchCount)
+    }
+
+    /// `TIDEMARK_TEST_SEED` runs the histories of that seed and of those after it.
+    @Test func `R-220, R-257: whatever goes wrong, it has in the end what is there`() async throws {
+        let first = SeededRandom().seed
+        for seed in (0..<UInt64(6)).map({ first &+ $0 }) {
+            do {
+                try await run(SimulationRandom(seed: seed))
+            } catch {
+                Issue.record("seed \(seed): \(error)")
+            }
+        }
+    }
+
+    private func run(_ dice: SimulationRandom) async throws {
+        var random = dice
+        let cloud = TestCloud()
+        let alice = cloud.account("alice")
+        let phone = alice.device("phone")
+        let notes = NotesByNotification(container: phone.container)
+        try await notes.start()
+        let zoneID = CKRecordZone.ID(zoneName: "Notes")
+        var names: Set<String> = []
+        for step in 0..<40 {
+            let id = CKRecord.ID(recordName: "n\(random.below(5))", zoneID: zoneID)
+            switch random.below(10) {
+            case 0: if phone.isOnline { phone.goOffline() } else { phone.goOnline() }
+            case 1: phone.cutConnections()
+            case 2: cloud.restartServer()
+            case 3: cloud.expireTokens()
+            case 4: cloud.forgetDeletions()
+            case 5: phone.signOut()
+            case 6: phone.signIn(alice)
+            case 7:
+                _ = try await alice.database.deleteRecord(withID: id)
+                names.remove(id.recordName)
+            default:
+                let record = CKRecord(recordType: "Note", recordID: id)
+                record["step"] = step
+                let results = try await alice.database.modifyRecords(
+                    saving: [record], deleting: [], savePolicy: .allKeys)
+                _ = try results.saveResults[id]?.get()
+                names.insert(id.recordName)
+            }
+            if random.oneIn(2) { try await cloud.settle() }
+        }
+        phone.signIn(alice)
+        phone.goOnline()
+        try await cloud.run { await notes.names == names }
     }
 }
