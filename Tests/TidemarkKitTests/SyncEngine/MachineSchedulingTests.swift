@@ -301,68 +301,6 @@ import Testing
         #expect(harness.log.filter { $0.hasPrefix("→") } == ["→ feed(d2)", "→ records A/1"])
     }
 
-    @Test func `R-157: also a call sends what has lost its answer only after a fetch, and fails as that does`() {
-        let harness = MachineHarness.started()
-        harness.add("A/1")
-        harness.respond = { $0.isRecords ? .error(.serverResponseLost) : nil }
-        harness.send()
-        harness.run()
-        #expect(harness.pending == ["A/1"], "what may not have been carried out stays")
-        harness.respond = { $0.isFeed ? .error(.networkFailure) : nil }
-        harness.log = []
-        let failing = harness.send()
-        harness.advance(by: .seconds(60))
-        #expect(harness.log.filter { $0.hasPrefix("→") }.count { $0.hasPrefix("→ records") } == 0)
-        #expect(harness.error(of: failing)?.code == .networkFailure, "nobody waits for ever")
-        harness.respond = { _ in nil }
-        harness.log = []
-        let call = harness.send()
-        harness.advance(by: .seconds(60))
-        let requests = harness.log.filter { $0.hasPrefix("→") }
-        #expect(requests.first?.hasPrefix("→ feed") == true && requests.last == "→ records A/1")
-        #expect(harness.error(of: call) == nil && harness.pending == [])
-        harness.log = []
-        harness.add("A/2")
-        harness.send()
-        harness.advance(by: .seconds(60))
-        #expect(harness.log.filter { $0.hasPrefix("→") } == ["→ records A/2"], "the next one needs no fetch")
-    }
-
-    @Test func `R-157, R-517: what was in flight when the process ended is sent after a fetch`() {
-        let harness = MachineHarness.started()
-        harness.add("A/1")
-        harness.holds = { $0.isRecords }
-        harness.send()
-        harness.advance(by: .milliseconds(100))
-        guard let state = harness.lastSerialization?.snapshot else {
-            Issue.record("no state was told")
-            return
-        }
-        #expect(state.hasInFlight)
-        let next = MachineHarness(snapshot: state)
-        next.record("A/1")["value"] = "v"
-        next.advance(by: .seconds(1))
-        next.log = []
-        next.send()
-        next.advance(by: .seconds(60))
-        let requests = next.log.filter { $0.hasPrefix("→") }
-        #expect(requests.first?.hasPrefix("→ feed") == true && requests.last == "→ records A/1")
-    }
-
-    @Test func `R-355: an engine whose identity another has keeps a new one, its tokens and what is pending`() {
-        let harness = idle()
-        harness.holds = { $0.isRecords }
-        harness.add("A/1", "A/2")
-        let before = harness.machine.snapshot
-        harness.machine.deviceReplaced(by: Array(repeating: 9, count: 16), at: harness.moment)
-        harness.advance(by: .seconds(1))
-        let stored = harness.lastSerialization?.snapshot
-        #expect(stored?.deviceIdentity == Array(repeating: 9, count: 16))
-        #expect(stored?.databaseToken == before.databaseToken && stored?.zoneTokens == before.zoneTokens)
-        let kept = (stored?.pendingRecords.elements ?? []) + (stored?.inFlightRecords ?? [])
-        #expect(kept.map(\.text) == ["A/1", "A/2"])
-    }
-
     @Test func `R-514: removing plans no send`() {
         let harness = idle()
         harness.batch = { _ in nil }
