@@ -131,6 +131,10 @@ import Testing
         #expect(harness.machine.snapshot.hasUntrackedChanges, "only a part was asked for")
         harness.send()
         harness.run()
+        #expect(harness.machine.snapshot.hasUntrackedChanges, "what is pending was passed over")
+        harness.batch = nil
+        harness.send()
+        harness.run()
         #expect(!harness.machine.snapshot.hasUntrackedChanges)
     }
 

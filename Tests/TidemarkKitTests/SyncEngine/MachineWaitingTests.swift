@@ -65,7 +65,7 @@ import Testing
     }
 
     private func failures(_ harness: MachineHarness) -> [String] {
-        harness.log.filter { $0.hasPrefix("sent") && $0.contains("!") }
+        harness.log.filter { $0.hasPrefix("sent ") && $0.contains("!") }
     }
 
     @Test(arguments: [false, true])
