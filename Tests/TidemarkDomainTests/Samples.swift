@@ -42,10 +42,12 @@ func save(
 
 func stamp(
     _ counter: UInt64, waitingFor lowest: UInt64 = 1, device: DeviceID = phone, life: DeviceID? = nil,
+    nonce: UInt64 = 0,
     isRepeated: Bool = false, epoch: Int64 = 0
 ) -> RequestID {
     RequestID(
-        device: device, life: life, counter: counter, lowestUnanswered: lowest, isRepeated: isRepeated, epoch: epoch)
+        device: device, life: life, counter: counter, nonce: nonce, lowestUnanswered: lowest, isRepeated: isRepeated,
+        epoch: epoch)
 }
 
 /// A zone as a store would keep it: the smallest thing on which overlays and pages can be tried.

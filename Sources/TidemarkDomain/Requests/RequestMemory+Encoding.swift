@@ -8,7 +8,8 @@ enum MemoryFormat {
 }
 
 extension RequestMemory {
-    /// The memory as one value of one row.
+    /// The memory as one value of one row. The nonces stand behind the outcomes, in the same order, 0 for none; if there are
+    /// none at all, nothing does.
     package var encoded: [UInt8] {
         var writer = CompactWriter()
         writer.write(MemoryFormat.memory)
@@ -19,6 +20,9 @@ extension RequestMemory {
             writer.write(counter - previous)
             writer.write(outcome)
             previous = counter
+        }
+        if !nonces.isEmpty {
+            for counter in outcomes.keys.sorted() { writer.write(nonces[counter] ?? 0) }
         }
         return writer.bytes
     }
@@ -41,7 +45,17 @@ extension RequestMemory {
             outcomes[counter] = outcome
             previous = counter
         }
-        guard reader.isAtEnd else { return nil }
-        self.init(lowestCounter: lowest, outcomes: outcomes)
+        guard let nonces = Self.nonces(&reader, of: outcomes) else { return nil }
+        self.init(lowestCounter: lowest, outcomes: outcomes, nonces: nonces)
+    }
+
+    private static func nonces(_ reader: inout CompactReader, of outcomes: [UInt64: [UInt8]]) -> [UInt64: UInt64]? {
+        guard !reader.isAtEnd else { return [:] }
+        var nonces: [UInt64: UInt64] = [:]
+        for counter in outcomes.keys.sorted() {
+            guard let nonce = reader.readNumber() else { return nil }
+            if nonce != 0 { nonces[counter] = nonce }
+        }
+        return reader.isAtEnd && !nonces.isEmpty ? nonces : nil
     }
 }

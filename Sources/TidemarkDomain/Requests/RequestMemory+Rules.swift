@@ -24,8 +24,9 @@ extension RequestMemory {
     /// - Parameter epoch: the store's memory epoch, read in the same snapshot as this memory.
     package func recall(_ id: RequestID, epoch: Int64, limits: Limits) -> RequestRecall {
         if let outcome = outcomes[id.counter] {
-            // Somebody else lives the same life, such as a copy of a running machine. This request was never decided.
-            return id.isFirstSending ? .forgotten : .remembered(outcome)
+            // Another nonce: somebody else lives the same life, such as a copy of a running machine. This request was never
+            // decided.
+            return nonces[id.counter] ?? 0 == id.nonce ? .remembered(outcome) : .forgotten
         }
         if id.counter < lowestCounter { return .forgotten }
         let isMemoryWhole = id.epoch > epoch - limits.memoryEpochsKept && id.epoch <= epoch
@@ -39,6 +40,7 @@ extension RequestMemory {
     /// is repeated.
     package mutating func remember(_ outcome: [UInt8], of id: RequestID, limits: Limits) {
         outcomes[id.counter] = outcome
+        nonces[id.counter] = id.nonce == 0 ? nil : id.nonce
         forget(below: max(lowestCounter, id.lowestUnanswered))
         var byteCount = outcomes.values.reduce(0) { $0 + $1.count }
         while outcomes.count > limits.requestsInFlightMax || byteCount > limits.requestMemoryBytesMax,
@@ -51,6 +53,6 @@ extension RequestMemory {
 
     private mutating func forget(below counter: UInt64) {
         lowestCounter = max(lowestCounter, counter)
-        for old in outcomes.keys.filter({ $0 < counter }) { outcomes[old] = nil }
+        for old in outcomes.keys.filter({ $0 < counter }) { (outcomes[old], nonces[old]) = (nil, nil) }
     }
 }

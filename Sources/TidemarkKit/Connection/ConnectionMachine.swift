@@ -98,6 +98,8 @@ struct ConnectionMachine {
         /// Nil once it has been encoded and need not be again.
         var make: (@Sendable (WireRequestStamp?) -> WireClientEnvelope)?
         var bytes: [UInt8] = []
+        /// Of a change: random bits.
+        var nonce: UInt64 = 0
         /// Of a change that was sent.
         var stamp: WireRequestStamp?
         var isSentOnThisChannel = false
@@ -157,12 +159,14 @@ struct ConnectionMachine {
 
     /// A new request; its answer comes as an action, perhaps at once.
     ///
-    /// - Parameter generation: for which credential it is meant; nil: whichever.
+    /// - Parameters:
+    ///   - nonce: of a change: random bits that nobody else has, not even a copy of this machine.
+    ///   - generation: for which credential it is meant; nil: whichever.
     mutating func request(
-        isChange: Bool, generation: Int? = nil, now: Moment,
+        isChange: Bool, nonce: UInt64 = 0, generation: Int? = nil, now: Moment,
         make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
     ) -> (id: UInt64, actions: [Action]) {
-        add(Request(isChange: isChange, make: make), generation, now: now)
+        add(Request(isChange: isChange, make: make, nonce: nonce), generation, now: now)
     }
 
     /// As ``request(isChange:generation:now:make:)``, for a part of an upload. If the connection is cut before it is
@@ -294,7 +298,7 @@ struct ConnectionMachine {
             }
             if case .failure(let failure) = envelope.answer {
                 noteThrottling(failure, now: now)
-                if isLifeShared(failure, envelope.id) { return lost + endLife() }
+                if mayShareLife(failure, envelope.id) { return lost + endLife() }
             }
             return lost + finish(envelope.id, .success(envelope)) + sendWaiting(now: now)
         }
@@ -313,11 +317,10 @@ struct ConnectionMachine {
         hello.device = Data(device)
     }
 
-    /// Whether the server had an outcome already for a request that is sent for the first time. Then somebody else lives this
-    /// life too, such as a copy of a running machine.
-    private func isLifeShared(_ failure: WireFailure, _ id: UInt64) -> Bool {
-        guard failure.code == .serverResponseLost, let stamp = requests[id]?.stamp else { return false }
-        return !stamp.repeated
+    /// Whether the server cannot tell what became of a change. Somebody else may live this life too, such as a copy of a running
+    /// machine: then it would be so again and again.
+    private func mayShareLife(_ failure: WireFailure, _ id: UInt64) -> Bool {
+        failure.code == .serverResponseLost && requests[id]?.stamp != nil
     }
 
     /// What was sent in this life cannot be asked for any more: its names may be another's. Whoever asked is told that the
@@ -542,6 +545,7 @@ struct ConnectionMachine {
         stamp.lowestUnanswered =
             order.lazy.compactMap { [requests] in requests[$0]?.stamp?.counter }.min() ?? stamp.counter
         stamp.epoch = greeting.hello.memoryEpoch
+        stamp.nonce = request.nonce
         return stamp
     }
 

@@ -38,7 +38,7 @@ enum SaveMessage {
 
     private static func size(_ stamp: WireRequestStamp) -> Int {
         size(stamp.counter) + size(stamp.lowestUnanswered) + MessageWriter.size(number: stamp.issuedAt)
-            + MessageWriter.size(flag: stamp.repeated) + size(stamp.epoch)
+            + MessageWriter.size(flag: stamp.repeated) + size(stamp.epoch) + size(stamp.nonce)
     }
 
     private static func size(_ request: WireModifyRecords) -> Int {
@@ -71,6 +71,7 @@ enum SaveMessage {
             writer.append(field: 3, number: stamp.issuedAt)
             writer.append(field: 4, flag: stamp.repeated)
             writer.append(field: 5, number: Int64(bitPattern: stamp.epoch))
+            writer.append(field: 6, number: Int64(bitPattern: stamp.nonce))
         }
         writer.append(field: 3, number: Int64(request.policy.rawValue))
         writer.append(field: 4, flag: request.atomic)

@@ -82,12 +82,14 @@ struct WriteQueue {
         let key: ZoneKey
         let life: DeviceID
         let counter: UInt64
+        let nonce: UInt64
         let user: UserID
 
         init(key: ZoneKey, request: RecordsRequest) {
             self.key = key
             life = request.id.life
             counter = request.id.counter
+            nonce = request.id.nonce
             user = request.user
         }
 
@@ -134,10 +136,7 @@ struct WriteQueue {
         guard !isStopped else { return .refused(.storeUnavailable) }
         let key = ZoneKey(database: database, name: request.zoneName)
         let identity = Identity(key: key, request: request)
-        if let ticket = tickets[identity] {
-            // Two first sendings with one name come from two who live the same life: they are two requests.
-            return request.id.isFirstSending ? .refused(.requestForgotten) : .joined(ticket)
-        }
+        if let ticket = tickets[identity] { return .joined(ticket) }
         let bytes = request.fieldsByteCount
         guard requestCount < settings.requestsMax, bytes <= settings.bytesMax - byteCount else {
             return .refused(.tooManyRequests)

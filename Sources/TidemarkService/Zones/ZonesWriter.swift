@@ -22,6 +22,7 @@ final class ZonesWriter: Sendable {
         let database: DatabaseID
         let life: DeviceID
         let counter: UInt64
+        let nonce: UInt64
     }
 
     private struct State {
@@ -52,15 +53,12 @@ final class ZonesWriter: Sendable {
 
     /// Queues a request at once; one that is here already is joined.
     func submit(_ request: ZonesRequest, in database: DatabaseID) -> Answer<Outcome> {
-        let identity = Identity(database: database, life: request.id.life, counter: request.id.counter)
+        let identity = Identity(
+            database: database, life: request.id.life, counter: request.id.counter, nonce: request.id.nonce)
         let deadline = scheduler.now + settings.waitMax
         let (answer, startsLane) = state.withLock { state -> (Answer<Outcome>, Bool) in
             if let first = state.lanes[database]?.first(where: { $0.identity == identity }) {
-                guard request.id.isFirstSending else { return (first.answer, false) }
-                // Two first sendings with one name come from two who live the same life: they are two requests.
-                let answer = Answer<Outcome>()
-                answer.give(.failure(.requestForgotten))
-                return (answer, false)
+                return (first.answer, false)
             }
             let answer = Answer<Outcome>()
             if let reason = refusal(state) {

@@ -96,7 +96,7 @@ extension RequestID {
                 .requestInvalid, "A request that changes data carries a stamp: a counter from 1, not below its lowest.")
         }
         self.init(
-            device: viewpoint.device, life: viewpoint.life, counter: stamp.counter,
+            device: viewpoint.device, life: viewpoint.life, counter: stamp.counter, nonce: stamp.nonce,
             lowestUnanswered: stamp.lowestUnanswered, isRepeated: stamp.repeated, epoch: Int64(clamping: stamp.epoch))
     }
 }

@@ -75,6 +75,7 @@ struct SaveEnvelope {
             case (3, .number(let value))?: stamp.issuedAt = Int64(bitPattern: value)
             case (4, .number(let value))?: stamp.repeated = value != 0
             case (5, .number(let value))?: stamp.epoch = value
+            case (6, .number(let value))?: stamp.nonce = value
             default: return nil
             }
         }

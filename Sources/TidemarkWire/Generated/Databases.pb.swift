@@ -68,7 +68,7 @@ package nonisolated enum WireDatabaseScope: SwiftProtobuf.Enum, Swift.CaseIterab
 /// On every request that changes records or zones: names the request, so that sending it again cannot apply it twice
 /// . Its name is Hello.life and the counter. The server remembers outcomes for more than a day. When it cannot tell
 /// whether a repeat was carried out, it answers SERVER_RESPONSE_LOST: fetch changes, then send what is still needed as a new
-/// request. If a first sending is answered so, somebody else lives the same life: connect again with a new one.
+/// request. If that is because of the nonce, somebody else lives the same life: connect again with a new one.
 package nonisolated struct WireRequestStamp: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -89,6 +89,10 @@ package nonisolated struct WireRequestStamp: Sendable {
 
   /// HelloAnswer.memory_epoch of the connection on which it was first sent. 0: the client does not say whether it repeats.
   package var epoch: UInt64 = 0
+
+  /// Random bits that were made for this request, the same when it is repeated. Who asks for the outcome of a request must
+  /// know them: a copy of a running machine does not, and is answered SERVER_RESPONSE_LOST. 0: none.
+  package var nonce: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -118,7 +122,7 @@ nonisolated extension WireDatabaseScope: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireRequestStamp: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RequestStamp"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}counter\0\u{3}lowest_unanswered\0\u{3}issued_at\0\u{1}repeated\0\u{1}epoch\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}counter\0\u{3}lowest_unanswered\0\u{3}issued_at\0\u{1}repeated\0\u{1}epoch\0\u{1}nonce\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -131,6 +135,7 @@ nonisolated extension WireRequestStamp: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 3: try { try decoder.decodeSingularInt64Field(value: &self.issuedAt) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.repeated) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.epoch) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.nonce) }()
       default: break
       }
     }
@@ -152,6 +157,9 @@ nonisolated extension WireRequestStamp: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.epoch != 0 {
       try visitor.visitSingularUInt64Field(value: self.epoch, fieldNumber: 5)
     }
+    if self.nonce != 0 {
+      try visitor.visitSingularUInt64Field(value: self.nonce, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -161,6 +169,7 @@ nonisolated extension WireRequestStamp: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.issuedAt != rhs.issuedAt {return false}
     if lhs.repeated != rhs.repeated {return false}
     if lhs.epoch != rhs.epoch {return false}
+    if lhs.nonce != rhs.nonce {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

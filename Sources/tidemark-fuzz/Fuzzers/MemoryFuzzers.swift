@@ -9,7 +9,8 @@ extension Fuzzer {
         input throws(Finding) in
         var script = FuzzInput(input)
         let id = RequestID(
-            device: DeviceID(high: 1, low: 2), counter: script.number(), lowestUnanswered: script.number(),
+            device: DeviceID(high: 1, low: 2), counter: script.number(), nonce: 1,
+            lowestUnanswered: script.number(),
             isRepeated: script.number() & 1 == 1, epoch: Int64(script.number() >> 1))
         // The store's own count, which no peer sets.
         let epoch = Int64(script.number() >> 20)
@@ -47,6 +48,7 @@ private enum MemorySeeds {
         memory(RequestMemory(lowestCounter: 2, outcomes: [3: [1, 2], 4: [], 1_000_000: [9]]), 5, 1),
         memory(RequestMemory(lowestCounter: .max, outcomes: [.max: [0]]), .max, .max),
         memory(RequestMemory(lowestCounter: 1, outcomes: [0: [1], .max: [2]]), 7, 7),
+        memory(RequestMemory(lowestCounter: 1, outcomes: [3: [1], 5: [2]], nonces: [5: .max]), 7, 7),
     ]
 
     private static func memory(_ memory: RequestMemory, _ counter: UInt64, _ lowest: UInt64) -> [UInt8] {

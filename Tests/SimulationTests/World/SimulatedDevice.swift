@@ -121,8 +121,9 @@ final class SimulatedDevice: @unchecked Sendable {
         counter += 1
         let waiting = unanswered.lazy.filter { [life] in $0.life == life }.map(\.counter)
         let new = RequestID(
-            device: id, life: life, counter: counter, lowestUnanswered: waiting.min() ?? counter,
-            isRepeated: world.planted == .reusedRequestID, epoch: epoch)
+            device: id, life: life, counter: counter,
+            nonce: world.planted == .reusedRequestID ? 0 : world.scheduler.randomBits(),
+            lowestUnanswered: waiting.min() ?? counter, isRepeated: world.planted == .reusedRequestID, epoch: epoch)
         unanswered.insert(new)
         return new
     }
@@ -151,7 +152,7 @@ final class SimulatedDevice: @unchecked Sendable {
             case .success: return last
             case .failure(.requestForgotten):
                 await judgeForgotten(name)
-                if !name.isRepeated, name.life == life { beginLife() }
+                if sharesLife || !name.isRepeated, name.life == life { beginLife() }
                 return nil
             case .failure(.requestInvalid): world.history.accuse("a request that was good is invalid")
             case .failure, nil: await world.scheduler.pass(world.delay())
@@ -174,7 +175,7 @@ final class SimulatedDevice: @unchecked Sendable {
 extension RequestID {
     fileprivate var repeated: RequestID {
         RequestID(
-            device: device, life: life, counter: counter, lowestUnanswered: lowestUnanswered, isRepeated: true,
-            epoch: epoch)
+            device: device, life: life, counter: counter, nonce: nonce, lowestUnanswered: lowestUnanswered,
+            isRepeated: true, epoch: epoch)
     }
 }

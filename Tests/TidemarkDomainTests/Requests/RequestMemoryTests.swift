@@ -86,27 +86,29 @@ import TidemarkTestSupport
         #expect(zone.run(request(2, 2)).reasons == [nil])
     }
 
-    /// Every way in which a request can come: for the first time or again, with a memory that has it, has had it, or never
-    /// heard of it, in each epoch around the one that is kept last.
+    /// Every way in which a request can come: for the first time or again, with its own nonce or another one, to a memory
+    /// that has it, has had it, or never heard of it, in each epoch around the one that is kept last.
     @Test func `R-157: what is remembered, what is forgotten and what is new, in every epoch`() {
-        let memory = RequestMemory(lowestCounter: 3, outcomes: [5: [7]])
+        let memory = RequestMemory(lowestCounter: 3, outcomes: [5: [7], 6: [8]], nonces: [5: 9])
         let now: Int64 = 10
         let kept = limits.memoryEpochsKept
         for counter in UInt64(1)...7 {
             for epoch in [0, 1, now - kept, now - kept + 1, now, now + 1, .max] {
-                for isRepeated in [false, true] {
-                    let id = stamp(counter, waitingFor: 1, isRepeated: isRepeated, epoch: epoch)
-                    let isOldClient = epoch == 0 && !isRepeated
+                for (isRepeated, nonce) in [(false, 0), (false, 9), (false, 1), (true, 0), (true, 9), (true, 1)]
+                    as [(Bool, UInt64)]
+                {
+                    let id = stamp(counter, waitingFor: 1, nonce: nonce, isRepeated: isRepeated, epoch: epoch)
                     let mayBeCleared = epoch <= now - kept || epoch > now
                     let expected: RequestRecall =
                         switch counter {
-                        case 5: isRepeated || isOldClient ? .remembered([7]) : .forgotten
+                        case 5: nonce == 9 ? .remembered([7]) : .forgotten
+                        case 6: nonce == 0 ? .remembered([8]) : .forgotten
                         case ..<3: .forgotten
                         default: isRepeated && mayBeCleared ? .forgotten : .unseen
                         }
                     #expect(
                         memory.recall(id, epoch: now, limits: limits) == expected,
-                        "counter \(counter), epoch \(epoch), repeated \(isRepeated)")
+                        "counter \(counter), nonce \(nonce), epoch \(epoch), repeated \(isRepeated)")
                 }
             }
         }
@@ -114,9 +116,9 @@ import TidemarkTestSupport
 
     @Test func `R-157, R-355: two lives of one device have their own counters`() {
         var zone = TestZone()
-        func request(_ life: DeviceID, _ name: String, isRepeated: Bool = false) -> RecordsRequest {
+        func request(_ life: DeviceID, _ name: String, nonce: UInt64 = 1, isRepeated: Bool = false) -> RecordsRequest {
             RecordsRequest(
-                id: stamp(1, life: life, isRepeated: isRepeated, epoch: 1), zoneName: zone.key.name,
+                id: stamp(1, life: life, nonce: nonce, isRepeated: isRepeated, epoch: 1), zoneName: zone.key.name,
                 saves: [save(name)], deletes: [], policy: .allKeys, isAtomic: false, user: alice)
         }
         let (first, second) = (DeviceID(high: 7, low: 1), DeviceID(high: 7, low: 2))
@@ -126,8 +128,10 @@ import TidemarkTestSupport
         let number = zone.zone?.changeNumber
         #expect(zone.run(request(second, "b", isRepeated: true)).reasons == [nil])
         #expect(zone.zone?.changeNumber == number)
-        // Two who live the same life are told apart by what they say they send for the first time.
-        #expect(zone.run(request(first, "c")).refusal == .requestForgotten)
+        // Two who live the same life are told apart by what they made up for their requests, also when they repeat them.
+        for isRepeated in [false, true] {
+            #expect(zone.run(request(first, "c", nonce: 2, isRepeated: isRepeated)).refusal == .requestForgotten)
+        }
         #expect(zone.records["c"] == nil)
     }
 
@@ -174,7 +178,11 @@ import TidemarkTestSupport
             let zones = Self.zonesOutcome(&random)
             #expect(ZonesOutcome(decoding: zones.encoded) == zones, "seed \(seed)")
             var memory = RequestMemory(lowestCounter: random.next())
-            for _ in 0..<Int.random(in: 0...4, using: &random) { memory.outcomes[random.next()] = records.encoded }
+            for _ in 0..<Int.random(in: 0...4, using: &random) {
+                let counter = random.next()
+                memory.outcomes[counter] = records.encoded
+                if Bool.random(using: &random) { memory.nonces[counter] = random.next() | 1 }
+            }
             #expect(RequestMemory(decoding: memory.encoded) == memory, "seed \(seed)")
             #expect(RequestMemory(decoding: records.encoded) == nil && ZonesOutcome(decoding: records.encoded) == nil)
         }

@@ -24,6 +24,9 @@ import TidemarkWire
             request.stamp.counter = [0, 1, 127, 128, .max].randomElement(using: &dice) ?? 1
             request.stamp.lowestUnanswered = UInt64.random(in: 0...300, using: &dice)
             request.stamp.issuedAt = Int64.random(in: -9...1_800_000_000_000, using: &dice)
+            request.stamp.repeated = Bool.random(using: &dice)
+            request.stamp.epoch = UInt64.random(in: 0...200, using: &dice)
+            request.stamp.nonce = UInt64.random(in: 0 ... .max, using: &dice)
         }
         request.zones = (0..<count()).map { _ in
             var part = WireZoneModifications()

@@ -17,7 +17,8 @@ import struct Foundation.Data
     }
 
     private static func save(
-        _ name: String, counter: UInt64, repeated: Bool = false, epoch: UInt64 = 1, by client: TestClient
+        _ name: String, counter: UInt64, nonce: UInt64 = 1, repeated: Bool = false, epoch: UInt64 = 1,
+        by client: TestClient
     ) throws -> WireErrorCode {
         var request = WireModifyRecords()
         request.database = .private
@@ -25,6 +26,7 @@ import struct Foundation.Data
         request.stamp.lowestUnanswered = 1
         request.stamp.repeated = repeated
         request.stamp.epoch = epoch
+        request.stamp.nonce = nonce
         var zone = WireZoneModifications()
         zone.zone = TestClient.zone("notes")
         var save = WireRecordSave()
@@ -86,6 +88,10 @@ import struct Foundation.Data
             #expect(try Self.save("second \(counter)", counter: counter, by: second) == .unspecified)
             // Each gets its own outcome again.
             #expect(try Self.save("first \(counter)", counter: counter, repeated: true, by: first) == .unspecified)
+            // Who lives the same life, such as a copy of a running machine, gets nobody's.
+            #expect(try Self.save("copy", counter: counter, nonce: 2, by: first) == .serverResponseLost)
+            #expect(
+                try Self.save("copy", counter: counter, nonce: 2, repeated: true, by: first) == .serverResponseLost)
         }
         var fetch = WireFetchRecords()
         fetch.database = .private

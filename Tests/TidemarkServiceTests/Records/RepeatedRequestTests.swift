@@ -29,7 +29,10 @@ import TidemarkTestKit
             let fixture = try ServiceFixture(seed: seed)
             let service = fixture.server(faults: FaultScript(first: faults).plan)
             try fixture.scheduler.simulate {
-                let request = try fixture.saving(["a", "b"], id: RequestID(device, 1), isAtomic: true)
+                // As clients of old name it, and as they do now: nothing says that it was sent before.
+                let id = RequestID(
+                    device: device, counter: 1, nonce: seed, lowestUnanswered: 1, epoch: seed == 0 ? 0 : 1)
+                let request = try fixture.saving(["a", "b"], id: id, isAtomic: true)
                 let outcome = await service.modify(request, in: fixture.key().database)
                 #expect(outcome.numbers == [1, 2], "seed \(seed)")
                 #expect(try await fixture.records().map(\.changeNumber) == [1, 2])
