@@ -311,6 +311,11 @@ extension EngineConformanceTests {
                 let ids = try await other.allSubscriptions().map(\.subscriptionID)
                 _ = try await other.modifySubscriptions(saving: [], deleting: ids)
             }
+            func edit(_ text: String) async throws {
+                let note = try await other.record(for: Both.id("n"))
+                note["text"] = text
+                try await other.save(note)
+            }
             let before = cloud.elapsed
             try await deleteAll()
             try await cloud.run(until: "it is there again") { try await !other.allSubscriptions().isEmpty }
@@ -322,10 +327,10 @@ extension EngineConformanceTests {
             phone.goOffline()
             connected.quit()
             try await deleteAll()
-            try await other.save(Both.note("n", ["text": "two"]))
+            try await edit("two")
             phone.goOnline()
             try await cloud.run(until: "it is there again") { try await !other.allSubscriptions().isEmpty }
-            try await other.save(Both.note("n", ["text": "three"]))
+            try await edit("three")
             try await cloud.run(until: "it is told") { away.texts == ["n": "three"] }
             #expect(cloud.elapsed - before < .seconds(60), "no periodic fetch was needed")
             return try await other.allSubscriptions().map(\.subscriptionID)
