@@ -319,7 +319,8 @@ import TidemarkWire
                     Mistake("a new field", .invalidArguments, "promote that first") {
                         try await database.save(Self.note("n", ["other": 1]))
                     },
-                    Mistake("a field that is not there", .invalidArguments, "Unknown field 'other'. Check its spelling") {
+                    Mistake("a field that is not there", .invalidArguments, "Unknown field 'other'. Check its spelling")
+                    {
                         try await database.records(matching: query("other == 1"))
                     },
                     Mistake("a field without the mark", .invalidArguments, "Field 'text' is not marked queryable") {
