@@ -100,7 +100,8 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     ) async throws(CKError) -> WireServerEnvelope {
         // what is sent can be carried out, however soon it is cancelled.
         guard !Task.isCancelled else { throw CKError(.operationCancelled) }
-        let nonce = isChange ? scheduler.randomBits() : 0
+        // 56 bits, which servers read without the generated code.
+        let nonce = isChange ? scheduler.randomBits() >> 8 : 0
         let envelope = try await wait(timeout: timeout) {
             $0.request(isChange: isChange, nonce: nonce, generation: generation, now: $1, make: make)
         }

@@ -90,7 +90,7 @@ package nonisolated struct WireRequestStamp: Sendable {
   /// HelloAnswer.memory_epoch of the connection on which it was first sent. 0: the client does not say whether it repeats.
   package var epoch: UInt64 = 0
 
-  /// Random bits that were made for this request, the same when it is repeated. Who asks for the outcome of a request must
+  /// Random bits that were made for this request, at most 56, the same when it is repeated. Who asks for the outcome of a request must
   /// know them: a copy of a running machine does not, and is answered SERVER_RESPONSE_LOST. 0: none.
   package var nonce: UInt64 = 0
 

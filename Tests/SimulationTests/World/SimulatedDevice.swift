@@ -164,7 +164,8 @@ final class SimulatedDevice: @unchecked Sendable {
 
     /// only a repeat is forgotten, and only after the store has begun some epochs.
     private func judgeForgotten(_ id: RequestID) async {
-        guard !sharesLife else { return }
+        // Of several that are under way in a life that is shared, the first one ends it.
+        guard !sharesLife, id.life == life else { return }
         if !id.isRepeated { world.history.accuse("R-157: forgotten when it was sent for the first time") }
         if await world.memoryEpoch - id.epoch < world.limits.memoryEpochsKept {
             world.history.accuse("R-157: a request that is waited for is forgotten")

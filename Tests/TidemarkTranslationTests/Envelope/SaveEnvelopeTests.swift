@@ -22,7 +22,7 @@ import TidemarkWire
             request.stamp.issuedAt = Int64.random(in: 0...1_800_000_000_000, using: &dice)
             request.stamp.repeated = Bool.random(using: &dice)
             request.stamp.epoch = UInt64.random(in: 0...200, using: &dice)
-            request.stamp.nonce = UInt64.random(in: 0 ... .max, using: &dice)
+            request.stamp.nonce = UInt64.random(in: 0..<1 << 56, using: &dice)
         }
         request.policy = [.ifServerRecordUnchanged, .changedKeys, .allKeys].randomElement(using: &dice) ?? .allKeys
         request.atomic = Bool.random(using: &dice)
