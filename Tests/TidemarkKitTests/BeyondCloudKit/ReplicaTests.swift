@@ -260,6 +260,42 @@ import TidemarkTestSupport
         #expect(app.text == "a" && app.pending == .saveRecord(id), "Here the earlier one wins, as the policy says.")
     }
 
+    /// The app's note was empty then: it has removed none of the elements.
+    @Test func `R-643: what is written while nobody is signed in removes nothing from what was set aside`() {
+        let alice = CKRecord.ID(recordName: "_a")
+        var state = ReplicaState()
+        var tags = ["server's"]
+        func handle(_ event: CKSyncEngine.Event) {
+            let rules = TidemarkMerge(.serverWins, fields: ["tags": .listElements])
+            let plan = state.plan(event, rules, isPending: { _ in false }) { record in
+                record["tags"] = tags
+                return true
+            }
+            for step in plan.steps {
+                switch step {
+                case .store(let record): tags = record["tags"] as [String]? ?? []
+                case .removeAll: tags = []
+                default: break
+                }
+            }
+        }
+        func write(_ tag: String) {
+            tags.append(tag)
+            state.edited(id, "Note")
+        }
+
+        let record = stored("a", version: 1)
+        record["tags"] = tags
+        handle(account(.signIn(currentUser: alice)))
+        handle(fetched(record))
+        write("unsent")
+        handle(account(.signOut(previousUser: alice)))
+        #expect(tags == [])
+        write("nobody's")
+        handle(account(.signIn(currentUser: alice)))
+        #expect(tags == ["server's", "unsent", "nobody's"] && state.pendingChange(of: id) == .saveRecord(id))
+    }
+
     /// Of an app that begins to use a replica while its engine has long had a state.
     @Test func `R-643: who was never told of keeps what is theirs`() {
         let app = newApp()

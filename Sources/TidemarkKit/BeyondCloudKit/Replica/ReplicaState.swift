@@ -404,10 +404,11 @@ extension ReplicaState {
             var entry = kept.entry
             let values = kept.values.flatMap(ReplicaArchive.record)
             if let edited = entries[id], let local = local(id, edited, write) {
-                // Written while nobody was signed in: newer than what was set aside, which it has not seen.
+                // Written while nobody was signed in: newer than what was set aside. It has seen neither that nor what the
+                // server had: what it lacks of these was removed by nobody.
                 entry.edited()
                 if let values {
-                    plan.steps.append(.store(rules.merge(ancestor: entry.serverRecord, server: values, client: local)))
+                    plan.steps.append(.store(rules.merge(ancestor: nil, server: values, client: local)))
                 }
             } else if let values {
                 plan.steps.append(.store(values))
