@@ -48,21 +48,26 @@ import TidemarkFields
         return "\(record["text"] as String? ?? "") \(record["tags"] as [String]? ?? [])"
     }
 
-    @Test func `R-645: an older version from a restored server undoes nothing, and is saved over`() {
+    /// Of a store that began a new life, or was restored and not told so: then the backup's tags are as they were.
+    private static let restored = [new, old]
+
+    @Test(arguments: restored)
+    func `R-645: an older version from a restored server undoes nothing, and is saved over`(_ store: StoreIncarnation) {
         let (start, write) = replica("since", ["a"])
         var state = start
-        let backup = stored("backup", [], Self.old, 5)
+        let backup = stored("backup", [], store, 5)
         let plan = state.plan(fetched(backup, .anotherLife), rules, isPending: { _ in false }, write)
         #expect(text(plan) == #"since ["a"]"# && state.pendingChange(of: id) == .saveRecord(id))
         #expect(state.entries[id]?.draft(of: id).recordChangeTag == backup.recordChangeTag)
     }
 
-    @Test func `R-645: a deletion that is still to be sent outlives a restore`() {
+    @Test(arguments: restored)
+    func `R-645: a deletion that is still to be sent outlives a restore`(_ store: StoreIncarnation) {
         let (start, write) = replica("since")
         var state = start
         state.deleted(id)
         _ = state.plan(
-            fetched(stored("backup", [], Self.old, 5), .anotherLife), rules, isPending: { _ in false }, write)
+            fetched(stored("backup", [], store, 5), .anotherLife), rules, isPending: { _ in false }, write)
         #expect(state.pendingChange(of: id) == .deleteRecord(id))
     }
 

@@ -109,16 +109,19 @@ struct ReplicaEntry: Codable, Sendable {
     mutating func dispute(_ record: CKRecord) {
         guard edit == nil, let known = serverRecord else { return }
         switch record.versionOrder(relativeTo: known) {
-        case .wentBack: edited()
+        // Older in the same life: the server was restored and not told so.
+        case .wentBack, .older: edited()
         case .unrelated where record.isOfAnotherLife(than: known): edited()
-        case .unrelated, .same, .older, .newer: break
+        case .unrelated, .same, .newer: break
         }
     }
 
     /// Whether the server's record is the version that is known already, or an older one.
-    func isKnown(_ record: CKRecord) -> Bool {
+    ///
+    /// - Parameter isNews: as in ``meet(_:local:isNews:_:)``. What a restored server has is what it has, however old.
+    func isKnown(_ record: CKRecord, isNews: Bool) -> Bool {
         guard let known = serverRecord, let tag = record.recordChangeTag else { return false }
-        return known.recordChangeTag == tag || record.versionOrder(relativeTo: known) == .older
+        return known.recordChangeTag == tag || isNews && record.versionOrder(relativeTo: known) == .older
     }
 
     /// The server's record has come: from a fetch, or with a conflict.
@@ -144,7 +147,7 @@ struct ReplicaEntry: Codable, Sendable {
             // It may be another text than the one that was sent.
             if merged.hasChanges { editCount += 1 } else { settle() }
             return merged
-        case .delete where order == .wentBack:
+        case .delete where order == .wentBack || order == .older:
             return nil
         case .delete:
             // an edit outlives a deletion. What comes back may be this device's own, though.

@@ -233,7 +233,7 @@ struct ReplicaState: Sendable {
         _ write: (CKRecord) -> Bool
     ) {
         // What this device has saved comes back with the next fetch.
-        guard entries[record.recordID]?.isKnown(record) != true else { return }
+        guard entries[record.recordID]?.isKnown(record, isNews: isNews) != true else { return }
         if !isNews { change(record.recordID) { $0.dispute(record) } }
         meet(record, isNews: isNews, rules, &plan, write)
     }
