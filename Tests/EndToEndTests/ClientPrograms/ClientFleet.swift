@@ -47,7 +47,7 @@ struct ClientFleet {
         try await all { device in
             do {
                 try await device.sync()
-            } catch  where "\(error)".contains("CKErrorDomain Code=26 ") {
+            } catch  where "\(error)".contains("error CKError(zoneNotFound ") {
                 // whoever fetches a zone while it goes is told so, and hears of its deletion with the next fetch.
                 try await device.sync()
             }
