@@ -60,6 +60,8 @@ final class SimulatedServer: @unchecked Sendable {
     func call<Value: Sendable>(_ request: @escaping @Sendable (CloudService) async -> Value) async -> Value? {
         guard let service = server?.service else { return nil }
         let life = life
+        world.callsUnderWay += 1
+        defer { world.callsUnderWay -= 1 }
         let value = await computer.run { await request(service) }.value
         return isUp && life == self.life ? value : nil
     }
