@@ -56,6 +56,12 @@ final class SimulatedServer: @unchecked Sendable {
 
     var isUp: Bool { server != nil }
 
+    /// As when the connection comes back on which notices are heard: until then some may have been lost, those among them that
+    /// this server posted itself.
+    func listenAgain() {
+        server?.hub.noticesMissed()
+    }
+
     /// The answer; nil if the server is down, or died meanwhile.
     func call<Value: Sendable>(_ request: @escaping @Sendable (CloudService) async -> Value) async -> Value? {
         guard let service = server?.service else { return nil }

@@ -192,6 +192,7 @@ final class SimulatedWorld: @unchecked Sendable {
         for computer in computers { computer.wakeUp() }
         await scheduler.pass(.seconds(30))
         for server in servers where !server.isUp { server.start() }
+        for server in servers { server.listenAgain() }
     }
 
     // MARK: For whoever replays a seed
