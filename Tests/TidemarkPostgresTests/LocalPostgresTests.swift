@@ -159,12 +159,13 @@ internal import TidemarkTestSupport
             let error = await localPostgresError {
                 _ = try await blocking { try LocalPostgres.start(dataDirectory: path, durability: .fast) }
             }
-            #expect(error?.code == .startFailed && error?.detail.contains("no_such_setting") == true)
+            #expect(error?.code == .startFailed, "\(String(describing: error))")
+            #expect(error?.detail.contains("no_such_setting") == true, "\(String(describing: error))")
             // The directory is free again.
             let again = await localPostgresError {
                 _ = try await blocking { try LocalPostgres.start(dataDirectory: path, durability: .fast) }
             }
-            #expect(again?.code == .startFailed)
+            #expect(again?.code == .startFailed, "\(String(describing: again))")
         }
     }
 
