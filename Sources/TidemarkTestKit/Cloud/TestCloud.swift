@@ -111,6 +111,11 @@ public final class TestCloud: Sendable {
         core.database.compact()
     }
 
+    /// Tells of all that the server commits from now on. For judges; must not call the cloud.
+    package func observe(_ observer: @escaping @Sendable (MemoryCommit) -> Void) {
+        core.database.observe(observer)
+    }
+
     /// The server starts anew: all connections are cut, and nothing is lost.
     public func restartServer() {
         core.restartServer()

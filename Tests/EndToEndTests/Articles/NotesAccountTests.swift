@@ -56,4 +56,41 @@ import TidemarkTestSupport
         try await sync()
         #expect(await apps[0].library.notes["shopping"]?.text == "milk, bread, jam")
     }
+
+    enum ZoneEnd: CaseIterable {
+        case deleted, purged, encryptedDataReset
+    }
+
+    /// What was sent is the server's to keep, and gone with the zone: the device has it no more. What was not is its user's.
+    @Test(arguments: ZoneEnd.allCases)
+    func `R-643, R-644: of a zone that ends while nobody is signed in what was unsent is there again, and nothing else`(
+        end: ZoneEnd
+    ) async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let alice = cloud.account("alice")
+        let phone = alice.device("phone")
+        let app = try Notes(file: URL(fileURLWithPath: directory.path).appendingPathComponent("phone"))
+        await app.start(in: phone.container.privateCloudDatabase)
+        for name in ["shopping", "trip"] { try await app.tag(name, "sent") }
+        try await cloud.settle()
+        phone.goOffline()
+        try await app.tag("shopping", "unsent")
+        phone.signOut()
+        try await cloud.settle()
+        #expect(await app.library.notes.isEmpty)
+        let zoneID = CKRecordZone.ID(zoneName: "Notes")
+        switch end {
+        case .deleted: try await alice.database.deleteRecordZone(withID: zoneID)
+        case .purged: try alice.purge(zoneID)
+        case .encryptedDataReset: try alice.resetEncryptedData(in: zoneID)
+        }
+        phone.goOnline()
+        phone.signIn(alice)
+        try await cloud.settle()
+        #expect(await app.library.notes.mapValues(\.tags) == ["shopping": ["sent", "unsent"]])
+        #expect(await app.library.replica.unsentIDs == [])
+        let note = try await alice.database.record(for: CKRecord.ID(recordName: "shopping", zoneID: zoneID))
+        #expect(note["tags"] == ["sent", "unsent"])
+    }
 }

@@ -5,7 +5,10 @@ import Testing
 import TidemarkTestSupport
 
 /// Histories of the articles' app, from seeds, with all that can go wrong: nothing that the user wrote is lost, and all devices end
-/// equal. `TIDEMARK_TEST_SEED` runs the history of that seed alone.
+/// equal. Environment:
+/// - `TIDEMARK_SEEDS`: how many histories each test runs, from a random seed.
+/// - `TIDEMARK_TEST_SEED`: the seed of the only one.
+/// - `TIDEMARK_TRACE`: print what happens in each, event by event.
 @Suite struct NotesFaultTests {
     private func run(_ faults: [NotesWorld.Fault], count: Int) async throws {
         let environment = ProcessInfo.processInfo.environment
