@@ -48,10 +48,8 @@ extension SyncEngineMachine {
         case .success:
             preconditionFailure("a subscription was asked for")
         case .failure(let error):
-            // An error that is not retried soon may be mended on the server meanwhile: once per round of fetching.
-            let delay =
-                error.isRetriedBySyncEngine
-                ? schedule.subscriptionBackoff.nextDelay(after: error, at: moment) : SyncEngineLimits.fetchInterval
+            // Whatever the error is: without a subscription no push comes.
+            let delay = schedule.subscriptionBackoff.nextDelay(after: error, at: moment)
             schedule.subscriptionDue = moment.now + delay
             noteFailure(error, retryAt: moment.now + delay, at: moment)
         }

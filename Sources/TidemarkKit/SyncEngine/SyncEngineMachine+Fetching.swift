@@ -214,31 +214,40 @@ extension SyncEngineMachine {
             return
         }
         guard let error = fetch.error else {
-            schedule.fetchBackoff.reset()
             schedule.fetchesBeforeSend = false
             askAgainSoon(at: moment)
-            // What a call left out on purpose is still wanted by automatic sync.
-            let leavesOut =
-                fetch.reason == .manual
-                && snapshot.unfetchedZones.elements.contains {
-                    !fetch.visitedZones.contains($0) && !fetch.options.scope.contains($0)
-                }
-            if leavesOut { scheduleFetch(at: moment) }
+            fetchWhatIsLeft(of: fetch, at: moment)
             return
         }
-        guard error.isRetriedBySyncEngine else {
-            // What became of a lost answer cannot be found out now; what is pending does not wait for it for ever.
-            schedule.fetchesBeforeSend = false
-            return
-        }
+        // What became of a lost answer cannot be found out now; what is pending does not wait for it for ever.
+        if !error.isRetriedBySyncEngine { schedule.fetchesBeforeSend = false }
         // Calls that waited for it cannot go on.
         if schedule.fetchesBeforeSend {
             outbox.append(contentsOf: sendCalls.map { .finish($0.id, .failure(error)) })
             sendCalls = []
         }
-        //
+        // whatever the error is. Else others' changes would wait for the periodic fetch, and nobody would know why.
         let retryAt = moment.now + schedule.fetchBackoff.nextDelay(after: error, at: moment)
         if automaticallySync { schedule.fetchDue = retryAt }
         noteFailure(error, retryAt: retryAt, at: moment)
+    }
+
+    /// Zones that a fetch which came to its end has not read.
+    private mutating func fetchWhatIsLeft(of fetch: SyncEngineFetch, at moment: SyncEngineMoment) {
+        // those that failed. Of those that are gone nothing is left.
+        let failures = fetch.zoneErrors.filter { snapshot.unfetchedZones.contains(key: $0.key) }.values
+        if let error = failures.max(by: { ($0.retryAfterSeconds ?? 0) < ($1.retryAfterSeconds ?? 0) }) {
+            let retryAt = moment.now + schedule.fetchBackoff.nextDelay(after: error, at: moment)
+            if automaticallySync { schedule.fetchDue = min(schedule.fetchDue ?? retryAt, retryAt) }
+        } else {
+            schedule.fetchBackoff.reset()
+        }
+        // What a call left out on purpose is still wanted by automatic sync.
+        let leavesOut =
+            fetch.reason == .manual
+            && snapshot.unfetchedZones.elements.contains {
+                !fetch.visitedZones.contains($0) && !fetch.options.scope.contains($0)
+            }
+        if leavesOut { scheduleFetch(at: moment) }
     }
 }

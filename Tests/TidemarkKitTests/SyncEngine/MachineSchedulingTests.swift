@@ -136,10 +136,11 @@ import Testing
         #expect(named.log.contains("→ subscription(mine)"))
     }
 
-    @Test func `R-507: a subscription that fails is tried again, the fetch does not wait for it`() {
+    @Test(arguments: [CKError.Code.networkFailure, .internalError])
+    func `R-507, R-553: a subscription that fails is tried again, the fetch does not wait for it`(code: CKError.Code) {
         let harness = MachineHarness(automatic: true)
         harness.respond = { request in
-            if case .ensureSubscription = request { .error(.networkFailure) } else { nil }
+            if case .ensureSubscription = request { .error(code) } else { nil }
         }
         harness.advance(by: .seconds(8))
         #expect(harness.log.filter { $0.hasPrefix("→ subscription") }.count == 4)
@@ -182,19 +183,59 @@ import Testing
         }
     }
 
-    @Test func `R-375, R-553: without retry-after a failed fetch comes again after 1, 2, 4, 8 … s, at most 300`() {
+    @Test(arguments: [CKError.Code.networkFailure, .internalError, .permissionFailure], [true, false])
+    func `R-375, R-553: without retry-after a failed fetch comes again after 1, 2, 4, 8 … s, at most 300`(
+        code: CKError.Code, isFeed: Bool
+    ) {
         let harness = idle()
+        harness.server.save(zone: zone("B"))
         var times: [Duration] = []
         harness.respond = { request in
-            guard request.isFeed else { return nil }
+            guard isFeed ? request.isFeed : request.isZone else { return nil }
             times.append(harness.now)
-            return .error(.networkFailure)
+            return .error(code)
         }
         harness.machine.pushReceived([], at: harness.moment)
         harness.advance(by: .seconds(1900))
         let waits = zip(times.dropFirst(), times).map { $0 - $1 }
         let expected: [Duration] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300].map { .seconds($0) }
         #expect(Array(waits.prefix(expected.count)) == expected)
+        // One that succeeds ends it.
+        harness.respond = { _ in nil }
+        harness.advance(by: .seconds(310))
+        #expect(harness.unfetched == [])
+        harness.log = []
+        harness.advance(by: .seconds(9 * 60))
+        #expect(!harness.log.contains { $0.hasPrefix("→") })
+    }
+
+    @Test(arguments: [CKError.Code.zoneNotFound, .userDeletedZone])
+    func `R-551, R-553: a zone that is gone is not asked for again`(code: CKError.Code) {
+        let harness = idle()
+        harness.server.save(zone: zone("B"))
+        harness.respond = { $0.isZone ? .error(code) : nil }
+        harness.machine.pushReceived([], at: harness.moment)
+        harness.run()
+        harness.log = []
+        harness.advance(by: .seconds(13 * 60))
+        #expect(!harness.log.contains { $0.hasPrefix("→") })
+    }
+
+    @Test func `R-550, R-553: while a zone fails the others are read at once`() {
+        let harness = idle()
+        harness.server.save(zone: zone("B"))
+        harness.respond = { request in
+            if case .zoneChanges(zone("B"), _, _, _) = request { .error(.internalError) } else { nil }
+        }
+        harness.machine.pushReceived([], at: harness.moment)
+        harness.advance(by: .seconds(200))
+        #expect(harness.unfetched == ["B"])
+        harness.server.save(zone: zone("C"))
+        harness.server.save("1", in: zone("C"), value: "v")
+        harness.log = []
+        harness.machine.pushReceived([], at: harness.moment)
+        #expect(harness.take().contains("records +C/1"))
+        #expect(harness.unfetched == ["B"])
     }
 
     @Test func `R-375: the wait is spread, and never above 5 minutes`() {
@@ -297,7 +338,7 @@ import Testing
         harness.run()
         harness.respond = { $0.isFeed ? .error(.permissionFailure) : nil }
         harness.log = []
-        harness.advance(by: .seconds(10))
+        harness.advance(by: .milliseconds(900))
         #expect(harness.log.filter { $0.hasPrefix("→") } == ["→ feed(d2)", "→ records A/1"])
     }
 
