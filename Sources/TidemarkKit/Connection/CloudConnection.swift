@@ -57,7 +57,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         self.transport = transport
         self.scheduler = scheduler
         self.pacing = pacing
-        var machine = ConnectionMachine(hello: hello)
+        var machine = ConnectionMachine(hello: hello, serverName: transport.serverName)
         machine.begin(life: scheduler.randomBytes16())
         state = Mutex(State(machine: machine))
     }

@@ -31,6 +31,8 @@ package final class CloudContext: Sendable {
     private let fault: String?
     /// Where who signs in is kept for the next start; nil: nowhere.
     private let credentials: CredentialFile?
+    /// Where the server's warnings are written.
+    private let writeWarning: @Sendable (_ text: String, _ container: String) -> Void
     private let state: Mutex<State>
     /// Held while a credential takes another's place, in memory and on disk, so that both have the same last one.
     private let signingIn = Mutex(())
@@ -75,7 +77,8 @@ package final class CloudContext: Sendable {
         engineScheduler: any Scheduler = GlobalScheduler(), enginesAtWork: (@Sendable (_ begins: Bool) -> Void)? = nil,
         environment: TidemarkConfiguration.Environment = .development, staging: AssetStaging = .standard,
         keyStore: any KeyStore = KeyFile.standard, requiresEndToEnd: Bool = false, fault: String? = nil,
-        credentials: CredentialFile? = nil, attemptsAtOnce: Int? = nil
+        credentials: CredentialFile? = nil, attemptsAtOnce: Int? = nil,
+        writeWarning: (@Sendable (_ text: String, _ container: String) -> Void)? = nil
     ) {
         pacing = AttemptPacing(burst: attemptsAtOnce ?? AttemptPacing.burst)
         self.containerIdentifier = containerIdentifier
@@ -89,6 +92,8 @@ package final class CloudContext: Sendable {
         self.requiresEndToEnd = requiresEndToEnd
         self.fault = fault
         self.credentials = credentials
+        self.writeWarning =
+            writeWarning ?? { Self.serverLog.warning("the server warns", ["container": $1, "why": $0]) }
         let keys = KeyRing(
             container: containerIdentifier, environment: environment, store: keyStore,
             requiresEndToEnd: requiresEndToEnd)
@@ -224,8 +229,7 @@ extension CloudContext {
         let isNew = state.withLock { state in
             state.warnings.count < Self.warningsMax && state.warnings.insert(text).inserted
         }
-        guard isNew else { return }
-        Self.serverLog.warning("the server warns", ["container": containerIdentifier, "why": text])
+        if isNew { writeWarning(text, containerIdentifier) }
     }
 
     /// The network is back: no connection waits any longer before it tries again.

@@ -2,9 +2,16 @@
 
 /// Carries messages between a device and a server: a WebSocket (``SocketTransport``), or memory in tests and simulations.
 package protocol CloudTransport: Sendable {
+    /// Where it leads, for whoever reads an error: without secrets. Nil: nowhere that has a name.
+    var serverName: String? { get }
+
     /// Begins to connect. The observer hears `channelOpened` once or never, then messages, then `channelClosed` exactly
     /// once, also if the channel never opened; never before this function has returned.
     func open(observer: any CloudChannelObserver) -> any CloudChannel
+}
+
+extension CloudTransport {
+    package var serverName: String? { nil }
 }
 
 /// One attempt at a connection, and the connection if it succeeds.

@@ -87,6 +87,8 @@ struct ConnectionMachine {
         var retryAfter: Double = 0
         /// Why the server was not reached, if it was not.
         var fault: ConnectionFault?
+        /// Of which server it is said, for whoever reads the error.
+        var serverName: String?
     }
 
     private struct Request {
@@ -113,6 +115,7 @@ struct ConnectionMachine {
     private var fault: ConnectionFault?
     private var greeting = WireServerEnvelope()
     private var hello: WireHello
+    private let serverName: String?
     /// How often the credential has changed.
     private(set) var generation = 0
     private var requests: [UInt64: Request] = [:]
@@ -138,8 +141,10 @@ struct ConnectionMachine {
     /// When the clocks are looked at next; timers of earlier waits come before.
     private var lookDue = Duration.zero
 
-    init(hello: WireHello) {
+    /// - Parameter serverName: as ``CloudTransport/serverName``.
+    init(hello: WireHello, serverName: String? = nil) {
         self.hello = hello
+        self.serverName = serverName
         self.hello.countsPushes = true
     }
 
@@ -464,7 +469,9 @@ struct ConnectionMachine {
     ) -> [Action] {
         guard requests.removeValue(forKey: id) != nil else { return [] }
         if let index = order.firstIndex(of: id) { order.remove(at: index) }
-        return [.answer(id, result)]
+        guard case .failure(var failure) = result else { return [.answer(id, result)] }
+        failure.serverName = serverName
+        return [.answer(id, .failure(failure))]
     }
 
     private mutating func sendWaiting(now: Moment) -> [Action] {

@@ -15,6 +15,8 @@ struct SocketTransport: CloudTransport {
     private let place: ServerPlace?
     private let loop: EventLoop
 
+    var serverName: String? { place?.text }
+
     /// - Parameter subprotocol: another one than this version's, for tests.
     init(configuration: TidemarkConfiguration, loop: EventLoop, subprotocol: String = Self.subprotocol) {
         self.loop = loop

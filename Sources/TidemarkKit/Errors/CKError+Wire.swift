@@ -25,24 +25,21 @@ extension CKError {
 
     /// Why there is no answer.
     init(_ failure: ConnectionMachine.RequestFailure) {
+        let server = failure.serverName.map { "the server \($0)" } ?? "the server"
         switch failure.code {
         case .offline:
-            let text = failure.message.isEmpty ? failure.fault?.text ?? Self.offlineText : failure.message
-            self.init(.networkUnavailable, text: text, cause: failure.fault)
+            let text = failure.message.isEmpty ? failure.fault?.text : failure.message
+            self.init(.networkUnavailable, text: text ?? "No connection to \(server).", cause: failure.fault)
         case .timedOut:
-            self.init(.networkFailure, text: "The server did not answer in time.", cause: failure.fault)
+            self.init(.networkFailure, text: "No answer came from \(server) in time.", cause: failure.fault)
         case .answerLost:
             self.init(
                 .serverResponseLost,
-                text: "The request was sent, but its answer was lost; it may have been carried out.",
+                text: "The request was sent to \(server), but its answer was lost; it may have been carried out.",
                 cause: failure.fault)
         case .cut:
-            self.init(
-                .networkFailure,
-                userInfo: [
-                    NSLocalizedDescriptionKey: "The connection was cut while a part of an asset was on its way.",
-                    Self.cutKey: true,
-                ])
+            let text = "The connection to \(server) was cut while a part of an asset was on its way."
+            self.init(.networkFailure, userInfo: [NSLocalizedDescriptionKey: text, Self.cutKey: true])
         case .cancelled:
             self.init(.operationCancelled, text: "The request was cancelled.")
         case .otherAccount:
@@ -54,6 +51,10 @@ extension CKError {
             var wire = WireFailure()
             wire.code = isCredential ? .accountTemporarilyUnavailable : code
             wire.message = failure.message
+            // What is good may be good for another server.
+            if isCredential || code == .badContainer, let name = failure.serverName, !failure.message.isEmpty {
+                wire.message = "The server \(name) says: \(failure.message)"
+            }
             wire.retryAfterSeconds = failure.retryAfter
             self.init(wire, extra: isCredential ? [Self.credentialRefusedKey: true] : [:])
         }
@@ -87,8 +88,6 @@ extension CKError {
         default: false
         }
     }
-
-    private static let offlineText = "The server cannot be reached."
 
     /// private and shared data need an account.
     static let noAccount = CKError(
