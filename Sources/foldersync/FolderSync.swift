@@ -55,6 +55,14 @@ struct FolderSync: AsyncParsableCommand {
         let tree = try FileTree(root: folder)
         let journal = try Journal(directory: tree.stateDirectory, zoneName: zone)
         let report = Report(isVerbose: verbose)
+        if let damage = journal.damage {
+            report.problem(
+                """
+                What is known of the last sync is damaged in \(damage.lineCount) lines: all files are compared with the \
+                server's again, and one that was deleted elsewhere meanwhile may stay here. As it was it is in \
+                \(damage.keptPath).
+                """)
+        }
         let syncer = Syncer(
             tree: tree, journal: journal, zoneName: zone, deviceName: device, report: report)
         if once {

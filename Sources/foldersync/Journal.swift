@@ -102,26 +102,63 @@ final class Journal: @unchecked Sendable {
     private var unsaved: Set<String> = []
     private var engineStateIsUnsaved = false
     private var lineCount = 0
+    /// What was wrong with the file when it was read; nil: nothing.
+    private(set) var damage: Damage?
+
+    struct Damage {
+        let lineCount: Int
+        /// Where the file is now, as it was.
+        let keptPath: String
+    }
 
     var engineState: CKSyncEngine.State.Serialization? {
         didSet { engineStateIsUnsaved = true }
     }
 
     /// Reads what is there; a last line that a crash cut short is passed over.
+    ///
+    /// Of a line that is damaged it is not known which file it was of. The engine's state goes, so that all records come again
+    /// and none is missed; the file as it was is kept.
     init(directory: String, zoneName: String) throws {
         self.zoneName = zoneName
         path = "\(directory)/journal"
         lock = try Self.open("\(directory)/lock", O_CREAT)
         guard Self.take(lock) else { throw FolderSyncError.alreadyRunning }
         handle = try Self.open(path, O_CREAT)
+        let damagedCount = try read()
+        if damagedCount > 0 {
+            engineState = nil
+            damage = Damage(lineCount: damagedCount, keptPath: try keepAside())
+        }
+        try rewrite()
+    }
+
+    /// - Returns: how many lines cannot be read.
+    private func read() throws -> Int {
         let decoder = JSONDecoder()
-        for line in try Data(contentsOf: URL(fileURLWithPath: path)).split(separator: UInt8(ascii: "\n")) {
-            guard let line = try? decoder.decode(Line.self, from: line) else { continue }
+        let lines = try Data(contentsOf: URL(fileURLWithPath: path))
+            .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        var damagedCount = 0
+        for (index, line) in lines.enumerated() where !line.isEmpty {
+            guard let line = try? decoder.decode(Line.self, from: line) else {
+                // What has no end was being written when the program ended.
+                if index + 1 < lines.count { damagedCount += 1 }
+                continue
+            }
             if let zone = line.zone, zone != zoneName { throw FolderSyncError.otherZone(zone) }
             if let entry = line.entry { entries[FileRecord.name(of: entry.path)] = entry }
             if let engine = line.engine { engineState = engine }
         }
-        try rewrite()
+        return damagedCount
+    }
+
+    /// - Returns: under which name the file is kept: the first one that is free.
+    private func keepAside() throws -> String {
+        for number in 1...99 {
+            let name = "\(path).damaged" + (number == 1 ? "" : "-\(number)")
+            if (try? FileManager.default.copyItem(atPath: path, toPath: name)) != nil { return name }
+        }
+        throw FolderSyncError.cannotPersist("\(path) is damaged, and cannot be copied to \(path).damaged")
     }
 
     private static let lockAttempts = 50
@@ -220,7 +257,7 @@ final class Journal: @unchecked Sendable {
         try new.write(contentsOf: text)
         try new.synchronize()
         guard rename("\(path).new", path) == 0 else {
-            throw FolderSyncError.cannotPersist(String(cString: strerror(errno)))
+            throw FolderSyncError.cannotPersist("\(path): \(String(cString: strerror(errno)))")
         }
         handle = new
         unsaved = []

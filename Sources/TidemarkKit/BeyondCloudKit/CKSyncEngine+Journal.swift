@@ -14,7 +14,9 @@ extension CKSyncEngine.Configuration {
     /// has handled the event that tells what became of it.
     ///
     /// Making the engine reads the file and writes it anew. The file is the engine's own: one file for each engine, in a
-    /// directory that lasts (beside it come files that end in `.lock` and `.new`). Store the state in `handleEvent` before it
+    /// directory that lasts (beside it come files that end in `.lock` and `.new`). If lines of it are damaged, the log says so, the
+    /// file as it was is kept under a name that ends in `.damaged`, and all that the state has is pending beside what the other
+    /// lines say: a change may be sent twice, none is dropped for want of a line. Store the state in `handleEvent` before it
     /// returns, and give engine and state back together: whoever deletes one deletes the other. If the file cannot be
     /// written the engine goes on without, and says so in the log and in ``CKSyncEngine/journalError``.
     public var journalFile: URL? {

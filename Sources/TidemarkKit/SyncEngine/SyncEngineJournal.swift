@@ -62,6 +62,10 @@ final class SyncEngineJournal: Sendable {
             Self.log(error)
             return
         }
+        if found.damagedLineCount > 0 {
+            Self.keepAside(url, damagedLineCount: found.damagedLineCount)
+            afterStep()
+        }
         let isOutOfDate = snapshot.hasLeft(found)
         let id = isOutOfDate ? Self.newID() : found.id ?? Self.newID()
         snapshot.restore(isOutOfDate ? found.unsentOnly : found)
@@ -224,6 +228,20 @@ final class SyncEngineJournal: Sendable {
         }
     }
 
+    private static let keptAsideMax = 9
+
+    /// Keeps the file as it is beside the one that is about to take its place: a person may still read in it.
+    private static func keepAside(_ url: URL, damagedLineCount: Int) {
+        let names = (1...keptAsideMax).map { url.path + ($0 == 1 ? ".damaged" : ".damaged-\($0)") }
+        // Neither takes the place of a file that is there. Not every file system has links.
+        let kept = names.first { name in
+            link(url.path, name) == 0 || (try? FileManager.default.copyItem(atPath: url.path, toPath: name)) != nil
+        }
+        log.error(
+            "a journal is damaged: changes may be sent once more, or have to be made again",
+            ["file": url.path, "lines": "\(damagedLineCount)", "kept": kept ?? "nowhere"])
+    }
+
     private static func syncDirectory(of url: URL) {
         let directory = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return }
@@ -247,6 +265,8 @@ extension SyncEngineSnapshot {
     /// A journal that the state knows has all that is pending, and knows better what is not. One that it does not know adds to
     /// what the state has, and is newer: the process ended before a state was stored. But what is for one user is never
     /// joined with what is for another: then the state counts, and the rest is set aside.
+    ///
+    /// What a journal with damaged lines knew is not known: it adds, too.
     fileprivate mutating func restore(_ journal: SyncEngineJournalContents) {
         restoreInFlight()
         pendingOwner = SyncEnginePendingOwner(user)
@@ -254,7 +274,7 @@ extension SyncEngineSnapshot {
         guard journal.id != nil || !journal.isEmpty else { return }
         // The line that begins it is damaged: it says no more whose the rest is.
         let owner = journal.id == nil ? pendingOwner : journal.owner
-        if let id = journal.id, id == journalID {
+        if let id = journal.id, id == journalID, journal.damagedLineCount == 0 {
             pendingRecords = journal.records
             pendingZones = journal.zones
             hasUntrackedChanges = journal.untracked ?? hasUntrackedChanges

@@ -15,6 +15,10 @@ struct SyncEngineJournalContents: Sendable {
     /// Of accounts that are gone; the app has not heard of it.
     private(set) var unsent: [SyncEngineUnsentChanges] = []
 
+    /// Lines that cannot be read any more, since the last one that begins a journal. What they said is not known: so nothing that
+    /// a state has is done because the journal does not have it.
+    private(set) var damagedLineCount = 0
+
     init() {}
 
     var isEmpty: Bool { records.isEmpty && zones.isEmpty && untracked != true && unsent.isEmpty }
@@ -32,16 +36,18 @@ struct SyncEngineJournalContents: Sendable {
             owner: owner, records: records, zones: zones, hasUntrackedChanges: untracked == true)
     }
 
-    /// Lines that are damaged are passed over: usually the last one, which was being written when the process or the
-    /// machine ended.
+    /// Lines that are damaged are passed over, and counted; but for the last one, if it has no end: it was being written when
+    /// the process or the machine ended, so that its call has not returned.
     ///
     /// - Throws: `version` for a journal of a later version of this module.
     init(bytes: [UInt8]) throws(SyncEngineJournalEntry.Damage) {
-        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() where !line.isEmpty {
             do throws(SyncEngineJournalEntry.Damage) {
                 apply(try SyncEngineJournalEntry(line: line))
             } catch {
                 if error == .version { throw error }
+                if index + 1 < lines.count { damagedLineCount += 1 }
             }
         }
     }

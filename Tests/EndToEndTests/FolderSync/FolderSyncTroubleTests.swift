@@ -25,6 +25,31 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `a file whose line in the journal is damaged comes again, and the person is told`() async throws {
+        try await withFolders { a, b in
+            try a.write("1", to: "old")
+            for folder in [a, b] { try await folder.once() }
+            try a.write("2", to: "new")
+            for folder in [a, b] { try await folder.once() }
+            // A disk that fails: neither the file nor its line can be read any more, the engine's state can.
+            try b.delete("new")
+            let journal = URL(fileURLWithPath: "\(b.path)/.foldersync/journal")
+            let lines = try String(contentsOf: journal, encoding: .utf8).split(separator: "\n")
+            let isOfNew = { (line: Substring) in line.contains(#""path":"new""#) }
+            #expect(lines.contains(where: isOfNew))
+            let damaged = lines.map { isOfNew($0) ? $0.dropFirst(5) : $0 }.joined(separator: "\n") + "\n"
+            try damaged.write(to: journal, atomically: true, encoding: .utf8)
+            try b.write("edited", to: "old")
+            let output = try await b.once()
+            #expect(output.contains("is damaged in") && output.contains("journal.damaged"), "\(output)")
+            #expect(b.text("new") == "2")
+            try await a.once()
+            #expect(a.text("old") == "edited")
+            #expect(try a.files == b.files)
+            #expect(try await !b.once().contains("damaged"))
+        }
+    }
+
     @Test func `a file whose place was taken by a directory is received, or deleted, when there is room for it`()
         async throws
     {

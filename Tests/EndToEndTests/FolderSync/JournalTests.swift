@@ -14,6 +14,13 @@ import TidemarkTestSupport
         directory = try TestDirectory()
     }
 
+    private static let state = """
+        {"version": 1, "device": "000102030405060708090a0b0c0d0e0f", "user": "_alice", "subscription": "s",
+         "databaseToken": "AAEC", "zones": [{"name": "Z"}], "zoneTokens": [{"zone": 0, "token": "Aw=="}],
+         "unfetchedZones": [0], "pendingRecords": [], "inFlightRecords": [], "pendingZones": [],
+         "inFlightZones": [], "untrackedChanges": false}
+        """
+
     private func open(zone: String = "Z") throws -> Journal { try Journal(directory: directory.path, zoneName: zone) }
     private var file: URL { URL(fileURLWithPath: "\(directory.path)/journal") }
 
@@ -59,6 +66,33 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `a damaged line has all records fetched anew, costs no other line, and the file is kept`() throws {
+        defer { directory.remove() }
+        do {
+            let journal = try open()
+            journal.engineState = try JSONDecoder().decode(
+                CKSyncEngine.State.Serialization.self, from: Data(Self.state.utf8))
+            try fill(journal, 0..<3)
+            #expect(journal.damage == nil)
+        }
+        let whole = try Data(contentsOf: file)
+        let ends = whole.indices.filter { whole[$0] == UInt8(ascii: "\n") }
+        #expect(ends.count == 5)
+        // The first says which zone it is, the last is the engine's state.
+        for number in 1..<ends.count {
+            var damaged = whole
+            damaged[ends[number - 1] + 1] = UInt8(ascii: "x")
+            try damaged.write(to: file)
+            let journal = try open()
+            #expect(journal.engineState == nil && journal.damage?.lineCount == 1)
+            #expect(journal.paths.count == (number == ends.count - 1 ? 3 : 2))
+            let kept = try #require(journal.damage?.keptPath)
+            #expect(kept == file.path + (number == 1 ? ".damaged" : ".damaged-\(number)"))
+            #expect(try Data(contentsOf: URL(fileURLWithPath: kept)) == damaged)
+        }
+        #expect(try open().damage == nil, "written anew")
+    }
+
     @Test func `many changes of few files do not let it grow for ever`() throws {
         defer { directory.remove() }
         let journal = try open()
@@ -69,16 +103,10 @@ import TidemarkTestSupport
 
     @Test func `what was forgotten, the engine's state too, is not there after a start`() throws {
         defer { directory.remove() }
-        let state = """
-            {"version": 1, "device": "000102030405060708090a0b0c0d0e0f", "user": "_alice", "subscription": "s",
-             "databaseToken": "AAEC", "zones": [{"name": "Z"}], "zoneTokens": [{"zone": 0, "token": "Aw=="}],
-             "unfetchedZones": [0], "pendingRecords": [], "inFlightRecords": [], "pendingZones": [],
-             "inFlightZones": [], "untrackedChanges": false}
-            """
         do {
             let journal = try open()
             journal.engineState = try JSONDecoder().decode(
-                CKSyncEngine.State.Serialization.self, from: Data(state.utf8))
+                CKSyncEngine.State.Serialization.self, from: Data(Self.state.utf8))
             try fill(journal, 0..<2)
         }
         do {
