@@ -27,16 +27,20 @@ final class DeviceChannel: CloudChannel, CloudChannelObserver, @unchecked Sendab
     // MARK: To the server
 
     func send(_ message: [UInt8]) {
-        base?.send(app.world.planted == .memoryOfDevice ? Self.withDeviceAsLife(message) : message)
+        switch app.world.planted {
+        case .memoryOfDevice: base?.send(Self.changed(message) { $0.life = $0.device })
+        case .lifeShared: base?.send(Self.changed(message) { $0.life = Data(repeating: 1, count: 16) })
+        default: base?.send(message)
+        }
     }
 
     func close() { base?.close() }
 
-    private static func withDeviceAsLife(_ message: [UInt8]) -> [UInt8] {
+    private static func changed(_ message: [UInt8], _ change: (inout WireHello) -> Void) -> [UInt8] {
         guard var envelope = try? WireClientEnvelope(serializedBytes: message), case .hello = envelope.request else {
             return message
         }
-        envelope.hello.life = envelope.hello.device
+        change(&envelope.hello)
         return (try? envelope.serializedBytes()) ?? message
     }
 

@@ -39,7 +39,7 @@ struct EngineRun {
         let stepCount = 20 + world.below(40)
         for step in 0..<stepCount {
             await world.scheduler.pass(world.delay())
-            await act(world.oneOf(fleet.apps), step, world)
+            await act(world.oneOf(fleet.apps), step, world, fleet)
         }
         await world.calmDown()
         for app in fleet.apps {
@@ -54,12 +54,19 @@ struct EngineRun {
         await EngineJudge(world, fleet.apps).judge()
     }
 
-    private static func act(_ app: SimulatedApp, _ step: Int, _ world: SimulatedWorld) async {
+    private static func act(
+        _ app: SimulatedApp, _ step: Int, _ world: SimulatedWorld, _ fleet: SimulatedFleet
+    ) async {
         let text = "\(app.number).\(step)"
         let deed = world.below(30)
         world.note("step \(step) of app \(app.number): \(deed)")
         switch deed {
-        case 0...9: app.edit(text)
+        case 0...7: app.edit(text)
+        case 8, 9:
+            // Two at the same records at the same time: half of a batch is in conflict.
+            let (zone, other) = (world.oneOf(SimulatedWorld.zoneNames), world.oneOf(fleet.apps))
+            app.edit(text, world.some(of: SimulatedWorld.recordNames), in: zone)
+            other.edit("\(text).\(other.number)", world.some(of: SimulatedWorld.recordNames), in: zone)
         case 10...12: app.makeDraft(text)
         case 13, 14: app.deleteDraft()
         case 15, 16: app.editScratch(text)

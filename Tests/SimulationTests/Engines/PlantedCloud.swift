@@ -16,9 +16,7 @@ final class PlantedCloud: SyncEngineCloud {
     static func host(of database: CKDatabase, _ fault: PlantedFault) -> SyncEngineHost {
         let host = database.syncEngineHost
         return SyncEngineHost(scheduler: host.scheduler) { identity, returningUser in
-            var identity = identity
-            if fault == .identityShared { identity = identity.map { _ in 1 } }
-            return PlantedCloud(host.makeCloud(identity, returningUser), fault)
+            PlantedCloud(host.makeCloud(identity, returningUser), fault)
         }
     }
 

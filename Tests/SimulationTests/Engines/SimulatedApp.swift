@@ -128,6 +128,17 @@ final class SimulatedApp: @unchecked Sendable {
         add(text, to: CKRecord.ID(recordName: world.oneOf(SimulatedWorld.recordNames), zoneID: zone))
     }
 
+    /// Edits of several records, which are sent together.
+    func edit(_ text: String, _ names: [String], in zoneName: String) {
+        guard isUsable else { return }
+        let zone = CKRecordZone.ID(zoneName: zoneName)
+        for name in names {
+            let part = "\(text).\(name)"
+            edits.insert(part)
+            add(part, to: CKRecord.ID(recordName: name, zoneID: zone))
+        }
+    }
+
     func editScratch(_ text: String) {
         guard isUsable, disk.knowsZones, !disk.isScratchUnwanted else { return }
         add(text, to: CKRecord.ID(recordName: world.oneOf(SimulatedWorld.recordNames), zoneID: Self.scratch))

@@ -52,8 +52,8 @@ enum PlantedFault: String, CaseIterable, Sendable {
     case conflictTakenForSuccess
     /// An engine sends atomic batches record by record.
     case atomicityForgotten
-    /// All engines say that they are the same device.
-    case identityShared
+    /// All engines say that they live the same life.
+    case lifeShared
     /// An app stores the engine's state before the records that were fetched by then.
     case recordsStoredLate
     /// An engine drops what may have been carried out or not.
@@ -71,7 +71,7 @@ enum PlantedFault: String, CaseIterable, Sendable {
     private var needsEngines: Bool {
         switch self {
         case .moreComingForgotten, .zoneEndsUntold, .pendingChangeDropped, .conflictTakenForSuccess,
-            .atomicityForgotten, .identityShared, .recordsStoredLate, .unknownOutcomeDropped,
+            .atomicityForgotten, .lifeShared, .recordsStoredLate, .unknownOutcomeDropped,
             .unknownOutcomeTakenForFinal, .memoryOfDevice, .copyHearsNoPushes, .timersLostAsleep:
             true
         default: false

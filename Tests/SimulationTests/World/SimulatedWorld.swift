@@ -102,6 +102,9 @@ final class SimulatedWorld: @unchecked Sendable {
 
     func oneOf<Value>(_ values: [Value]) -> Value { values[below(values.count)] }
 
+    /// Each with a chance of one half.
+    func some<Value>(of values: [Value]) -> [Value] { values.filter { _ in oneIn(2) } }
+
     /// Mostly short, sometimes long.
     func delay() -> Duration {
         switch below(10) {
