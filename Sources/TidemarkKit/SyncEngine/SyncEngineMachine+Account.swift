@@ -102,7 +102,7 @@ extension SyncEngineMachine {
     private mutating func claimPendingOfNoChange(_ user: CKRecord.ID, at moment: SyncEngineMoment) {
         guard journaling != nil, snapshot.pendingOwner != SyncEnginePendingOwner(user) else { return }
         if !keepsPending(for: user) { snapshot.setPendingAside() }
-        snapshot.forgetAccount()
+        forgetData()
         snapshot.user = user
         noteChange(at: moment)
         claimPending(for: user)
@@ -113,7 +113,13 @@ extension SyncEngineMachine {
         let keepsPending = keepsPending(for: user)
         guard snapshot.user != nil || !keepsPending else { return }
         if !keepsPending { snapshot.setPendingAside() }
+        forgetData()
+    }
+
+    /// Nothing is known any more of what the account's data are: they are fetched like anybody's for the first time.
+    private mutating func forgetData() {
         snapshot.forgetAccount()
+        fullFetches = SyncEngineFullFetches()
     }
 
     private static func change(

@@ -56,6 +56,8 @@ struct SyncEngineSnapshot: Sendable {
         subscriptionID = nil
         databaseToken = nil
         zoneTokens = [:]
+        expiredDatabaseToken = nil
+        expiredZoneTokens = [:]
         unfetchedZones.removeAll()
     }
 
