@@ -34,7 +34,7 @@ extension Syncer: TidemarkSyncEngineDelegate {
     }
 
     /// The record is not in the backup, which is no reason to delete the file: it is sent as a new one.
-    func keepWithoutRecord(_ id: CKRecord.ID) {
+    private func keepWithoutRecord(_ id: CKRecord.ID) {
         guard let path = journal[id]?.path else { return }
         journal[id]?.forgetRecord()
         note([path])

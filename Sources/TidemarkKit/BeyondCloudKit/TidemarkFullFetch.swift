@@ -7,6 +7,7 @@ public struct TidemarkFullFetch: Sendable, CustomStringConvertible {
     public enum Reason: Sendable, Equatable, CustomStringConvertible {
         /// The server was restored from a backup, or is another one: **what is fetched is not news**. It may be older than what
         /// the app has (``CKRecord/versionOrder(relativeTo:)``), and what is absent was not deleted by anybody: save it again.
+        /// Deletions that the backup has are not told: the app may have something that was made again since.
         case anotherLife
         /// The server has forgotten deletions that the app had not heard of: what is absent was deleted.
         case deletionsForgotten

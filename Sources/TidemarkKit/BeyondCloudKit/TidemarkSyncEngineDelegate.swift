@@ -20,7 +20,8 @@ public enum TidemarkStoreEvent: Sendable, CustomStringConvertible {
     case didFetchFromNothing(TidemarkFullFetch)
     /// The list of all zones has come, although the app had it before. `absentZoneIDs` are zones that the engine has fetched,
     /// and that are not on the server any more. With `deletionsForgotten` a `fetchedDatabaseChanges` follows that tells of them
-    /// as deleted. With `anotherLife` nobody deleted them: save them and their records again.
+    /// as deleted. With `anotherLife` nobody deleted them: save them and their records again. Zones that the user erased, or that
+    /// lost their keys, before the backup was made are not among these; of them too a `fetchedDatabaseChanges` follows.
     case didFetchZonesFromNothing(reason: TidemarkFullFetch.Reason, absentZoneIDs: [CKRecordZone.ID])
 
     /// For logs.

@@ -4,14 +4,23 @@
 /// megabytes.
 ///
 /// Kept are hashes. A name that was not fetched may be taken for one that was, by an accident of 1 in 2^64 for each pair: then a
-/// record that is gone stays. The other way round there is no mistake.
+/// record that is gone stays, or one that is there counts as absent.
 struct FetchedNames: Sendable {
     private var hashes: [UInt64] = []
+    /// Of those that have come and gone again.
+    private var removed: Set<UInt64> = []
     private var isSorted = true
 
     mutating func insert(_ name: String) {
-        hashes.append(Self.hash(name))
+        let hash = Self.hash(name)
+        hashes.append(hash)
+        removed.remove(hash)
         isSorted = false
+    }
+
+    /// It is not there any more.
+    mutating func remove(_ name: String) {
+        removed.insert(Self.hash(name))
     }
 
     /// To be called before ``contains(_:)``.
@@ -23,6 +32,7 @@ struct FetchedNames: Sendable {
     func contains(_ name: String) -> Bool {
         precondition(isSorted, "sort() comes first")
         let hash = Self.hash(name)
+        guard !removed.contains(hash) else { return false }
         var (low, high) = (0, hashes.count)
         while low < high {
             let middle = (low + high) / 2

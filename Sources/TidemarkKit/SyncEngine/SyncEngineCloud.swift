@@ -160,6 +160,8 @@ package struct SyncEngineDatabasePage: Sendable {
     /// The subscription that the engine relied on, if it is gone.
     package var missingSubscriptionID: CKSubscription.ID?
 
+    var isEmpty: Bool { modifications.isEmpty && deletions.isEmpty }
+
     package init(
         modifications: [CKDatabase.DatabaseChange.Modification],
         deletions: [CKDatabase.DatabaseChange.Deletion],
@@ -179,6 +181,8 @@ package struct SyncEngineZonePage: Sendable {
     package var deletions: [CKDatabase.RecordZoneChange.Deletion]
     /// Records that are there and cannot be delivered: no event tells of them.
     package var unreadableRecordIDs: [CKRecord.ID] = []
+
+    var isEmpty: Bool { modifications.isEmpty && deletions.isEmpty }
     package var token: CKServerChangeToken
     package var moreComing: Bool
 

@@ -97,21 +97,18 @@ extension SyncEngineMachine {
             fetch.isReadingOn = moreComing
             fetch.phase = moreComing ? .askingForFeed : .choosingZone
             guard !moreComing, let reason = fullFeedReason(token, isEnd: true) else { return .proceed }
-            let absent = unlistedZones
-            fetch.phase = .toldAbsentZones(absent, reason)
+            let (ended, absent) = fateOfUnlistedZones(reason)
+            fetch.phase = .toldAbsentZones(ended: ended, reason)
             return .act(.deliverStoreEvent(.didFetchZonesFromNothing(reason: reason, absentZoneIDs: absent)))
 
-        case .toldAbsentZones(let absent, let reason):
-            fetch.phase = .closingFullFeed(absent)
-            // They had been there, and nobody has restored anything: they were deleted.
-            guard reason == .deletionsForgotten, !absent.isEmpty else { return .proceed }
-            let deletions = absent.map { CKDatabase.DatabaseChange.Deletion(zoneID: $0, reason: .deleted) }
+        case .toldAbsentZones(let ended, let reason):
+            fetch.phase = .closingFullFeed
+            guard !ended.isEmpty else { return .proceed }
             return .act(
-                .deliver(
-                    .fetchedDatabaseChanges(.init(modifications: [], deletions: deletions, fullFetchReason: reason))))
+                .deliver(.fetchedDatabaseChanges(.init(modifications: [], deletions: ended, fullFetchReason: reason))))
 
-        case .closingFullFeed(let absent):
-            closeFullFeed(absent: absent, at: moment)
+        case .closingFullFeed:
+            closeFullFeed(at: moment)
             fetch.phase = .choosingZone
             return .proceed
 
@@ -124,21 +121,20 @@ extension SyncEngineMachine {
         _ outcome: SyncEngineOutcome, _ fetch: inout SyncEngineFetch, at moment: SyncEngineMoment
     ) -> Progress {
         switch outcome {
-        case .success(.databasePage(let page)):
+        case .success(.databasePage(var page)):
             if let id = page.missingSubscriptionID { subscriptionIsGone(id, at: moment) }
-            let isEmpty = page.modifications.isEmpty && page.deletions.isEmpty
             // A server that promises more and brings nothing new would keep the engine here for ever.
-            let moreComing = page.moreComing && (!isEmpty || page.token != snapshot.databaseToken)
+            let moreComing = page.moreComing && (!page.isEmpty || page.token != snapshot.databaseToken)
             fetch.phase = .tookFeedPage(page.token, moreComing: moreComing)
-            if isEmpty { return .proceed }
+            let reason = fullFeedReason(page.token, isEnd: !moreComing)
+            if let reason { noteListed(&page, reason) }
+            if page.isEmpty { return .proceed }
             noteZones(of: page, &fetch, at: moment)
-            noteListed(page)
             return .act(
                 .deliver(
                     .fetchedDatabaseChanges(
                         .init(
-                            modifications: page.modifications, deletions: page.deletions,
-                            fullFetchReason: fullFeedReason(page.token, isEnd: !moreComing)))))
+                            modifications: page.modifications, deletions: page.deletions, fullFetchReason: reason))))
 
         case .success:
             preconditionFailure("database changes were asked for")

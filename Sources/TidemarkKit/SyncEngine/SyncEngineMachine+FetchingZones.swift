@@ -127,12 +127,12 @@ extension SyncEngineMachine {
     private mutating func deliver(
         _ page: SyncEngineZonePage, _ zoneID: CKRecordZone.ID, _ fetch: inout SyncEngineFetch
     ) -> Progress {
-        let isEmpty = page.modifications.isEmpty && page.deletions.isEmpty
+        var page = page
         // As for the database feed: no endless row of empty pages.
-        let moreComing = page.moreComing && (!isEmpty || page.token != snapshot.zoneTokens[zoneID])
+        let moreComing = page.moreComing && (!page.isEmpty || page.token != snapshot.zoneTokens[zoneID])
         fetch.phase = .tookZonePage(zoneID, page.token, moreComing: moreComing)
-        noteFetched(page, zoneID)
-        if isEmpty { return .proceed }
+        noteFetched(&page, zoneID)
+        if page.isEmpty { return .proceed }
         return .act(
             .deliver(
                 .fetchedRecordZoneChanges(

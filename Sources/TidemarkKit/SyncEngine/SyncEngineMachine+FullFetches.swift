@@ -13,6 +13,8 @@ struct SyncEngineFullFetches: Sendable {
     var zones: [CKRecordZone.ID: Zone] = [:]
     /// Zones that the list of all zones has named.
     var listedZones: Set<CKRecordZone.ID> = []
+    /// Zones that have ended according to the list of another life, each with why the last time.
+    var endedZones: [CKRecordZone.ID: CKDatabase.DatabaseChange.Deletion.Reason] = [:]
 }
 
 // MARK: Zones
@@ -44,7 +46,10 @@ extension SyncEngineMachine {
     }
 
     /// The page is about to be delivered. A record that cannot be read is on the server all the same.
-    mutating func noteFetched(_ page: SyncEngineZonePage, _ zoneID: CKRecordZone.ID) {
+    ///
+    /// What the backup of another life has of deletions may be older than what the app has: a record may have been made again
+    /// since. So it is not told as deleted, but counts as absent.
+    mutating func noteFetched(_ page: inout SyncEngineZonePage, _ zoneID: CKRecordZone.ID) {
         guard let reason = fullFetchReason(of: zoneID), var zone = fullFetches.zones.removeValue(forKey: zoneID) else {
             return
         }
@@ -53,6 +58,10 @@ extension SyncEngineMachine {
             if reason == .anotherLife { record.note(&zone.history) }
         }
         for recordID in page.unreadableRecordIDs { zone.names.insert(recordID.recordName) }
+        if reason == .anotherLife {
+            for deletion in page.deletions { zone.names.remove(deletion.recordID.recordName) }
+            page.deletions = []
+        }
         fullFetches.zones[zoneID] = zone
     }
 
@@ -94,7 +103,7 @@ extension SyncEngineMachine {
     mutating func beginFullFeed(at moment: SyncEngineMoment) {
         snapshot.expiredDatabaseToken = snapshot.expiredDatabaseToken ?? snapshot.databaseToken
         snapshot.databaseToken = nil
-        fullFetches.listedZones = []
+        (fullFetches.listedZones, fullFetches.endedZones) = ([], [:])
         noteChange(at: moment)
     }
 
@@ -103,13 +112,34 @@ extension SyncEngineMachine {
         snapshot.expiredDatabaseToken.map { .init(expired: $0, new: token, isEnd: isEnd) }
     }
 
-    mutating func noteListed(_ page: SyncEngineDatabasePage) {
-        guard snapshot.expiredDatabaseToken != nil else { return }
+    /// A page of the list has come. As with records, what another life has of ends is set aside until all is known that there is.
+    mutating func noteListed(_ page: inout SyncEngineDatabasePage, _ reason: TidemarkFullFetch.Reason) {
         fullFetches.listedZones.formUnion(page.modifications.map(\.zoneID))
+        guard reason == .anotherLife else { return }
+        for deletion in page.deletions { fullFetches.endedZones[deletion.zoneID] = deletion.reason }
+        page.deletions = []
     }
 
-    /// Zones of which the engine has read something, and that the list does not have.
-    var unlistedZones: [CKRecordZone.ID] {
+    /// What becomes of zones that the engine has read and the list does not have: those that the app is told of as ended, and those
+    /// that are only absent. Whoever erased a zone, or lost its keys, before the backup wanted it to go, whatever followed.
+    func fateOfUnlistedZones(
+        _ reason: TidemarkFullFetch.Reason
+    ) -> (ended: [CKDatabase.DatabaseChange.Deletion], absent: [CKRecordZone.ID]) {
+        let zones = unlistedZones
+        switch reason {
+        case .deletionsForgotten:
+            // They had been there, and nobody has restored anything.
+            return (zones.map { .init(zoneID: $0, reason: .deleted) }, zones)
+        case .anotherLife:
+            let ended = zones.compactMap { zoneID -> CKDatabase.DatabaseChange.Deletion? in
+                guard let why = fullFetches.endedZones[zoneID], why != .deleted else { return nil }
+                return .init(zoneID: zoneID, reason: why)
+            }
+            return (ended, zones.filter { zoneID in !ended.contains { $0.zoneID == zoneID } })
+        }
+    }
+
+    private var unlistedZones: [CKRecordZone.ID] {
         var known = Set(snapshot.zoneTokens.keys)
         known.formUnion(snapshot.expiredZoneTokens.keys)
         known.formUnion(snapshot.unfetchedZones.elements)
@@ -117,10 +147,10 @@ extension SyncEngineMachine {
     }
 
     /// The app has been told of the end.
-    mutating func closeFullFeed(absent: [CKRecordZone.ID], at moment: SyncEngineMoment) {
-        for zoneID in absent { snapshot.forgetZone(zoneID) }
+    mutating func closeFullFeed(at moment: SyncEngineMoment) {
+        for zoneID in unlistedZones { snapshot.forgetZone(zoneID) }
         snapshot.expiredDatabaseToken = nil
-        fullFetches.listedZones = []
+        (fullFetches.listedZones, fullFetches.endedZones) = ([], [:])
         noteChange(at: moment)
     }
 }

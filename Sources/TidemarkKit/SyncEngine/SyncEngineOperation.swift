@@ -48,8 +48,8 @@ struct SyncEngineFetch: Sendable {
         /// The delegate has the page: its token may be taken.
         case tookFeedPage(CKServerChangeToken, moreComing: Bool)
         /// The list of all zones has been read, and the app is told which are not in it.
-        case toldAbsentZones([CKRecordZone.ID], TidemarkFullFetch.Reason)
-        case closingFullFeed([CKRecordZone.ID])
+        case toldAbsentZones(ended: [CKDatabase.DatabaseChange.Deletion], TidemarkFullFetch.Reason)
+        case closingFullFeed
         /// About to ask the delegate, then to open the next zone.
         case choosingZone, openingZone
         /// About to ask the delegate, then to read a further page of the zone.

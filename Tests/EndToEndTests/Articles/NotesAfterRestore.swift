@@ -50,9 +50,8 @@ actor CarefulNotes: TidemarkSyncEngineDelegate {
             if changes.deletions.contains(where: { $0.zoneID == Self.zone.zoneID }) { notes = [:] }
         case .fetchedRecordZoneChanges(let changes):
             for record in changes.modifications.map(\.record) { meet(record) }
-            // The backup's deletions may be older than what was made again since; edits outlive them all.
-            let isNews = changes.fullFetchReason != .anotherLife
-            for id in changes.deletions.map(\.recordID) where isNews && notes[id]?.changedKeys().isEmpty == true {
+            // Edits outlive deletions.
+            for id in changes.deletions.map(\.recordID) where notes[id]?.changedKeys().isEmpty == true {
                 notes[id] = nil
             }
         case .didFetchRecordZoneChanges(let end):

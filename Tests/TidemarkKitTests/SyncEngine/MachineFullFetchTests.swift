@@ -26,19 +26,29 @@ import TidemarkDomain
             ).bytes)
     }
 
-    private func page(_ names: [String], _ token: CKServerChangeToken, more: Bool = false) -> SyncEngineOutcome {
+    private func page(
+        _ names: [String], gone: [String] = [], _ token: CKServerChangeToken, more: Bool = false
+    ) -> SyncEngineOutcome {
         let records = names.map { CKRecord(recordType: "Note", recordID: recordID("A/\($0)")) }
         return .success(
             .zonePage(
-                .init(modifications: records.map { .init(record: $0) }, deletions: [], token: token, moreComing: more)))
+                .init(
+                    modifications: records.map { .init(record: $0) },
+                    deletions: gone.map { .init(recordID: recordID("A/\($0)"), recordType: "Note") }, token: token,
+                    moreComing: more)))
     }
 
-    private func feed(_ zones: [String], _ token: CKServerChangeToken) -> SyncEngineOutcome {
-        .success(
+    private typealias ZoneEnds = [String: CKDatabase.DatabaseChange.Deletion.Reason]
+
+    private func feed(_ zones: [String], ended: ZoneEnds = [:], _ token: CKServerChangeToken) -> SyncEngineOutcome {
+        let deletions = ended.sorted { $0.key < $1.key }.map {
+            CKDatabase.DatabaseChange.Deletion(zoneID: zone($0.key), reason: $0.value)
+        }
+        return .success(
             .databasePage(
                 .init(
-                    modifications: zones.map { .init(zoneID: zone($0)) }, deletions: [], token: token, moreComing: false
-                )))
+                    modifications: zones.map { .init(zoneID: zone($0)) }, deletions: deletions, token: token,
+                    moreComing: false)))
     }
 
     /// What a server answers about zone A, by what it is asked with; what is not there has expired.
@@ -209,6 +219,74 @@ import TidemarkDomain
             #expect(harness.machine.snapshot.zoneTokens.keys.map(\.zoneName) == ["B"])
             #expect(harness.machine.snapshot.expiredDatabaseToken == nil)
         }
+    }
+
+    @Test func `R-552: deletions that a backup has are not told: what they delete may have been made again since`() {
+        for (store, deletions) in [(Self.old, ["-A/2", "-A/1"]), (Self.new, [])] {
+            let harness = harness()
+            answer(
+                harness,
+                [
+                    nil: page(["1", "3"], gone: ["2"], token(store, 8), more: true),
+                    // Deleted while the zone is read, one of them made again.
+                    token(store, 8): page([], gone: ["1", "3"], token(store, 9), more: true),
+                    token(store, 9): page(["3"], token(store, 10)),
+                ])
+            let told = fetch(harness).joined(separator: " ")
+            for deletion in deletions { #expect(told.contains(deletion)) }
+            guard deletions.isEmpty else { continue }
+            #expect(!told.contains("-A"), "\(told)")
+            #expect(absent(harness, among: ["A/1", "A/2", "A/3", "A/4"]) == ["A/1", "A/2", "A/4"])
+        }
+    }
+
+    private func fetchRestoredFeed(_ zones: [String], ended: ZoneEnds) -> (MachineHarness, [String]) {
+        let harness = harness()
+        harness.respond = { request in
+            switch request {
+            case .databaseChanges(.some, _, _, _): .error(.changeTokenExpired)
+            case .databaseChanges(nil, _, _, _): self.feed(zones, ended: ended, self.feedToken(Self.new, 8))
+            case .zoneChanges(_, .some, _, _): .error(.changeTokenExpired)
+            case .zoneChanges: self.page([], self.token(Self.new, 8))
+            default: nil
+            }
+        }
+        return (harness, fetch(harness))
+    }
+
+    @Test func `R-552, R-645: a zone that had ended before the backup, and is there, is fetched as what it is`() {
+        for reason in [CKDatabase.DatabaseChange.Deletion.Reason.deleted, .purged, .encryptedDataReset] {
+            let (_, told) = fetchRestoredFeed(["A"], ended: ["A": reason])
+            #expect(
+                told == [
+                    "zones +A", "had all zones: anotherLife", "all of A: anotherLife", "had all of A: anotherLife",
+                    "didFetch A",
+                ])
+        }
+    }
+
+    @Test func `R-552, R-205: a zone that had ended before the backup is absent, or erased`() {
+        let (harness, told) = fetchRestoredFeed(["B"], ended: ["A": .deleted, "C": .purged])
+        #expect(told.prefix(2) == ["zones +B", "had all zones: anotherLife -A"])
+        #expect(harness.machine.snapshot.zoneTokens.keys.map(\.zoneName) == ["B"])
+        let (_, erased) = fetchRestoredFeed([], ended: ["A": .purged])
+        #expect(erased.first == "had all zones: anotherLife" && erased.count == 2, "\(erased)")
+        #expect(erased.last?.hasPrefix("zones -A") == true)
+    }
+
+    @Test func `R-552, R-563: a full fetch ends with the account that it is of`() {
+        var read = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
+        read.user = user("alice")
+        read.databaseToken = feedToken(Self.old, 6)
+        read.zoneTokens = [zone("A"): token(Self.old, 5)]
+        read.expiredDatabaseToken = feedToken(Self.old, 5)
+        read.expiredZoneTokens = [zone("B"): token(Self.old, 5)]
+        let harness = MachineHarness(snapshot: read)
+        harness.account = .success(user("bob"))
+        harness.advance(by: .seconds(1))
+        answer(harness, [nil: page(["1"], token(Self.old, 8))])
+        #expect(fetch(harness) == ["zones +A", "records +A/1", "didFetch A"])
+        #expect(harness.storeEvents.isEmpty)
     }
 }
 
