@@ -64,8 +64,9 @@ struct SyncEngineMachine: Sendable {
         self.automaticallySync = automaticallySync
         wantedSubscriptionID = subscriptionID
         schedule = SyncEngineSchedule(startDue: moment.now + SyncEngineLimits.startDelay)
-        // What was under way when the last process ended may have been carried out.
-        schedule.fetchesBeforeSend = snapshot.hasInFlight
+        // What the last process has sent may have been carried out, and a state that was stored before does not say that it
+        // was sent.
+        schedule.fetchesBeforeSend = snapshot.hasInFlight || !snapshot.pendingRecords.isEmpty
         self.snapshot.restoreInFlight()
         restartFullFetches()
     }

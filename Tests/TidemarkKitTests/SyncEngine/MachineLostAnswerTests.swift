@@ -56,6 +56,21 @@ import Testing
         #expect(requests.first?.hasPrefix("→ feed") == true && requests.last == "→ records A/1")
     }
 
+    @Test
+    func `R-157, R-517: what a state, or a journal, has as pending may have been sent, and is sent after a fetch`() {
+        var state = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
+        state.user = user("alice")
+        state.pendingRecords.add(.saveRecord(recordID("A/1")))
+        let harness = MachineHarness(snapshot: state)
+        harness.record("A/1")["value"] = "v"
+        harness.advance(by: .seconds(1))
+        harness.log = []
+        harness.send()
+        harness.advance(by: .seconds(60))
+        let requests = harness.log.filter { $0.hasPrefix("→") }
+        #expect(requests.first?.hasPrefix("→ feed") == true && requests.last == "→ records A/1")
+    }
+
     @Test func `R-355: an engine whose identity another has keeps a new one, its tokens and what is pending`() {
         let harness = MachineHarness(automatic: true)
         harness.server.save(zone: zone("A"))
