@@ -129,6 +129,8 @@ struct ConnectionMachine {
     /// Another attempt follows at once if the one under way fails: it began before there was reason to try again.
     private var isAttemptOld = false
     private var wasConnected = false
+    /// Whether the channel is open and nothing more may be sent over it: it is of a life that has ended.
+    private var hasEndedLife = false
     /// How many channels have come to an end.
     private(set) var cutCount = 0
     private var inFlightMax = 64
@@ -280,6 +282,7 @@ struct ConnectionMachine {
         guard state == .connecting else { return [] }
         state = .greeting
         pushes = PushTally()
+        hasEndedLife = false
         var envelope = WireClientEnvelope()
         envelope.id = nextID
         nextID += 1
@@ -291,7 +294,7 @@ struct ConnectionMachine {
         guard let envelope = try? WireServerEnvelope(received: message) else { return [.closeChannel] }
         switch (state, envelope.answer) {
         case (.greeting, .hello(let answer)):
-            return greeted(answer, now: now)
+            return answer.memoryEpoch == 0 ? refused(Self.serverTooOld) : greeted(answer, now: now)
         case (.greeting, .failure(let failure)):
             return refused(failure)
         case (_, .push(let push)):
@@ -331,6 +334,7 @@ struct ConnectionMachine {
     /// What was sent in this life cannot be asked for any more: its names may be another's. Whoever asked is told that the
     /// answer is lost, reads, and sends again.
     private mutating func endLife() -> [Action] {
+        hasEndedLife = true
         let sent = order.filter { requests[$0]?.stamp != nil }
         return sent.flatMap { finish($0, .failure(RequestFailure(code: .answerLost))) } + [.renewLife, .closeChannel]
     }
@@ -357,6 +361,14 @@ struct ConnectionMachine {
     private static func throttled(_ rest: Duration) -> RequestFailure {
         // Rounded up: who waits that long waits long enough.
         RequestFailure(code: .refused(.requestRateLimited), retryAfter: (rest / .milliseconds(1)).rounded(.up) / 1_000)
+    }
+
+    /// Of a server that tells requests by clocks. It would take every save for an old one, and refuse it for good.
+    private static var serverTooOld: WireFailure {
+        var failure = WireFailure()
+        failure.code = .incompatibleVersion
+        failure.message = "The server is too old for this app: it counts no memory epochs. Update the server."
+        return failure
     }
 
     private mutating func greeted(_ answer: WireHelloAnswer, now: Moment) -> [Action] {
@@ -475,7 +487,7 @@ struct ConnectionMachine {
     }
 
     private mutating func sendWaiting(now: Moment) -> [Action] {
-        guard state == .open else { return [] }
+        guard state == .open, !hasEndedLife else { return [] }
         var inFlight = order.count { requests[$0]?.isSentOnThisChannel == true }
         guard inFlight < order.count else { return [] }
         var actions: [Action] = []

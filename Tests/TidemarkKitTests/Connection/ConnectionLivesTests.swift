@@ -59,10 +59,13 @@ import TidemarkWire
         #expect(bench.failure(first) == .answerLost && bench.failure(second) == .answerLost)
         #expect(bench.lifeRenewals == 1 && bench.closes == 1 && bench.answers[question] == nil)
         bench.machine.begin(life: Array(repeating: 2, count: 16))
+        // The channel is still open, and the server takes all that comes over it for the old life's.
+        let count = bench.sent.count
+        let third = bench.request()
+        #expect(bench.sent.count == count)
         bench.cut()
         bench.clock += bench.waits[0]
         bench.take(bench.machine.wokeUp(now: bench.now))
-        let third = bench.request()
         try bench.open()
         #expect(bench.sent.map(\.hello.life).last { !$0.isEmpty } == Data(repeating: 2, count: 16))
         #expect(bench.sent.last?.modifyRecords.stamp.counter == 1)
@@ -74,6 +77,14 @@ import TidemarkWire
         #expect(bench.sent.last?.modifyRecords.stamp.repeated == true)
         try bench.refuse(third, .serverResponseLost)
         #expect(bench.failure(third) == .answerLost && bench.lifeRenewals == 2)
+    }
+
+    @Test func `R-157, R-014: a server that counts no epochs gets no request, which it would refuse for good`() throws {
+        var bench = Bench()
+        let id = bench.request()
+        try bench.open(memoryEpoch: 0)
+        #expect(bench.failure(id) == .refused(.incompatibleVersion) && bench.closes == 1)
+        #expect(bench.sent.count == 1, "nothing but Hello")
     }
 
     @Test func `R-355: a device whose identity another has takes a new one, and says so with the next Hello`() throws {
