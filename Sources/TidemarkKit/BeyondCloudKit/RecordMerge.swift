@@ -108,8 +108,8 @@ struct RecordMerge {
         return server.life != client.life
     }
 
-    private var serverVersion: RecordVersion? { server.metadata.flatMap { RecordVersion(tag: $0.tag) } }
-    private var clientVersion: RecordVersion? { client.metadata.flatMap { RecordVersion(tag: $0.tag) } }
+    private var serverVersion: RecordVersion? { server.metadata?.version }
+    private var clientVersion: RecordVersion? { client.metadata?.version }
 
     private func isClientNewer(by key: CKRecord.FieldKey) -> Bool {
         func date(_ state: RecordState) -> Date? {

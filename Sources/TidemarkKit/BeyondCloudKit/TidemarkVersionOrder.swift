@@ -52,13 +52,7 @@ extension CKRecord {
     }
 
     /// Nil for a record that was never saved, or whose tag is of no kind that this client knows.
-    var version: RecordVersion? {
-        state.withLock { $0.metadata }.flatMap { metadata in
-            var version = RecordVersion(tag: metadata.tag)
-            version?.historyNumber = metadata.historyNumber
-            return version
-        }
-    }
+    var version: RecordVersion? { state.withLock { $0.metadata?.version } }
 
     /// The store was restored; what is known of its history goes with the record.
     func note(_ history: inout RestoredHistory) {

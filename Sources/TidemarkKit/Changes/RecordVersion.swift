@@ -55,6 +55,15 @@ struct RecordVersion: Equatable, Sendable {
     }
 }
 
+extension RecordMetadata {
+    /// Nil if the tag is of no kind that this client knows.
+    var version: RecordVersion? {
+        var version = RecordVersion(tag: tag)
+        version?.historyNumber = historyNumber
+        return version
+    }
+}
+
 /// How far the history reaches that a restored store has in common with the life before, as a full fetch shows it: versions come
 /// in the order of their numbers, those from the backup first.
 struct RestoredHistory: Sendable {

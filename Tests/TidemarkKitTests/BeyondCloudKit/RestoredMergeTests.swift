@@ -47,6 +47,18 @@ import TidemarkFields
         #expect(record?.changedKeys() == ["b"])
     }
 
+    @Test func `R-228: what was saved since the restore follows from what the backup is known to have`() {
+        let client = stored(["a": 2, "b": 2], Self.old, 8)
+        client["b"] = 3
+        var history = RestoredHistory()
+        stored([:], Self.new, 9).note(&history)
+        let server = stored(["a": 1, "b": 2], Self.new, ChangeNumber(9).inNextLife + 1)
+        server.note(&history)
+        // Somebody has edited a, and knew what the client has.
+        let record = CKError(serverRecordChanged: server, client: client).merged(by: TidemarkMerge(.clientWins))
+        #expect(values(record) == ["a": 1, "b": 3] && record?.changedKeys() == ["b"])
+    }
+
     @Test func `R-228: what was saved since the restore may lack what the client has: the policies decide`() {
         let server = ["a": 1, "b": 2, "c": 2]
         let number = ChangeNumber(8).inNextLife + 1
