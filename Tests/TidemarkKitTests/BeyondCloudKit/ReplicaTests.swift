@@ -342,6 +342,48 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-643, R-644: a zone that was deleted is remembered until it is gone, and with its user`() {
+        let app = newApp()
+        let (alice, bob) = (CKRecord.ID(recordName: "_a"), CKRecord.ID(recordName: "_b"))
+        app.handle(account(.signIn(currentUser: alice)))
+        app.handle(fetched(stored("a", version: 1)))
+        #expect(app.state.zoneDeleted(id.zoneID) == [id])
+        app.handle(account(.switchAccounts(previousUser: alice, currentUser: bob)))
+        #expect(app.state.deletedZones.isEmpty)
+        app.handle(account(.switchAccounts(previousUser: bob, currentUser: alice)))
+        #expect(app.state.deletedZones == [id.zoneID])
+        let refused = CKSyncEngine.Event.SentDatabaseChanges(
+            savedZones: [], failedZoneSaves: [], deletedZoneIDs: [],
+            failedZoneDeletes: [id.zoneID: CKError(.permissionFailure)])
+        guard case .zoneRefused? = app.handle(.sentDatabaseChanges(refused)).steps.first else {
+            Issue.record("the app is not told")
+            return
+        }
+        #expect(app.state.deletedZones == [id.zoneID])
+        let plan = app.handle(zoneEnded(.deleted))
+        #expect(app.state.deletedZones.isEmpty && plan.settledZones == [id.zoneID])
+    }
+
+    /// What the user gave up may be saved, or deleted, all the same: it was under way.
+    @Test func `R-644: what is given up while it is under way becomes what the server has`() {
+        let app = newApp()
+        func giveUp() {
+            for case .store(let record) in app.state.discard([id]) { app.text = record["text"] }
+        }
+        app.handle(fetched(stored("a", version: 1)))
+        app.write("ab")
+        _ = app.send()
+        giveUp()
+        #expect(app.text == "a")
+        app.handle(sent(saved: [stored("ab", version: 2)]))
+        #expect(app.text == "ab" && app.state.unsentIDs.isEmpty)
+        app.delete()
+        giveUp()
+        #expect(app.text == "ab")
+        app.handle(sent(deleted: [id]))
+        #expect(app.text == nil && app.state.entries.isEmpty)
+    }
+
     // MARK: Rows
 
     @Test func `R-640: rows that are stored as they change are all that there is`() throws {
@@ -353,7 +395,8 @@ import TidemarkTestSupport
         for step in 0..<200 {
             let id = names.randomElement(using: &random) ?? self.id
             let version = Int.random(in: 0..<4, using: &random)
-            switch Int.random(in: 0..<7, using: &random) {
+            switch Int.random(in: 0..<8, using: &random) {
+            case 6: _ = state.zoneDeleted(id.zoneID)
             case 0, 1: state.edited(id, "Note")
             case 2: state.deleted(id)
             case 3: state.handedOut([stored("\(version)", version: version, id)], [id: 1])
@@ -370,6 +413,8 @@ import TidemarkTestSupport
             #expect(restored.owner == state.owner && restored.zones == state.zones, "seed \(random.seed), step \(step)")
             #expect(restored.unsentIDs == state.unsentIDs, "seed \(random.seed), step \(step)")
             #expect(Set(restored.rows) == Set(state.rows), "seed \(random.seed), step \(step)")
+            #expect(restored.deletedZones == state.deletedZones, "seed \(random.seed), step \(step)")
+            #expect(restored.deletedZonesSetAside == state.deletedZonesSetAside, "seed \(random.seed), step \(step)")
         }
         let replica = TidemarkReplica(state)
         let copy = try JSONDecoder().decode(TidemarkReplica.self, from: JSONEncoder().encode(replica))

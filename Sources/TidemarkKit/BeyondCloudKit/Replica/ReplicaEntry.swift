@@ -42,6 +42,9 @@ struct ReplicaEntry: Codable, Sendable {
     /// Whether nothing is known that the server or the user has of the record.
     var isEmpty: Bool { server == nil && edit == nil }
 
+    /// Whether the server has the record, as far as is known.
+    var isOnServer: Bool { server != nil }
+
     var serverRecord: CKRecord? { server.flatMap(ReplicaArchive.record) }
 
     /// A record with the right tag, to be filled with what the app has.

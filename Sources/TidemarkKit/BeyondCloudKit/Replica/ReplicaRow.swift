@@ -33,8 +33,17 @@ private struct AccountRow: Codable {
     var version: Int
     var owner: String?
     var zones: [ZoneName]
+    var deletedZones: [ZoneName]?
+    var deletedZonesSetAside: [String: [ZoneName]]?
 
     static let version = 1
+
+    init(_ state: ReplicaState) {
+        (version, owner) = (Self.version, state.owner)
+        zones = state.zones.map(ZoneName.init)
+        deletedZones = state.deletedZones.map(ZoneName.init)
+        deletedZonesSetAside = state.deletedZonesSetAside.mapValues { $0.map(ZoneName.init) }
+    }
 
     struct ZoneName: Codable {
         var name: String
@@ -75,8 +84,7 @@ extension ReplicaState {
     func contents(of row: ReplicaRow) -> Data? {
         switch row {
         case .account:
-            Self.data(
-                AccountRow(version: AccountRow.version, owner: owner, zones: zones.map(AccountRow.ZoneName.init)))
+            Self.data(AccountRow(self))
         case .engine: engineState.flatMap(Self.data)
         case .record(let id): entries[id].flatMap { Self.data(RecordRow(id, $0)) }
         case .setAside(let user, let id):
@@ -105,7 +113,9 @@ extension ReplicaState {
             }
         }
         self.init(
-            owner: account?.owner, zones: Set(account?.zones.map(\.id) ?? []), entries: entries, setAside: setAside,
+            owner: account?.owner, zones: Set(account?.zones.map(\.id) ?? []),
+            deletedZones: Set(account?.deletedZones?.map(\.id) ?? []), entries: entries, setAside: setAside,
+            deletedZonesSetAside: (account?.deletedZonesSetAside ?? [:]).mapValues { Set($0.map(\.id)) },
             engineState: engineState)
     }
 }

@@ -15,9 +15,12 @@ struct ReplicaState: Sendable {
     private(set) var owner: String?
     /// Zones that the server is known to have.
     private(set) var zones: Set<CKRecordZone.ID> = []
+    /// Zones that the user has deleted, and the server may still have.
+    private(set) var deletedZones: Set<CKRecordZone.ID> = []
     private(set) var entries: [CKRecord.ID: ReplicaEntry] = [:]
     /// By user.
     private(set) var setAside: [String: [CKRecord.ID: SetAside]] = [:]
+    private(set) var deletedZonesSetAside: [String: Set<CKRecordZone.ID>] = [:]
     private(set) var engineState: CKSyncEngine.State.Serialization?
     /// What was changed since the app stored rows last.
     private(set) var changedRows: Set<ReplicaRow> = []
@@ -28,13 +31,16 @@ struct ReplicaState: Sendable {
 
     /// As it was stored.
     init(
-        owner: String?, zones: Set<CKRecordZone.ID>, entries: [CKRecord.ID: ReplicaEntry],
-        setAside: [String: [CKRecord.ID: SetAside]], engineState: CKSyncEngine.State.Serialization?
+        owner: String?, zones: Set<CKRecordZone.ID>, deletedZones: Set<CKRecordZone.ID>,
+        entries: [CKRecord.ID: ReplicaEntry], setAside: [String: [CKRecord.ID: SetAside]],
+        deletedZonesSetAside: [String: Set<CKRecordZone.ID>], engineState: CKSyncEngine.State.Serialization?
     ) {
         self.owner = owner
         self.zones = zones
+        self.deletedZones = deletedZones
         self.entries = entries
         self.setAside = setAside
+        self.deletedZonesSetAside = deletedZonesSetAside
         self.engineState = engineState
     }
 
@@ -86,6 +92,8 @@ struct ReplicaState: Sendable {
 
     /// - Returns: what is forgotten.
     mutating func zoneDeleted(_ zoneID: CKRecordZone.ID) -> [CKRecord.ID] {
+        deletedZones.insert(zoneID)
+        changedRows.insert(.account)
         let gone = ids { id, _ in id.zoneID == zoneID }
         for id in gone { set(id, nil) }
         return gone
@@ -179,7 +187,7 @@ struct ReplicaState: Sendable {
     ///
     private mutating func ended(_ fullFetch: TidemarkFullFetch, _ plan: inout ReplicaPlan) {
         // What was never there, as far as is known, is not missed.
-        for id in fullFetch.recordIDsNotFetched(among: ids { $1.serverRecord != nil }) {
+        for id in fullFetch.recordIDsNotFetched(among: ids { $1.isOnServer }) {
             switch fullFetch.reason {
             case .deletionsForgotten: recordEnded(id, &plan)
             case .anotherLife: lostByServer(id, &plan)
@@ -273,6 +281,10 @@ struct ReplicaState: Sendable {
             }
         }
         know(zoneID, isThere: false)
+        if deletedZones.remove(zoneID) != nil {
+            changedRows.insert(.account)
+            plan.settledZones.append(zoneID)
+        }
         plan.steps.append(.zoneDeleted(zoneID, reason, unsent: unsent))
     }
 
@@ -280,6 +292,9 @@ struct ReplicaState: Sendable {
         for zone in sent.savedZones { know(zone.zoneID, isThere: true) }
         let gone = sent.failedZoneDeletes.filter { $0.value.saysZoneIsGone }.keys
         for zoneID in sent.deletedZoneIDs + gone { zoneEnded(zoneID, .deleted, &plan) }
+        for (zoneID, error) in sent.failedZoneDeletes where !error.saysZoneIsGone && !error.isRetriedBySyncEngine {
+            plan.steps.append(.zoneRefused(zoneID, error))
+        }
         for failure in sent.failedZoneSaves where !failure.error.isRetriedBySyncEngine {
             plan.steps.append(.zoneRefused(failure.zone.zoneID, failure.error))
         }
@@ -292,12 +307,14 @@ struct ReplicaState: Sendable {
         _ isPending: (CKRecord.ID) -> Bool, _ write: (CKRecord) -> Bool
     ) {
         for record in sent.savedRecords {
-            guard entries[record.recordID] != nil else {
+            guard let entry = entries[record.recordID] else {
                 meet(record, isNews: true, rules, &plan, write)
                 continue
             }
             change(record.recordID) { $0.saved(record) }
             plan.touched.append(record.recordID)
+            // The user gave it up while it was under way.
+            if entry.edit == nil { plan.steps.append(.store(record)) }
         }
         for failure in sent.failedRecordSaves {
             let id = failure.record.recordID
@@ -354,7 +371,10 @@ struct ReplicaState: Sendable {
         switch entries[id]?.edit {
         case .save: change(id) { $0.lostOnServer() }
         case .delete: set(id, nil)
-        case nil: break
+        case nil:
+            guard entries[id] != nil else { return }
+            set(id, nil)
+            plan.steps.append(.remove(id))
         }
     }
 }
@@ -371,6 +391,8 @@ extension ReplicaState {
         if let owner = owner ?? previous?.recordName, owner != user?.recordName {
             setAsideEdits(of: owner, write)
             for id in Array(entries.keys) { set(id, nil) }
+            if !deletedZones.isEmpty { deletedZonesSetAside[owner] = deletedZones }
+            deletedZones = []
             plan.steps.append(.removeAll)
         }
         owner = user?.recordName
@@ -398,6 +420,7 @@ extension ReplicaState {
     private mutating func bringBackEdits(
         of owner: String, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan, _ write: (CKRecord) -> Bool
     ) {
+        deletedZones.formUnion(deletedZonesSetAside.removeValue(forKey: owner) ?? [])
         let kept = setAside.removeValue(forKey: owner) ?? [:]
         for (id, kept) in kept.sorted(by: { $0.key.recordName < $1.key.recordName }) {
             changedRows.insert(.setAside(owner, id))
@@ -423,6 +446,8 @@ struct ReplicaPlan {
     var steps: [TidemarkReplica.Step] = []
     /// Records of which the engine is to have pending what the replica says, and nothing else.
     var touched: [CKRecord.ID] = []
+    /// Zones that the user has deleted, and that are gone.
+    var settledZones: [CKRecordZone.ID] = []
     /// Whether whatever the engine has pending besides is somebody else's.
     var isNewAccount = false
 }

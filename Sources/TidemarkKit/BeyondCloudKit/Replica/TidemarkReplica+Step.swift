@@ -8,7 +8,8 @@ extension TidemarkReplica {
         /// Delete what is stored of this record: it is gone, and nothing of the user's is lost with it.
         case remove(CKRecord.ID)
         /// Delete all records: they are of an account that is signed in no more. What was still to be sent of them is
-        /// in the replica, and comes back with `store` when that account signs in again.
+        /// in the replica, and comes back with `store` when that account signs in again. Files of assets are not in it: keep those
+        /// of ``TidemarkReplica/unsentIDs``, as they were before this event.
         case removeAll
         /// A zone is gone; what is to be removed with it was removed by the steps before.
         ///
@@ -19,7 +20,8 @@ extension TidemarkReplica {
         /// The server takes this edit for no time, and will not until something changes: tell the user. The edit stays on this
         /// device, and is sent again with the record's next edit, the next start, or ``TidemarkReplica/send(_:_:)``.
         case refused(CKRecord.ID, CKError)
-        /// The server does not take this zone, and so none of its records.
+        /// The server does not take this zone, and so none of its records; or it does not delete it. That is tried again at the next
+        /// start.
         case zoneRefused(CKRecordZone.ID, CKError)
     }
 }

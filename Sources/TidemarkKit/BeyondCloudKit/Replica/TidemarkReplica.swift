@@ -76,7 +76,7 @@ public final class TidemarkReplica: Sendable {
     public func deletedZone(_ zoneID: CKRecordZone.ID, _ engine: CKSyncEngine) {
         guarded.withLock { state in
             tell(engine, state.zoneDeleted(zoneID), of: state)
-            engine.state.add(pendingDatabaseChanges: [.deleteZone(zoneID)])
+            tellDeletedZones(engine, of: state)
         }
     }
 
@@ -104,7 +104,10 @@ public final class TidemarkReplica: Sendable {
     /// To be called with each engine right after it was made: what is still to be sent is pending from then on, whatever the
     /// engine's state had.
     public func begin(_ engine: CKSyncEngine) {
-        guarded.withLock { state in tell(engine, state.unsentIDs, of: state) }
+        guarded.withLock { state in
+            tellDeletedZones(engine, of: state)
+            tell(engine, state.unsentIDs, of: state)
+        }
     }
 
     /// What the delegate's `nextRecordZoneChangeBatch` returns.
@@ -146,8 +149,12 @@ public final class TidemarkReplica: Sendable {
         guarded.withLock { state in
             let pending = Set(engine.state.pendingRecordZoneChanges.map(\.recordID))
             let plan = state.plan(event, merge, isPending: pending.contains, write)
+            if !plan.settledZones.isEmpty {
+                engine.state.remove(pendingDatabaseChanges: plan.settledZones.map { .deleteZone($0) })
+            }
             if plan.isNewAccount {
                 engine.state.remove(pendingRecordZoneChanges: engine.state.pendingRecordZoneChanges)
+                tellDeletedZones(engine, of: state)
             }
             tell(engine, plan.touched, of: state)
             return plan.steps
@@ -187,6 +194,11 @@ public final class TidemarkReplica: Sendable {
         engine.state.remove(pendingRecordZoneChanges: unwanted)
         addZones(of: wanted, engine, state)
         engine.state.add(pendingRecordZoneChanges: wanted)
+    }
+
+    private func tellDeletedZones(_ engine: CKSyncEngine, of state: ReplicaState) {
+        let zoneIDs = state.deletedZones.sorted { $0.zoneName < $1.zoneName }
+        engine.state.add(pendingDatabaseChanges: zoneIDs.map { .deleteZone($0) })
     }
 
     private func addZones(
