@@ -129,7 +129,9 @@ actor Syncer: CKSyncEngineDelegate {
             try? await Task.sleep(for: pause)
             // If there is no connection either, another time will do.
             try? await fetchMissing()
-            pause = journal.arrivals.isEmpty ? Self.firstPause : min(pause * 2, Self.longestPause)
+            lookAgain()
+            let isDone = journal.arrivals.isEmpty && unreadable.isEmpty
+            pause = isDone ? Self.firstPause : min(pause * 2, Self.longestPause)
         }
     }
 
@@ -175,6 +177,12 @@ actor Syncer: CKSyncEngineDelegate {
             unreadable.insert("")
             report.problem("cannot read \(tree.root): \(error.localizedDescription)")
         }
+    }
+
+    /// What could not be read may have been so for a moment, of which nothing tells.
+    private func lookAgain() {
+        if unreadable.contains("") { return scan() }
+        if !unreadable.isEmpty { note(unreadable) }
     }
 
     private func filesChanged(_ paths: FileWatcher.Paths) {
@@ -266,14 +274,7 @@ actor Syncer: CKSyncEngineDelegate {
             let records = changes.modifications.map(\.record)
             fetched(records, syncEngine: syncEngine)
             records.forEach(FileRecord.discardFile)
-            for deletion in changes.deletions {
-                if changes.fullFetchReason == .anotherLife {
-                    // The record may have been made again after the backup.
-                    keepWithoutRecord(deletion.recordID)
-                } else {
-                    fetchedDeletion(deletion.recordID, syncEngine: syncEngine)
-                }
-            }
+            for deletion in changes.deletions { fetchedDeletion(deletion.recordID, syncEngine: syncEngine) }
             persist()
         case .sentRecordZoneChanges(let sent):
             for record in sent.savedRecords { saved(record) }
