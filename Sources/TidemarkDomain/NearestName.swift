@@ -2,16 +2,25 @@
 
 /// The name that was meant when one was mistyped.
 package enum NearestName {
+    /// I-7: longer names are not compared, and of those that are about as long no more than so many.
+    private static let bytesMax = 64
+    private static let candidatesMax = 1_000
+
     /// - Returns: the name that takes the fewest changes: a byte more, less or other, or two that are swapped. Upper and lower
-    ///   case are the same. Of several the first by alphabet; nil if even that differs in more than a quarter of its bytes.
+    ///   case are the same. Of several the first by alphabet; nil if even that differs in more than a quarter of its bytes, or the
+    ///   name is very long.
     package static func of(_ name: String, among names: some Sequence<String>) -> String? {
         let wanted = Array(name.lowercased().utf8)
+        guard wanted.count <= bytesMax else { return nil }
         // Of two letters one is half of the name.
         let most = wanted.count < 3 ? 0 : max(1, wanted.count / 4)
         var nearest: (distance: Int, name: String)?
+        var candidatesLeft = candidatesMax
         for candidate in names {
             let bytes = Array(candidate.lowercased().utf8)
             guard abs(bytes.count - wanted.count) <= most else { continue }
+            guard candidatesLeft > 0 else { break }
+            candidatesLeft -= 1
             let distance = distance(wanted, bytes)
             guard distance <= most else { continue }
             if let nearest, (nearest.distance, nearest.name) <= (distance, candidate) { continue }

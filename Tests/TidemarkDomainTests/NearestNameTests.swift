@@ -23,4 +23,16 @@ import TidemarkDomain
             #expect(NearestName.of(name, among: names.reversed()) == expected, "\(name)")
         }
     }
+
+    @Test func `I-7: nobody makes a server compare many long names`() {
+        for (length, isCompared) in [(64, true), (65, false)] {
+            let name = String(repeating: "a", count: length)
+            #expect((NearestName.of(name, among: [name.dropLast() + "b"]) != nil) == isCompared)
+        }
+        let others = (0..<1_000).map { String(1_000_000 + $0) }
+        #expect(NearestName.of("meaning", among: others.dropLast() + ["meanign"]) == "meanign")
+        #expect(NearestName.of("meaning", among: others + ["meanign"]) == nil)
+        let longer = others.map { $0 + "00" }
+        #expect(NearestName.of("meaning", among: longer + ["meanign"]) == "meanign", "not as long")
+    }
 }
