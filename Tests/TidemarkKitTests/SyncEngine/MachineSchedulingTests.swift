@@ -338,7 +338,7 @@ import Testing
         harness.run()
         harness.respond = { $0.isFeed ? .error(.permissionFailure) : nil }
         harness.log = []
-        harness.advance(by: .milliseconds(900))
+        harness.advance(by: .milliseconds(1_500))
         #expect(harness.log.filter { $0.hasPrefix("→") } == ["→ feed(d2)", "→ records A/1"])
     }
 
