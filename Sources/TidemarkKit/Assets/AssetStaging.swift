@@ -20,15 +20,43 @@ package final class AssetStaging: Sendable {
 
     package let directory: URL
     private let clocks: @Sendable () -> Clocks
-    private let cleaning: Mutex<(watch: ClockWatch, last: Duration?)>
+    private let cleaning: Mutex<Cleaning>
 
-    /// Milliseconds since 1970, and a clock that nobody sets.
-    typealias Clocks = (wall: Int64, steady: Duration)
+    private struct Cleaning {
+        var watch: ClockWatch
+        /// The machine's sleep is to the clock that stands still meanwhile what being set is to a wall clock.
+        var sleepWatch: ClockWatch
+        var last: Duration?
+
+        init(_ start: Clocks) {
+            watch = ClockWatch(wallClock: start.wall, steady: start.steady)
+            sleepWatch = ClockWatch(wallClock: Self.milliseconds(start.steady), steady: start.awake)
+        }
+
+        /// Whether what is old by its date may be removed: not after the clock was set ahead, when what the app was just given
+        /// looks old; nor just after the machine has slept, when what it was given before that is.
+        mutating func isDue(_ now: Clocks) -> Bool {
+            let hasRested = sleepWatch.canTell(
+                age: AssetStaging.cleaningInterval, wallClock: Self.milliseconds(now.steady), steady: now.awake)
+            if let last, now.steady - last < AssetStaging.cleaningInterval { return false }
+            last = now.steady
+            let canTell = watch.canTell(age: .seconds(AssetStaging.ageMax), wallClock: now.wall, steady: now.steady)
+            return canTell && hasRested
+        }
+
+        private static func milliseconds(_ time: Duration) -> Int64 { Int64(time / .milliseconds(1)) }
+    }
+
+    /// Milliseconds since 1970, a clock that nobody sets, and one that stands still while the machine sleeps.
+    typealias Clocks = (wall: Int64, steady: Duration, awake: Duration)
 
     package convenience init(directory: URL) {
-        let start = ContinuousClock.now
+        let (start, awake) = (ContinuousClock.now, SuspendingClock.now)
         self.init(directory: directory) {
-            (Int64(Date().timeIntervalSince1970 * 1_000), ContinuousClock.now - start)
+            (
+                Int64(Date().timeIntervalSince1970 * 1_000), ContinuousClock.now - start,
+                SuspendingClock.now - awake
+            )
         }
     }
 
@@ -36,8 +64,7 @@ package final class AssetStaging: Sendable {
     init(directory: URL, clocks: @escaping @Sendable () -> Clocks) {
         self.directory = directory
         self.clocks = clocks
-        let start = clocks()
-        cleaning = Mutex((ClockWatch(wallClock: start.wall, steady: start.steady), nil))
+        cleaning = Mutex(Cleaning(clocks()))
     }
 
     /// A file for this content; what an earlier download got of it is there already.
@@ -76,23 +103,26 @@ package final class AssetStaging: Sendable {
         guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid() else { throw Self.refused(path) }
     }
 
-    /// Removes what is old, once in a while. After the clock was set ahead it waits: what the app was just given would look
-    /// old.
+    /// Removes what is old, once in a while.
     private func cleanUp() {
         let now = clocks()
-        let isDue = cleaning.withLock { cleaning in
-            if let last = cleaning.last, now.steady - last < Self.cleaningInterval { return false }
-            cleaning.last = now.steady
-            return cleaning.watch.canTell(age: .seconds(Self.ageMax), wallClock: now.wall, steady: now.steady)
-        }
+        let isDue = cleaning.withLock { $0.isDue(now) }
         guard isDue, let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else { return }
         let deadline = Double(now.wall) / 1_000 - Self.ageMax
         for name in names {
             let path = directory.appendingPathComponent(name).path
             var status = stat()
             guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-            if Double(Self.modificationSeconds(status)) < deadline { unlink(path) }
+            if Double(Self.modificationSeconds(status)) < deadline { Self.remove(path) }
         }
+    }
+
+    /// Unless somebody, perhaps another process, is at it.
+    private static func remove(_ path: String) {
+        let descriptor = Foundation.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
+        close(descriptor)
     }
 
     private static func modificationSeconds(_ status: stat) -> Int {

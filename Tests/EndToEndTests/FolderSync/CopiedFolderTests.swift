@@ -10,8 +10,10 @@ import TidemarkTestSupport
 ///
 @Suite struct CopiedFolderTests {
     /// As `cp -a`, while the program may be running in the original.
-    private func copy(_ folder: SyncedFolder, to name: String) async throws -> SyncedFolder {
-        let copy = try SyncedFolder(name, folder.site, folder.directory)
+    ///
+    /// - Parameter site: where the copy syncs; nil: where the original does.
+    private func copy(_ folder: SyncedFolder, to name: String, at site: Site? = nil) async throws -> SyncedFolder {
+        let copy = try SyncedFolder(name, site ?? folder.site, folder.directory)
         let result = try await Program.run(
             "cp", ["-a", "\(folder.path)/.", copy.path], environment: [:], directory: folder.directory.path,
             path: "/bin/cp")
@@ -64,6 +66,38 @@ import TidemarkTestSupport
             for folder in [a, copy, b] { try await folder.once() }
             #expect(try a.files == b.files && copy.files == b.files)
             #expect(try b.files.count == 1 + 9)
+        }
+    }
+
+    @Test func `R-157, R-248, R-355: a folder and its copy at two servers hear each other and lose no edit`() async throws {
+        try await ServerPair.with { pair in
+            let a = try SyncedFolder("a", pair.sites[0], pair.directory)
+            try a.write("first", to: "shared")
+            try await a.start()
+            try await eventually("the file is on the server") { a.program?.output.contains("in sync") == true }
+            let copy = try await copy(a, to: "copy", at: pair.sites[1])
+            try await copy.start()
+            let folders = [a, copy]
+            for round in 0..<4 {
+                // Each in turn and both at once, so that the same counters are used at both servers.
+                for folder in folders {
+                    try folder.write("\(folder.name) \(round)", to: "of \(folder.name)")
+                    try folder.write("\(folder.name) \(round)", to: "\(folder.name) \(round)")
+                }
+                try await expectEqual(folders, "both are equal after round \(round)")
+                for folder in folders {
+                    #expect(a.text("of \(folder.name)") == "\(folder.name) \(round)")
+                    #expect(a.text("\(folder.name) \(round)") == "\(folder.name) \(round)")
+                }
+            }
+            #expect(try a.files.count == 1 + 2 + 8)
+            // Who comes to the other's server is told.
+            #expect(try await copy.program?.stop() == 0)
+            let moved = try await self.copy(copy, to: "moved", at: pair.sites[0])
+            try await moved.start()
+            try moved.write("of moved", to: "shared")
+            try await expectEqual([a, moved], "a hears of the copy's edit")
+            for folder in [a, moved] { #expect(try await folder.program?.stop() == 0) }
         }
     }
 }

@@ -165,20 +165,38 @@ import TidemarkTestSupport
 
     @Test func `R-071: after the clock was set ahead, a download stays for the app as long as ever`() throws {
         try withDirectory { directory in
-            let wall = Mutex(Int64(Date().timeIntervalSince1970 * 1_000))
-            let steady = Mutex(Duration.zero)
-            let staging = AssetStaging(directory: directory) { (wall.withLock { $0 }, steady.withLock { $0 }) }
-            func pass(_ hours: Int64, clockAhead days: Int64 = 0) throws -> Bool {
-                steady.withLock { $0 += .seconds(hours * 3_600) }
-                wall.withLock { $0 += (days * 24 + hours) * 3_600_000 }
-                _ = try staging.open(content([1]))
-                return FileManager.default.fileExists(atPath: directory.appendingPathComponent("fetched").path)
+            let clocks = try StagingClocks(directory)
+            #expect(try clocks.keepFile(afterHours: 1))
+            #expect(try clocks.keepFile(afterHours: 1, clockAheadHours: 365 * 24))
+            #expect(try clocks.keepFile(afterHours: 23))
+            #expect(try !clocks.keepFile(afterHours: 1))
+        }
+    }
+
+    @Test func `R-071: a download from before the machine slept stays for an hour, however long it slept`() throws {
+        try withDirectory { directory in
+            let clocks = try StagingClocks(directory)
+            #expect(try clocks.keepFile(afterHours: 1))
+            #expect(try clocks.keepFile(afterHours: 0, asleepHours: 30))
+            #expect(try clocks.keepFile(afterHours: 0.9))
+            #expect(try !clocks.keepFile(afterHours: 0.2))
+        }
+    }
+
+    @Test func `R-071: a download that somebody is at stays, however old it is`() throws {
+        try withDirectory { directory in
+            let bytes = [UInt8]("hello, tide".utf8)
+            let file = try AssetStaging(directory: directory).open(content(bytes))
+            try file.append(bytes)
+            for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSinceNow: -90_000)],
+                    ofItemAtPath: directory.appendingPathComponent(name).path)
             }
-            try Data([1]).write(to: directory.appendingPathComponent("fetched"))
-            #expect(try pass(1))
-            #expect(try pass(1, clockAhead: 365))
-            #expect(try pass(23))
-            #expect(try !pass(1))
+            // As another process does, which knows of no sleep.
+            _ = try AssetStaging(directory: directory).open(content([1]))
+            let url = try #require(try file.finish())
+            #expect(try Array(Data(contentsOf: url)) == bytes)
         }
     }
 
@@ -193,5 +211,34 @@ import TidemarkTestSupport
                 #expect(error.code == .assetNotAvailable)
             }
         }
+    }
+}
+
+/// A staging directory with a file in it, and clocks of its own.
+private final class StagingClocks: Sendable {
+    private let directory: URL
+    private let clocks: Locked<AssetStaging.Clocks>
+    private let staging: AssetStaging
+
+    init(_ directory: URL) throws {
+        self.directory = directory
+        try Data([1]).write(to: directory.appendingPathComponent("fetched"))
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        let clocks = Locked<AssetStaging.Clocks>((now, .zero, .zero))
+        self.clocks = clocks
+        staging = AssetStaging(directory: directory) { clocks.withLock { $0 } }
+    }
+
+    /// - Returns: whether the file is there after that, and after the directory was used.
+    func keepFile(
+        afterHours awake: Double, asleepHours asleep: Double = 0, clockAheadHours ahead: Double = 0
+    ) throws -> Bool {
+        clocks.withLock { clocks in
+            clocks.awake += .seconds(awake * 3_600)
+            clocks.steady += .seconds((awake + asleep) * 3_600)
+            clocks.wall += Int64((awake + asleep + ahead) * 3_600_000)
+        }
+        _ = try staging.open(FieldAsset(sha256: ContentHash.of([1]), byteCount: 1))
+        return FileManager.default.fileExists(atPath: directory.appendingPathComponent("fetched").path)
     }
 }

@@ -8,10 +8,9 @@ extension CloudDatabase.RecordResults {
     ///   - refused: what was not sent.
     ///   - saves: what was.
     mutating func tellCauses(
-        _ refused: [CKRecord.ID: Result<CKRecord, CKError>], to saves: [CloudDatabase.Save]
+        _ refused: [CKRecord.ID: CKError], to saves: [CloudDatabase.Save]
     ) {
-        var causes: [CKRecord.ID: CKError] = [:]
-        for (id, result) in refused { if case .failure(let error) = result { causes[id] = error } }
+        var causes = refused
         var waiting = causes.isEmpty ? [] : saves
         var count = 0
         // Children may come before their parents: as often as there is news.

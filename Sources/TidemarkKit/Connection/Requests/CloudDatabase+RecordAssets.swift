@@ -262,7 +262,7 @@ final class TransferMeter: Sendable {
 
 extension CKError {
     /// Whether it says that the server does not have an asset (any more).
-    fileprivate var isServersLoss: Bool {
+    var isServersLoss: Bool {
         code == .assetNotAvailable && userInfo[NSUnderlyingErrorKey] == nil
     }
 

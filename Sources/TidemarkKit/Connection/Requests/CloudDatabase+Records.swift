@@ -20,6 +20,21 @@ extension CloudDatabase {
         var fields: FieldMap
     }
 
+    /// How a request with changes is to be carried out.
+    struct Manner: Sendable {
+        let policy: CKModifyRecordsOperation.RecordSavePolicy
+        let isAtomic: Bool
+        var clientToken = Data()
+
+        /// Whether all keys are sent.
+        var sendsAll: Bool { policy == .allKeys }
+
+        /// Whether items of the zone succeed or fail together.
+        func isAtomic(in zoneID: CKRecordZone.ID) -> Bool {
+            isAtomic && zoneID.zoneName != CKRecordZone.ID.defaultZoneName
+        }
+    }
+
     /// Saves and deletes; records that are saved get their new tags.
     ///
     /// - Throws: what makes the whole request fail; items have errors of their own.
@@ -30,39 +45,38 @@ extension CloudDatabase {
     ) async throws(CKError) -> RecordResults {
         var results = RecordResults()
         guard !records.isEmpty || !recordIDs.isEmpty else { return results }
-        var saves: [Save] = []
-        let all = policy == .allKeys
-        let pairs = records.map { ($0, $0.copied()) }
-        let uploaded = try await uploadAssets(of: pairs.map(\.1), all: all, progress: progress)
-        for (record, copy) in pairs {
+        let manner = Manner(policy: policy, isAtomic: atomically, clientToken: clientToken)
+        let pairs = records.map { (original: $0, copy: $0.copied()) }
+        var (saves, refused) = try await prepare(pairs, manner, progress: progress)
+        for (save, error) in try await seal(&saves) { refused[save.copy.recordID] = error }
+        saves.removeAll { refused[$0.copy.recordID] != nil }
+        let deletes = results.leaveOut(refused, of: &saves, recordIDs, manner)
+        try await send(saves, deletes, manner, into: &results)
+        refused.merge(await sendAgain(saves, deletes, manner, into: &results)) { $1 }
+        await unsealConflicts(&results)
+        await completeConflicts(of: saves, in: &results)
+        results.tellCauses(refused, to: saves)
+        return results
+    }
+
+    /// Brings the assets of records to the server, and says what is to be sent of the records.
+    ///
+    /// - Returns: `refused`: what cannot be sent, and why.
+    func prepare(
+        _ records: [(original: CKRecord, copy: CKRecord)], _ manner: Manner, progress: Progress? = nil
+    ) async throws(CKError) -> (saves: [Save], refused: [CKRecord.ID: CKError]) {
+        let all = manner.sendsAll
+        let uploaded = try await uploadAssets(of: records.map(\.copy), all: all, progress: progress)
+        var (saves, refused) = ([Save](), uploaded.failures)
+        for (record, copy) in records where refused[copy.recordID] == nil {
             do throws(CKError) {
-                if let error = uploaded.failures[copy.recordID] { throw error }
                 let changes = try copy.changes(all: all, assets: uploaded.contents[copy.recordID] ?? [:])
                 saves.append(Save(original: record, copy: copy, changes: changes, fields: changes.fields))
             } catch {
-                results.saves[record.recordID] = .failure(error)
+                refused[copy.recordID] = error
             }
         }
-        for (save, error) in try await seal(&saves) { results.saves[save.copy.recordID] = .failure(error) }
-        let refusedHere = results.saves
-        let culprits = atomically ? Set(results.saves.keys.map(\.zoneID).filter(\.isAtomic)) : []
-        if !culprits.isEmpty {
-            let failure = CKError(.batchRequestFailed, message: "Atomic failure")
-            for save in saves where culprits.contains(save.copy.recordID.zoneID) {
-                results.saves[save.copy.recordID] = .failure(failure)
-            }
-            for id in recordIDs where culprits.contains(id.zoneID) { results.deletes[id] = .failure(failure) }
-            saves.removeAll { culprits.contains($0.copy.recordID.zoneID) }
-            let deletes = recordIDs.filter { !culprits.contains($0.zoneID) }
-            try await send(saves, deletes, policy, atomically, clientToken, into: &results)
-        } else {
-            try await send(saves, recordIDs, policy, atomically, clientToken, into: &results)
-        }
-        await sendAgain(saves, recordIDs, policy, atomically, clientToken, into: &results)
-        await unsealConflicts(&results)
-        await completeConflicts(of: saves, in: &results)
-        results.tellCauses(refusedHere, to: saves)
-        return results
+        return (saves, refused)
     }
 
     /// what is in the way is complete. Records that did not fit into the answer are fetched; if one is gone
@@ -87,37 +101,6 @@ extension CloudDatabase {
         }
     }
 
-    /// Once more what was encrypted with keys that its zone does not have any more, as after another device created it
-    /// again; with what shared an atomic batch.
-    private func sendAgain(
-        _ saves: [Save], _ deletes: [CKRecord.ID], _ policy: CKModifyRecordsOperation.RecordSavePolicy,
-        _ atomically: Bool, _ clientToken: Data, into results: inout RecordResults
-    ) async {
-        var stale: Set<CKRecordZone.ID> = []
-        for (id, result) in results.saves {
-            if case .failure(let error) = result, error.isZoneKeyUnknown { stale.insert(id.zoneID) }
-        }
-        guard !stale.isEmpty else { return }
-        keys.forgetNewest(of: stale)
-        func isDue<Value>(_ id: CKRecord.ID, _ result: Result<Value, CKError>?) -> Bool {
-            guard stale.contains(id.zoneID), case .failure(let error) = result else { return false }
-            return error.isZoneKeyUnknown || (atomically && error.code == .batchRequestFailed)
-        }
-        var again = saves.filter { isDue($0.copy.recordID, results.saves[$0.copy.recordID]) }
-        let deletesAgain = deletes.filter { isDue($0, results.deletes[$0]) }
-        do throws(CKError) {
-            let failures = try await seal(&again)
-            for (save, error) in failures { results.saves[save.copy.recordID] = .failure(error) }
-            let culprits = atomically ? Set(failures.map(\.0.copy.recordID.zoneID).filter(\.isAtomic)) : []
-            try await send(
-                again.filter { !culprits.contains($0.copy.recordID.zoneID) },
-                deletesAgain.filter { !culprits.contains($0.zoneID) }, policy, atomically, clientToken, into: &results)
-        } catch {
-            for save in again { results.saves[save.copy.recordID] = .failure(error) }
-            for id in deletesAgain { results.deletes[id] = .failure(error) }
-        }
-    }
-
     private enum Item {
         case save(Save)
         case delete(CKRecord.ID)
@@ -130,17 +113,16 @@ extension CloudDatabase {
         }
     }
 
-    private func send(
-        _ saves: [Save], _ deletes: [CKRecord.ID], _ policy: CKModifyRecordsOperation.RecordSavePolicy,
-        _ atomically: Bool, _ clientToken: Data, into results: inout RecordResults
+    func send(
+        _ saves: [Save], _ deletes: [CKRecord.ID], _ manner: Manner, into results: inout RecordResults
     ) async throws(CKError) {
         let zones = (saves.map(Item.save) + deletes.map(Item.delete)).grouped(by: \.zoneID)
         guard !zones.isEmpty else { return }
         var request = WireModifyRecords()
         request.database = wireScope
-        request.policy = WireSavePolicy(policy)
-        request.atomic = atomically
-        request.clientChangeToken = clientToken
+        request.policy = WireSavePolicy(manner.policy)
+        request.atomic = manner.isAtomic
+        request.clientChangeToken = manner.clientToken
         request.zones = zones.map { zoneID, items in
             var zone = WireZoneModifications()
             zone.zone = WireZoneID(zoneID)
@@ -205,11 +187,25 @@ extension CloudDatabase {
         }
     }
 
-    /// Records by ID, each once; an answer that the server had to cut is asked for until it is whole.
+    /// Records by ID, each once.
+    ///
+    /// A record whose asset the server does not have any more is fetched once more: between the two requests, and the machine
+    /// may have slept there, it may have got another one.
     ///
     /// - Parameter bringsFiles: whether their assets are downloaded as well.
     func records(
         for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]?, bringsFiles: Bool = true, progress: Progress? = nil
+    ) async throws(CKError) -> [CKRecord.ID: Result<CKRecord, CKError>] {
+        let results = try await fetch(ids, desiredKeys, bringsFiles, progress)
+        let lost = results.filter { if case .failure(let error) = $0.value { error.isServersLoss } else { false } }
+        guard !lost.isEmpty else { return results }
+        let again = try await fetch(Array(lost.keys), desiredKeys, bringsFiles, progress)
+        return results.merging(again) { $1 }
+    }
+
+    /// An answer that the server had to cut is asked for until it is whole.
+    private func fetch(
+        _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?, _ bringsFiles: Bool, _ progress: Progress?
     ) async throws(CKError) -> [CKRecord.ID: Result<CKRecord, CKError>] {
         var results: [CKRecord.ID: Result<CKRecord, CKError>] = [:]
         var seen: Set<CKRecord.ID> = []
@@ -308,9 +304,4 @@ extension WireSavePolicy {
         case .allKeys: self = .allKeys
         }
     }
-}
-
-extension CKRecordZone.ID {
-    /// Whether items of the zone can succeed or fail together.
-    fileprivate var isAtomic: Bool { zoneName != Self.defaultZoneName }
 }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// What was good when a call began, and is not when it ends: a machine may sleep for days between two requests of one call. No
+/// item is at fault for that. It is mended, once for each kind, and sent again.
+extension CloudDatabase {
+    /// What the server does not have any more.
+    enum Lapse: Hashable {
+        /// With which something was encrypted: another device created the zone again.
+        case zoneKey
+        /// An asset that was uploaded, and that no record named for the server's grace time.
+        case asset
+
+        /// - Parameter error: of a save that the server has answered.
+        init?(_ error: CKError) {
+            if error.isZoneKeyUnknown {
+                self = .zoneKey
+            } else if error.code == .assetNotAvailable {
+                self = .asset
+            } else {
+                return nil
+            }
+        }
+    }
+
+    /// - Returns: what could not be mended, and why.
+    func sendAgain(
+        _ saves: [Save], _ deletes: [CKRecord.ID], _ manner: Manner, into results: inout RecordResults
+    ) async -> [CKRecord.ID: CKError] {
+        var refused: [CKRecord.ID: CKError] = [:]
+        var mended: Set<Lapse> = []
+        while true {
+            var lapses: [CKRecord.ID: Lapse] = [:]
+            for save in saves where refused[save.copy.recordID] == nil {
+                guard case .failure(let error) = results.saves[save.copy.recordID] else { continue }
+                lapses[save.copy.recordID] = Lapse(error).flatMap { mended.contains($0) ? nil : $0 }
+            }
+            guard !lapses.isEmpty else { return refused }
+            mended.formUnion(lapses.values)
+            let zones = Set(lapses.keys.map(\.zoneID).filter(manner.isAtomic))
+            // What is refused together is sent together, or what is left would be saved without the rest.
+            var again = saves.filter { lapses[$0.copy.recordID] != nil || zones.contains($0.copy.recordID.zoneID) }
+            var deletesAgain = deletes.filter { zones.contains($0.zoneID) }
+            do throws(CKError) {
+                let failures = try await mend(&again, lapses, manner)
+                refused.merge(failures) { $1 }
+                deletesAgain = results.leaveOut(failures, of: &again, deletesAgain, manner)
+                try await send(again, deletesAgain, manner, into: &results)
+            } catch {
+                for save in again { results.saves[save.copy.recordID] = .failure(error) }
+                for id in deletesAgain { results.deletes[id] = .failure(error) }
+            }
+        }
+    }
+
+    /// - Returns: what stays as it is, for a fault of its own; `saves` is without that.
+    private func mend(
+        _ saves: inout [Save], _ lapses: [CKRecord.ID: Lapse], _ manner: Manner
+    ) async throws(CKError) -> [CKRecord.ID: CKError] {
+        var failures: [CKRecord.ID: CKError] = [:]
+        if lapses.values.contains(.asset) {
+            // The file may have been changed meanwhile, or removed.
+            (saves, failures) = try await prepare(saves.map { (original: $0.original, copy: $0.copy) }, manner)
+        }
+        keys.forgetNewest(of: Set(lapses.filter { $0.value == .zoneKey }.map(\.key.zoneID)))
+        for (save, error) in try await seal(&saves) { failures[save.copy.recordID] = error }
+        saves.removeAll { failures[$0.copy.recordID] != nil }
+        return failures
+    }
+}
+
+extension CloudDatabase.RecordResults {
+    /// Notes what is not sent, and takes what is refused with it from the rest.
+    ///
+    /// - Parameter refused: what is not sent, for faults of its own; not among `saves`.
+    /// - Returns: the deletes that are left.
+    mutating func leaveOut(
+        _ refused: [CKRecord.ID: CKError], of saves: inout [CloudDatabase.Save], _ deletes: [CKRecord.ID],
+        _ manner: CloudDatabase.Manner
+    ) -> [CKRecord.ID] {
+        for (id, error) in refused { self.saves[id] = .failure(error) }
+        let zones = Set(refused.keys.map(\.zoneID).filter(manner.isAtomic))
+        guard !zones.isEmpty else { return deletes }
+        let failure = CKError(.batchRequestFailed, message: "Atomic failure")
+        for save in saves where zones.contains(save.copy.recordID.zoneID) {
+            // What the server has said of the item itself says more.
+            if case .failure(let error) = self.saves[save.copy.recordID], CloudDatabase.Lapse(error) == nil { continue }
+            self.saves[save.copy.recordID] = .failure(failure)
+        }
+        for id in deletes where zones.contains(id.zoneID) { self.deletes[id] = .failure(failure) }
+        saves.removeAll { zones.contains($0.copy.recordID.zoneID) }
+        return deletes.filter { !zones.contains($0.zoneID) }
+    }
+}
