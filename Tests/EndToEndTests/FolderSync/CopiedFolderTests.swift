@@ -69,7 +69,9 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-157, R-248, R-355: a folder and its copy at two servers hear each other and lose no edit`() async throws {
+    @Test func `R-157, R-248, R-355: a folder and its copy at two servers hear each other and lose no edit`()
+        async throws
+    {
         try await ServerPair.with { pair in
             let a = try SyncedFolder("a", pair.sites[0], pair.directory)
             try a.write("first", to: "shared")

@@ -43,7 +43,7 @@ extension CloudDatabase {
             var again = saves.filter { lapses[$0.copy.recordID] != nil || zones.contains($0.copy.recordID.zoneID) }
             var deletesAgain = deletes.filter { zones.contains($0.zoneID) }
             do throws(CKError) {
-                let failures = try await mend(&again, lapses, manner)
+                let failures = try await mend(&again, lapses, mended, manner)
                 refused.merge(failures) { $1 }
                 deletesAgain = results.leaveOut(failures, of: &again, deletesAgain, manner)
                 try await send(again, deletesAgain, manner, into: &results)
@@ -56,11 +56,11 @@ extension CloudDatabase {
 
     /// - Returns: what stays as it is, for a fault of its own; `saves` is without that.
     private func mend(
-        _ saves: inout [Save], _ lapses: [CKRecord.ID: Lapse], _ manner: Manner
+        _ saves: inout [Save], _ lapses: [CKRecord.ID: Lapse], _ mended: Set<Lapse>, _ manner: Manner
     ) async throws(CKError) -> [CKRecord.ID: CKError] {
         var failures: [CKRecord.ID: CKError] = [:]
-        if lapses.values.contains(.asset) {
-            // The file may have been changed meanwhile, or removed.
+        if mended.contains(.asset) {
+            // The file may have been changed meanwhile, or removed; also if only the keys have lapsed this time.
             (saves, failures) = try await prepare(saves.map { (original: $0.original, copy: $0.copy) }, manner)
         }
         keys.forgetNewest(of: Set(lapses.filter { $0.value == .zoneKey }.map(\.key.zoneID)))
