@@ -134,6 +134,7 @@ import TidemarkWire
         bench.take(bench.machine.keepConnection(now: bench.now))
         bench.take(bench.machine.opened())
         var answer = WireServerEnvelope()
+        answer.hello.memoryEpoch = 1
         answer.hello.warnings = ["The container x is new."]
         bench.take(bench.machine.received(try answer.serializedBytes(), now: bench.now))
         #expect(bench.notifications.first == .warned("The container x is new."))

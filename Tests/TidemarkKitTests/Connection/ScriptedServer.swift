@@ -95,6 +95,7 @@ final class ScriptedServer: CloudTransport, Sendable {
         case .hello(let hello):
             answer.hello.userRecordName = hello.credential.isEmpty ? "" : "_\(hello.credential)"
             answer.hello.serverTime = scheduler.wallClockMilliseconds
+            answer.hello.memoryEpoch = 1
         case .modifyRecords(let request):
             answer.modifyRecords.zones = request.zones.map { zone in
                 var results = WireZoneModificationResults()

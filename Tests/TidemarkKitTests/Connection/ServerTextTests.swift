@@ -26,6 +26,7 @@ import TidemarkWire
             server.answer { envelope in
                 guard case .hello = envelope.request else { return nil }
                 var answer = WireHelloAnswer()
+                answer.memoryEpoch = 1
                 answer.userRecordName = "_alice"
                 answer.warnings = texts
                 return .hello(answer)
@@ -57,6 +58,7 @@ import TidemarkWire
             _ = machine.opened()
             var answer = WireServerEnvelope()
             answer.hello.userRecordName = "_alice"
+            answer.hello.memoryEpoch = 1
             _ = machine.received(try answer.serializedBytes(), now: now)
             let failures = machine.timeOut(id, now: now).compactMap { action in
                 if case .answer(id, .failure(let failure)) = action { failure } else { nil }
