@@ -23,7 +23,8 @@ public struct TidemarkFullFetch: Sendable, CustomStringConvertible {
         /// Of tokens that cannot be read nothing is known, and nobody must take their records for deleted. Nor those of a server
         /// that was restored while nobody said so to it: at the end of the feed its number shows it.
         init(expired: CKServerChangeToken, new: CKServerChangeToken, isEnd: Bool) {
-            guard let before = FeedPlace(expired), let now = FeedPlace(new) else {
+            // A zone whose own token was not stored yet is held against the feed's.
+            guard let before = FeedPlace(expired), let now = FeedPlace(new), before.isOfZone == now.isOfZone else {
                 self = .anotherLife
                 return
             }

@@ -18,8 +18,8 @@ public enum TidemarkStoreEvent: Sendable, CustomStringConvertible {
     /// `didFetchRecordZoneChanges`, which has it, too. If the process ends before the state that follows is stored, the zone is
     /// fetched once more, and this comes again.
     case didFetchFromNothing(TidemarkFullFetch)
-    /// The list of all zones has come, although the app had it before. `absentZoneIDs` are zones that the engine has fetched,
-    /// and that are not on the server any more. With `deletionsForgotten` a `fetchedDatabaseChanges` follows that tells of them
+    /// The list of all zones has come, although the app had it before. `absentZoneIDs` are zones that the engine has fetched or
+    /// sent to, and that are not on the server any more. With `deletionsForgotten` a `fetchedDatabaseChanges` follows that tells of them
     /// as deleted. With `anotherLife` nobody deleted them: save them and their records again. Zones that the user erased, or that
     /// lost their keys, before the backup was made are not among these; of them too a `fetchedDatabaseChanges` follows.
     case didFetchZonesFromNothing(reason: TidemarkFullFetch.Reason, absentZoneIDs: [CKRecordZone.ID])

@@ -122,6 +122,8 @@ struct FeedPlace: Equatable, Sendable {
         }
     }
 
+    var isOfZone: Bool { zone != 0 }
+
     private static let tokenVersion: UInt64 = 1
     private static let zoneKind: UInt64 = 1
     private static let databaseKind: UInt64 = 2

@@ -83,6 +83,8 @@ struct SerializedSyncEngineState: Codable {
     /// Feeds that are being read from their beginning since these tokens expired. Absent: none.
     var expiredDatabaseToken: Data?
     var expiredZoneTokens: [Token]?
+    /// Absent: none.
+    var sentZones: [Int]?
     /// The journal that has what is pending, if there is one. Absent in states of engines without, and of old.
     var journal: String?
 }
@@ -108,15 +110,20 @@ extension SerializedSyncEngineState {
         zoneTokens = Self.tokens(snapshot.zoneTokens, &table)
         expiredDatabaseToken = snapshot.expiredDatabaseToken.map { Data($0.bytes) }
         if !snapshot.expiredZoneTokens.isEmpty { expiredZoneTokens = Self.tokens(snapshot.expiredZoneTokens, &table) }
+        let sent = Self.sorted(snapshot.sentZones).map { table.index(of: $0) }
+        if !sent.isEmpty { sentZones = sent }
         zones = table.zones
+    }
+
+    private static func sorted(_ zoneIDs: some Sequence<CKRecordZone.ID>) -> [CKRecordZone.ID] {
+        zoneIDs.sorted { ($0.zoneName, $0.ownerName) < ($1.zoneName, $1.ownerName) }
     }
 
     /// Sorted, so that equal states are equal data.
     private static func tokens(
         _ tokens: [CKRecordZone.ID: CKServerChangeToken], _ table: inout ZoneTable
     ) -> [Token] {
-        tokens.sorted { ($0.key.zoneName, $0.key.ownerName) < ($1.key.zoneName, $1.key.ownerName) }
-            .map { Token(zone: table.index(of: $0.key), token: Data($0.value.bytes)) }
+        sorted(tokens.keys).map { Token(zone: table.index(of: $0), token: Data(tokens[$0]?.bytes ?? [])) }
     }
 
     /// Gives each zone its index.
@@ -174,6 +181,7 @@ extension SerializedSyncEngineState {
             let zoneID = try zoneIDs.zone(at: token.zone)
             snapshot.expiredZoneTokens[zoneID] = CKServerChangeToken(bytes: [UInt8](token.token))
         }
+        for index in sentZones ?? [] { snapshot.sentZones.insert(try zoneIDs.zone(at: index)) }
         for index in unfetchedZones { snapshot.unfetchedZones.add(try zoneIDs.zone(at: index)) }
         for text in pendingRecords { snapshot.pendingRecords.add(try Self.recordChange(text, zoneIDs)) }
         for text in inFlightRecords { snapshot.inFlightRecords.append(try Self.recordChange(text, zoneIDs)) }

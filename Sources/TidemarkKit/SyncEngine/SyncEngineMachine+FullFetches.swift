@@ -118,9 +118,17 @@ extension SyncEngineMachine {
         guard reason == .anotherLife else { return }
         for deletion in page.deletions { fullFetches.endedZones[deletion.zoneID] = deletion.reason }
         page.deletions = []
+        for modification in page.modifications { expectOlderRecords(in: modification.zoneID) }
     }
 
-    /// What becomes of zones that the engine has read and the list does not have: those that the app is told of as ended, and those
+    /// A zone without a token may be one that the app has sent records to, or was told of by a process that ended before its
+    /// state was stored: what another life has of it is no news either.
+    private mutating func expectOlderRecords(in zoneID: CKRecordZone.ID) {
+        guard snapshot.zoneTokens[zoneID] == nil, snapshot.expiredZoneTokens[zoneID] == nil else { return }
+        snapshot.expiredZoneTokens[zoneID] = snapshot.expiredDatabaseToken
+    }
+
+    /// What becomes of zones that the engine has read, or sent to, and the list does not have: those that the app is told of as ended, and those
     /// that are only absent. Whoever erased a zone, or lost its keys, before the backup wanted it to go, whatever followed.
     func fateOfUnlistedZones(
         _ reason: TidemarkFullFetch.Reason
@@ -143,6 +151,7 @@ extension SyncEngineMachine {
         var known = Set(snapshot.zoneTokens.keys)
         known.formUnion(snapshot.expiredZoneTokens.keys)
         known.formUnion(snapshot.unfetchedZones.elements)
+        known.formUnion(snapshot.sentZones)
         return known.subtracting(fullFetches.listedZones).sorted(by: Self.isInOrder)
     }
 

@@ -19,7 +19,9 @@ extension SyncEngineMachine {
             switch change {
             case .saveZone(let zone):
                 switch results.saves[zone.zoneID] ?? .failure(CKError(.internalError)) {
-                case .success(let saved): savedZones.append(saved)
+                case .success(let saved):
+                    savedZones.append(saved)
+                    noteSent(to: saved.zoneID)
                 case .failure(let error):
                     failedSaves.append(.init(zone: zone, error: error))
                     failure = error
@@ -91,7 +93,9 @@ extension SyncEngineMachine {
         var hasFailed = false
         for record in batch.recordsToSave {
             switch results.saves[record.recordID] ?? .failure(CKError(.internalError)) {
-            case .success(let record): saved.append(record)
+            case .success(let record):
+                saved.append(record)
+                noteSent(to: record.recordID.zoneID)
             case .failure where waiting[record.recordID] != nil: continue
             case .failure(let error):
                 hasFailed = true
@@ -130,6 +134,12 @@ extension SyncEngineMachine {
                 .init(
                     savedRecords: saved, failedRecordSaves: failedSaves, deletedRecordIDs: deleted,
                     failedRecordDeletes: failedDeletes)))
+    }
+
+    /// A zone with a token has been named by a list.
+    private mutating func noteSent(to zoneID: CKRecordZone.ID) {
+        guard snapshot.zoneTokens[zoneID] == nil, zoneID.zoneName != CKRecordZone.ID.defaultZoneName else { return }
+        snapshot.sentZones.insert(zoneID)
     }
 
     private mutating func addBehind(_ changes: [CKSyncEngine.PendingRecordZoneChange]) {

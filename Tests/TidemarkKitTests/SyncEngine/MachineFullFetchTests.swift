@@ -200,7 +200,33 @@ import TidemarkDomain
             default: nil
             }
         }
-        #expect(fetch(feed) == ["zones +B", "had all zones: anotherLife -A"])
+        #expect(
+            fetch(feed) == [
+                "zones +B", "had all zones: anotherLife -A", "all of B: anotherLife", "had all of B: anotherLife",
+            ])
+    }
+
+    @Test func `R-552, R-645: what a restored server has of a zone without a stored token is no news`() {
+        for (store, number) in [(Self.new, ChangeNumber(3)), (Self.new, 8), (Self.old, 3)] {
+            var read = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
+            read.user = user("alice")
+            read.databaseToken = feedToken(Self.old, 5)
+            let harness = self.harness(read)
+            harness.respond = { request in
+                switch request {
+                case .databaseChanges(.some, _, _, _): .error(.changeTokenExpired)
+                case .databaseChanges(nil, _, _, _): self.feed(["A"], self.feedToken(store, number))
+                case .zoneChanges: self.page(["1"], self.token(store, 8))
+                default: nil
+                }
+            }
+            #expect(
+                fetch(harness) == [
+                    "zones +A", "had all zones: anotherLife", "all of A: anotherLife", "records +A/1",
+                    "had all of A: anotherLife", "didFetch A",
+                ])
+            #expect(absent(harness, among: ["A/1", "A/2"]) == ["A/2"])
+        }
     }
 
     @Test func `R-552: zones that the list does not have any more were deleted, unless it is another life's`() {
@@ -214,8 +240,10 @@ import TidemarkDomain
                 default: nil
                 }
             }
-            let deletion = reason == "deletionsForgotten" ? ["zones -A"] : []
-            #expect(fetch(harness) == ["zones +B", "had all zones: \(reason) -A"] + deletion)
+            let rest =
+                reason == "deletionsForgotten"
+                ? ["zones -A"] : ["all of B: anotherLife", "had all of B: anotherLife"]
+            #expect(fetch(harness) == ["zones +B", "had all zones: \(reason) -A"] + rest)
             #expect(harness.machine.snapshot.zoneTokens.keys.map(\.zoneName) == ["B"])
             #expect(harness.machine.snapshot.expiredDatabaseToken == nil)
         }
@@ -237,6 +265,29 @@ import TidemarkDomain
             guard deletions.isEmpty else { continue }
             #expect(!told.contains("-A"), "\(told)")
             #expect(absent(harness, among: ["A/1", "A/2", "A/3", "A/4"]) == ["A/1", "A/2", "A/4"])
+        }
+    }
+
+    @Test func `R-552, R-645: a zone that was only sent to, and that the backup lacks, is absent`() throws {
+        for sendsRecords in [false, true] {
+            let first = harness()
+            if sendsRecords { first.add("B/1") } else { first.addZones("B") }
+            first.send()
+            // It outlives the process.
+            let data = try JSONEncoder().encode(try #require(first.lastSerialization))
+            let state = try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
+            let harness = self.harness(state.snapshot)
+            harness.respond = { request in
+                switch request {
+                case .databaseChanges(.some, _, _, _): .error(.changeTokenExpired)
+                case .databaseChanges(nil, _, _, _): self.feed(["A"], self.feedToken(Self.new, 8))
+                case .zoneChanges(_, .some, _, _): .error(.changeTokenExpired)
+                case .zoneChanges: self.page([], self.token(Self.new, 8))
+                default: nil
+                }
+            }
+            #expect(fetch(harness).prefix(2) == ["zones +A", "had all zones: anotherLife -B"])
+            #expect(harness.machine.snapshot.sentZones.isEmpty)
         }
     }
 
