@@ -14,6 +14,7 @@ package final class CloudService: Sendable {
     let scheduler: any Scheduler
     let limits: Limits
     let schemas: SchemaCache
+    let sharedWrites: SharedWrites
     let writeCoordinator: WriteCoordinator
     let zonesWriter: ZonesWriter
     let feedReader: FeedReader
@@ -43,11 +44,13 @@ package final class CloudService: Sendable {
         self.limits = limits
         clockWatch = Mutex(ClockWatch(wallClock: scheduler.wallClockMilliseconds, steady: scheduler.now))
         schemas = SchemaCache(storage: storage)
+        self.sharedWrites = sharedWrites ?? SharedWrites(settings: writeSettings)
         writeCoordinator = WriteCoordinator(
-            storage: storage, scheduler: scheduler, limits: limits,
-            shared: sharedWrites ?? SharedWrites(settings: writeSettings), schemas: schemas, onMoved: onMoved)
+            storage: storage, scheduler: scheduler, limits: limits, shared: self.sharedWrites, schemas: schemas,
+            onMoved: onMoved)
         zonesWriter = ZonesWriter(
-            storage: storage, scheduler: scheduler, limits: limits, settings: writeSettings, onMoved: onMoved)
+            storage: storage, scheduler: scheduler, limits: limits, settings: writeSettings,
+            shared: self.sharedWrites, onMoved: onMoved)
         retry = StorageRetry(scheduler: scheduler, policy: writeSettings.retry)
         let feedReader = FeedReader(storage: storage, limits: limits, retry: retry)
         self.feedReader = feedReader

@@ -62,6 +62,14 @@ struct ServiceFixture: Sendable {
             user: identity.user)
     }
 
+    /// Days go by, until nothing is remembered that is older.
+    func passEpochs() async throws {
+        let kept = Limits().memoryEpochsKept
+        for _ in 0..<kept {
+            _ = try await MemoryStore(database).advanceMemoryEpoch(after: .zero, keeping: kept)
+        }
+    }
+
     /// What is committed, read past all faults.
     func records(in zone: String = "notes") async throws -> [RecordState] {
         try await MemoryStore(database).zonePage(

@@ -32,17 +32,19 @@ package final class ZoneOverlay {
     /// Decides one request and remembers its outcome; a request that is remembered gets that outcome again.
     ///
     /// - Parameters:
+    ///   - arrivalEpoch: see `RequestMemory.recall`.
     ///   - now: the server's clock.
     ///   - use: of the database, with what requests to any of its zones have changed so far; nil: there is no quota.
     /// - Returns: one entry an item, or why the request as a whole is refused. Refused requests leave no trace, and
     ///   neither do those to a zone that does not exist: it has no place to remember them.
     package func apply(
-        _ request: RecordsRequest, now: Timestamp, use: StorageUse? = nil
+        _ request: RecordsRequest, arrivalEpoch: Int64? = nil, now: Timestamp, use: StorageUse? = nil
     ) -> Result<RecordsOutcome, FailureReason> {
         precondition(request.zoneName == key.name)
         if let reason = request.refusal(within: limits) { return .failure(reason) }
         let life = request.memoryLife
-        switch (memories[life] ?? RequestMemory()).recall(request.id, epoch: memoryEpoch, limits: limits) {
+        let memory = memories[life] ?? RequestMemory()
+        switch memory.recall(request.id, arrivalEpoch: arrivalEpoch, epoch: memoryEpoch, limits: limits) {
         case .remembered(let bytes): return remembered(bytes, of: request)
         case .forgotten: return .failure(.requestForgotten)
         case .unseen: break

@@ -21,16 +21,25 @@ extension RequestMemory {
     /// Age is measured in the store's own epochs: a memory is cleared no sooner than `Limits.memoryEpochsKept` epochs after
     /// it was written, and it was written no sooner than the request was first sent.
     ///
-    /// - Parameter epoch: the store's memory epoch, read in the same snapshot as this memory.
-    package func recall(_ id: RequestID, epoch: Int64, limits: Limits) -> RequestRecall {
+    /// - Parameters:
+    ///   - arrivalEpoch: an epoch before which the request was not sent, as far as the server knew when it came. Nil: nobody
+    ///     repeats it elsewhere.
+    ///   - epoch: the store's memory epoch, read in the same snapshot as this memory; 0 for a memory that is known to be whole.
+    package func recall(
+        _ id: RequestID, arrivalEpoch: Int64? = nil, epoch: Int64, limits: Limits
+    ) -> RequestRecall {
         if let outcome = outcomes[id.counter] {
             // Another nonce: somebody else lives the same life, such as a copy of a running machine. This request was never
             // decided.
             return nonces[id.counter] ?? 0 == id.nonce ? .remembered(outcome) : .forgotten
         }
         if id.counter < lowestCounter { return .forgotten }
-        let isMemoryWhole = id.epoch > epoch - limits.memoryEpochsKept && id.epoch <= epoch
-        return id.isRepeated && !isMemoryWhole ? .forgotten : .unseen
+        let cleared = epoch - limits.memoryEpochsKept
+        // A repeat may have been decided at any time since the device first sent it, in epochs of the store that is there now.
+        if id.isRepeated { return id.epoch <= cleared || id.epoch > epoch ? .forgotten : .unseen }
+        // A first sending is decided here for the first time, unless it lay here for days, as when the server is suspended:
+        // meanwhile a repeat may have been decided elsewhere. It was sent no sooner than in the later of its two epochs.
+        return max(id.epoch, arrivalEpoch ?? .max) <= cleared ? .forgotten : .unseen
     }
 
     /// Takes in one outcome more, and drops those that the device no longer waits for.

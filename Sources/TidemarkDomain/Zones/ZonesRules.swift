@@ -28,14 +28,15 @@ extension ZonesRequest {
 
     /// Decides the request.
     ///
+    /// - Parameter arrivalEpoch: see `RequestMemory.recall`.
     /// - Returns: one entry an item, or why the request as a whole is refused; and what has to be written, nil if
     ///   nothing: the request is refused, or remembered.
     package func decide(
-        on snapshot: ZonesSnapshot, limits: Limits
+        on snapshot: ZonesSnapshot, arrivalEpoch: Int64? = nil, limits: Limits
     ) -> (outcome: Result<ZonesOutcome, FailureReason>, changes: ZonesChanges?) {
         if let reason = refusal(within: limits) { return (.failure(reason), nil) }
         var memory = snapshot.memory ?? RequestMemory()
-        switch memory.recall(id, epoch: snapshot.memoryEpoch, limits: limits) {
+        switch memory.recall(id, arrivalEpoch: arrivalEpoch, epoch: snapshot.memoryEpoch, limits: limits) {
         case .remembered(let bytes): return (remembered(bytes), nil)
         case .forgotten: return (.failure(.requestForgotten), nil)
         case .unseen: break

@@ -34,12 +34,13 @@ struct GroupDecision: Sendable {
                 continue
             }
             for entry in part {
+                let arrivalEpoch = entry.arrivalEpoch
                 guard !uses.isEmpty else {
-                    outcomes.append(overlays[index].apply(entry.request, now: now))
+                    outcomes.append(overlays[index].apply(entry.request, arrivalEpoch: arrivalEpoch, now: now))
                     continue
                 }
-                let byteGrowth = overlays[index].byteGrowth
-                outcomes.append(overlays[index].apply(entry.request, now: now, use: uses[key.database]))
+                let (byteGrowth, use) = (overlays[index].byteGrowth, uses[key.database])
+                outcomes.append(overlays[index].apply(entry.request, arrivalEpoch: arrivalEpoch, now: now, use: use))
                 uses[key.database]?.byteCount += overlays[index].byteGrowth - byteGrowth
             }
         }

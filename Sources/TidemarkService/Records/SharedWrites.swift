@@ -2,8 +2,8 @@
 
 internal import Synchronization
 
-/// What the ``WriteCoordinator``s of one process share, of which each event loop has one: what waits to be written, and what
-/// is known of zones.
+/// What the ``WriteCoordinator``s of one process share, of which each event loop has one: what waits to be written, what is
+/// known of zones, and of the store's memory epoch.
 ///
 /// So a zone is in one transaction of the process at most, whichever loops its devices are connected to, and what one loop
 /// has written in it the others know.
@@ -13,6 +13,7 @@ package final class SharedWrites: Sendable {
         var answers: [WriteQueue.Ticket: Answer<WriteCoordinator.Outcome>] = [:]
         var hasDeadlineTimer = false
         var stopping: [Answer<Void>] = []
+        var epochs = MemoryEpochWatch()
     }
 
     let state: Mutex<State>
@@ -21,5 +22,10 @@ package final class SharedWrites: Sendable {
     package init(settings: WriteSettings = WriteSettings()) {
         state = Mutex(State(queue: WriteQueue(settings: settings)))
         knownZones = Mutex(KnownZones(bytesMax: settings.knownBytesMax))
+    }
+
+    /// The store's memory epoch was read.
+    func learn(_ epoch: Int64, now: Duration) {
+        state.withLock { $0.epochs.learn(epoch, now: now) }
     }
 }

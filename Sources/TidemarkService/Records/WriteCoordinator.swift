@@ -37,7 +37,8 @@ final class WriteCoordinator: Sendable {
     func submit(_ request: RecordsRequest, in database: DatabaseID) -> Answer<Outcome> {
         let now = scheduler.now
         let (answer, startsWorker) = shared.state.withLock { state in
-            switch state.queue.admit(request, in: database, at: loop, now: now) {
+            let epoch = state.epochs.atArrival(now: now)
+            switch state.queue.admit(request, in: database, at: loop, now: now, epoch: epoch) {
             case .queued(let ticket):
                 let answer = Answer<Outcome>()
                 state.answers[ticket] = answer
@@ -171,6 +172,7 @@ final class WriteCoordinator: Sendable {
     ) async throws(StorageError) -> GroupDecision {
         for _ in 0..<Self.schemaRoundsMax {
             let transaction = try await storage.beginWrite(reads)
+            if let epoch = transaction.snapshots.first?.memoryEpoch { shared.learn(epoch, now: scheduler.now) }
             let known = schemas.known
             let check = SchemaCheck(part, snapshots: transaction.snapshots, schemas: known, limits: limits)
             guard case .checked(let part) = check else {

@@ -24,6 +24,8 @@ struct WriteQueue {
         let itemCount: Int
         let byteCount: Int
         let deadline: Duration
+        /// The store's memory epoch that the server knew when it came (``MemoryEpochWatch``).
+        let arrivalEpoch: Int64?
         var failureCount = 0
         /// What went wrong, told if the deadline comes.
         var lastFailure: FailureReason?
@@ -129,9 +131,11 @@ struct WriteQueue {
 
     // MARK: Requests come
 
-    /// - Parameter loop: where it came.
+    /// - Parameters:
+    ///   - loop: where it came.
+    ///   - epoch: the store's memory epoch, as far as it is known.
     mutating func admit(
-        _ request: RecordsRequest, in database: DatabaseID, at loop: Int, now: Duration
+        _ request: RecordsRequest, in database: DatabaseID, at loop: Int, now: Duration, epoch: Int64? = nil
     ) -> Admission {
         guard !isStopped else { return .refused(.storeUnavailable) }
         let key = ZoneKey(database: database, name: request.zoneName)
@@ -144,7 +148,7 @@ struct WriteQueue {
         let entry = Entry(
             ticket: nextTicket, key: key, request: request,
             itemCount: max(1, request.saves.count + request.deletes.count),
-            byteCount: bytes, deadline: now + settings.waitMax)
+            byteCount: bytes, deadline: now + settings.waitMax, arrivalEpoch: epoch)
         nextTicket += 1
         requestCount += 1
         byteCount += bytes

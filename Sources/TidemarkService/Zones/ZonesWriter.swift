@@ -15,6 +15,8 @@ final class ZonesWriter: Sendable {
         let identity: Identity
         let request: ZonesRequest
         let deadline: Duration
+        /// The store's memory epoch that the server knew when it came (``MemoryEpochWatch``).
+        let arrivalEpoch: Int64?
         let answer: Answer<Outcome>
     }
 
@@ -37,17 +39,19 @@ final class ZonesWriter: Sendable {
     private let scheduler: any Scheduler
     private let limits: Limits
     private let settings: WriteSettings
+    private let shared: SharedWrites
     private let onMoved: @Sendable (ZonesMoved) -> Void
     private let state = Mutex(State())
 
     init(
         storage: any Storage, scheduler: any Scheduler, limits: Limits, settings: WriteSettings,
-        onMoved: @escaping @Sendable (ZonesMoved) -> Void
+        shared: SharedWrites, onMoved: @escaping @Sendable (ZonesMoved) -> Void
     ) {
         self.storage = storage
         self.scheduler = scheduler
         self.limits = limits
         self.settings = settings
+        self.shared = shared
         self.onMoved = onMoved
     }
 
@@ -55,7 +59,9 @@ final class ZonesWriter: Sendable {
     func submit(_ request: ZonesRequest, in database: DatabaseID) -> Answer<Outcome> {
         let identity = Identity(
             database: database, life: request.id.life, counter: request.id.counter, nonce: request.id.nonce)
-        let deadline = scheduler.now + settings.waitMax
+        let now = scheduler.now
+        let deadline = now + settings.waitMax
+        let arrivalEpoch = shared.state.withLock { $0.epochs.atArrival(now: now) }
         let (answer, startsLane) = state.withLock { state -> (Answer<Outcome>, Bool) in
             if let first = state.lanes[database]?.first(where: { $0.identity == identity }) {
                 return (first.answer, false)
@@ -65,7 +71,8 @@ final class ZonesWriter: Sendable {
                 answer.give(.failure(reason))
                 return (answer, false)
             }
-            let entry = Entry(identity: identity, request: request, deadline: deadline, answer: answer)
+            let entry = Entry(
+                identity: identity, request: request, deadline: deadline, arrivalEpoch: arrivalEpoch, answer: answer)
             state.lanes[database, default: []].append(entry)
             state.requestCount += 1
             return (answer, state.lanes[database]?.count == 1)
@@ -112,7 +119,7 @@ final class ZonesWriter: Sendable {
         while true {
             if scheduler.now >= entry.deadline, failureCount == 0 { return .failure(.zoneBusy) }
             do {
-                return try await attempt(entry.request, in: database)
+                return try await attempt(entry, in: database)
             } catch {
                 failureCount += 1
                 isUndecided = isUndecided || error.code == .commitUnknown
@@ -125,11 +132,14 @@ final class ZonesWriter: Sendable {
         }
     }
 
-    private func attempt(_ request: ZonesRequest, in database: DatabaseID) async throws(StorageError) -> Outcome {
+    private func attempt(_ entry: Entry, in database: DatabaseID) async throws(StorageError) -> Outcome {
+        let request = entry.request
         let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         let transaction = try await storage.beginZonesWrite(
             in: database, names: request.namesToRead, life: request.id.life)
-        let (outcome, changes) = request.decide(on: transaction.snapshot, limits: limits)
+        shared.learn(transaction.snapshot.memoryEpoch, now: scheduler.now)
+        let (outcome, changes) = request.decide(
+            on: transaction.snapshot, arrivalEpoch: entry.arrivalEpoch, limits: limits)
         guard let changes else {
             await transaction.rollback()
             return outcome

@@ -205,7 +205,11 @@ package final class SessionHub: Sendable {
     /// From the first session on: a hub that nobody uses asks the store nothing.
     private func startTimers() {
         every(settings.sweepInterval) { hub in await hub.pushes.sweep() }
-        every(settings.credentialCheckInterval) { hub in await hub.checkCredentials() }
+        every(settings.credentialCheckInterval) { hub in
+            await hub.checkCredentials()
+            // On connections that stand for days first sendings have old epochs: then this server's own one is what counts.
+            _ = await hub.service.standing()
+        }
     }
 
     private func every(_ interval: Duration, _ work: @escaping @Sendable (SessionHub) async -> Void) {

@@ -87,28 +87,34 @@ import TidemarkTestSupport
     }
 
     /// Every way in which a request can come: for the first time or again, with its own nonce or another one, to a memory
-    /// that has it, has had it, or never heard of it, in each epoch around the one that is kept last.
+    /// that has it, has had it, or never heard of it, in each epoch around the one that is kept last, after a wait on the
+    /// server that began in any of these.
     @Test func `R-157: what is remembered, what is forgotten and what is new, in every epoch`() {
         let memory = RequestMemory(lowestCounter: 3, outcomes: [5: [7], 6: [8]], nonces: [5: 9])
         let now: Int64 = 10
-        let kept = limits.memoryEpochsKept
+        let lastKept = now - limits.memoryEpochsKept + 1
+        let epochs = [0, 1, lastKept - 1, lastKept, now, now + 1, .max]
+        let arrivals = epochs.map(Optional.some) + [nil]
         for counter in UInt64(1)...7 {
-            for epoch in [0, 1, now - kept, now - kept + 1, now, now + 1, .max] {
+            for (epoch, arrival) in epochs.flatMap({ epoch in arrivals.map { (epoch, $0) } }) {
                 for (isRepeated, nonce) in [(false, 0), (false, 9), (false, 1), (true, 0), (true, 9), (true, 1)]
                     as [(Bool, UInt64)]
                 {
                     let id = stamp(counter, waitingFor: 1, nonce: nonce, isRepeated: isRepeated, epoch: epoch)
-                    let mayBeCleared = epoch <= now - kept || epoch > now
+                    // Decided before, as a repeat or by one, and cleared since.
+                    let mayBeCleared =
+                        isRepeated
+                        ? epoch < lastKept || epoch > now : epoch < lastKept && arrival.map { $0 < lastKept } == true
                     let expected: RequestRecall =
                         switch counter {
                         case 5: nonce == 9 ? .remembered([7]) : .forgotten
                         case 6: nonce == 0 ? .remembered([8]) : .forgotten
                         case ..<3: .forgotten
-                        default: isRepeated && mayBeCleared ? .forgotten : .unseen
+                        default: mayBeCleared ? .forgotten : .unseen
                         }
                     #expect(
-                        memory.recall(id, epoch: now, limits: limits) == expected,
-                        "counter \(counter), nonce \(nonce), epoch \(epoch), repeated \(isRepeated)")
+                        memory.recall(id, arrivalEpoch: arrival, epoch: now, limits: limits) == expected,
+                        "counter \(counter), nonce \(nonce), epochs \(epoch), \(arrival ?? -1), repeated \(isRepeated)")
                 }
             }
         }

@@ -114,6 +114,39 @@ import TidemarkTestKit
         }
     }
 
+    /// A repeat may have been decided by another server, and forgotten, while the first sending lay in the queue of one that
+    /// was suspended, or in a socket that it reads when it has woken up.
+    @Test(arguments: [false, true])
+    func `R-157: what has lain in a suspended server for days is not decided`(_ laidInSocket: Bool) throws {
+        let fixture = try ServiceFixture()
+        let delays = [Fault](repeating: .delay(.seconds(5)), count: laidInSocket ? 0 : 2)
+        let server = fixture.server(faults: FaultScript(first: [.beginSent: delays]).plan)
+        let database = fixture.key().database
+        let records = try fixture.saving(["a"], id: RequestID(device, 1))
+        let zones = ZonesRequest(id: RequestID(device, 2), saves: ["new"], deletes: [])
+        let later = try fixture.saving(["b"], id: RequestID(device, 3))
+        try fixture.scheduler.simulate {
+            _ = await server.standing()
+            if laidInSocket {
+                try await fixture.passEpochs()
+                // It hears of the epoch before it comes to the socket.
+                _ = await server.standing()
+            }
+            let saving = fixture.scheduler.run { await server.modify(records, in: database) }
+            let creation = fixture.scheduler.run { await server.modifyZones(in: database, zones) }
+            if !laidInSocket {
+                try await fixture.scheduler.sleep(for: .seconds(1))
+                try await fixture.passEpochs()
+            }
+            #expect(await saving.value.reason == .requestForgotten)
+            #expect(await creation.value.reason == .requestForgotten)
+            #expect(try await fixture.records().isEmpty)
+            // What comes from now on is new, however old the connection is on which it comes.
+            try await fixture.scheduler.sleep(for: .seconds(60))
+            #expect(await server.modify(later, in: database).numbers == [1])
+        }
+    }
+
     @Test func `a retried zone deletion does not hit the zone that was created again`() throws {
         for seed in 0..<30 as Range<UInt64> {
             let fixture = try ServiceFixture(seed: seed)
