@@ -15,9 +15,9 @@ enum RecordedSeeds {
 
     /// Where each planted fault shows; where it is not listed: from the very first seed.
     static let showing: [PlantedFault: UInt64] = [
-        .pageAndTokenFromTwoSnapshots: 18, .lostAnswerTakenForFailure: 13, .outcomesForgotten: 2,
-        .feedAheadOneTooFar: 4, .epochsUncounted: 4, .returnUnknown: 1, .moreComingForgotten: 1, .zoneEndsUntold: 3,
-        .pendingChangeDropped: 1, .atomicityForgotten: 1, .unknownOutcomeDropped: 2, .unknownOutcomeTakenForFinal: 2,
-        .timersLostAsleep: 2,
+        .pageAndTokenFromTwoSnapshots: 32, .lostAnswerTakenForFailure: 5, .outcomesForgotten: 2,
+        .feedAheadOneTooFar: 4, .epochsUncounted: 4, .storeLifeKept: 13, .returnUnknown: 2, .moreComingForgotten: 1,
+        .zoneEndsUntold: 4, .pendingChangeDropped: 1, .atomicityForgotten: 1, .unknownOutcomeDropped: 2,
+        .unknownOutcomeTakenForFinal: 2, .timersLostAsleep: 2, .restoreTakenForNews: 3, .absenceTakenForDeletion: 19,
     ]
 }

@@ -19,6 +19,8 @@ package final class MemoryDatabase: Sendable {
         var tables = MemoryTables()
         var locks = MemoryRowLocks()
         var lastTransaction: MemoryRowLocks.Transaction = 0
+        /// Up to here they write nothing any more: they were under way when the store was restored.
+        var lastVoidTransaction: MemoryRowLocks.Transaction = 0
         var listeners: [(id: Int, hear: @Sendable ([ServerNotice]) -> Void)] = []
         var lastListener = 0
     }
@@ -71,10 +73,18 @@ package final class MemoryDatabase: Sendable {
         withState { MemoryBackup(tables: $0.tables) }
     }
 
-    /// Goes back to what was stored then, but for who may sign in, and begins another life. Servers must not be at work.
-    package func restore(_ backup: MemoryBackup) {
-        withState { $0.tables.restore(backup.tables) }
-        renewIncarnation()
+    /// Goes back to what was stored then, but for who may sign in, and begins another life. Servers must not be at work:
+    /// transactions that are under way are void.
+    ///
+    /// - Parameter renewsLife: false: as when an operator forgets to.
+    package func restore(_ backup: MemoryBackup, renewsLife: Bool = true) {
+        let waiters = withState { state in
+            state.tables.restore(backup.tables)
+            state.lastVoidTransaction = state.lastTransaction
+            return state.locks.releaseAll()
+        }
+        for waiter in waiters { waiter.resume.resume(returning: false) }
+        if renewsLife { renewIncarnation() }
     }
 
     /// Ends a zone otherwise than by a request: purged by its user, or its keys lost. Waits for nobody.
@@ -142,6 +152,8 @@ package final class MemoryDatabase: Sendable {
         withState { $0.tables.observe = observer }
     }
 
+    package var incarnation: StoreIncarnation { withState { $0.tables.incarnation } }
+
     /// What servers tried to write although nobody may; empty unless they are broken.
     package var complaints: [String] { withState { $0.tables.complaints } }
 
@@ -203,7 +215,7 @@ package final class MemoryDatabase: Sendable {
     /// Ends a transaction, its changes (if any) and its locks in one step.
     func end(_ transaction: MemoryRowLocks.Transaction, _ change: ((inout MemoryTables) -> Void)? = nil) {
         let waiters = withState { state in
-            change?(&state.tables)
+            if transaction > state.lastVoidTransaction { change?(&state.tables) }
             return state.locks.release(transaction)
         }
         for waiter in waiters { waiter.resume.resume(returning: true) }

@@ -55,4 +55,13 @@ struct MemoryRowLocks {
         }
         return next
     }
+
+    /// Nobody holds or waits for anything any more.
+    ///
+    /// - Returns: who waited.
+    mutating func releaseAll() -> [Waiter] {
+        let all = waiters.values.flatMap(\.self).sorted { $0.transaction < $1.transaction }
+        (holders, waiters, rows) = ([:], [:], [:])
+        return all
+    }
 }

@@ -57,16 +57,35 @@ struct AppDisk {
 /// What the events of fetches alone have told, by "zone/record".
 struct FetchedView: Equatable {
     private(set) var records: [String: Set<String>] = [:]
+    /// What has come of each zone that is being fetched from nothing.
+    private var fetched: [String: Set<String>] = [:]
+
+    mutating func take(_ event: TidemarkStoreEvent) {
+        switch event {
+        case .willFetchFromNothing(let zoneID, _): fetched[zoneID.zoneName] = []
+        case .didFetchFromNothing(let fetch):
+            let prefix = fetch.zoneID.zoneName + "/"
+            let found = fetched.removeValue(forKey: fetch.zoneID.zoneName) ?? []
+            records = records.filter { !$0.key.hasPrefix(prefix) || found.contains($0.key) }
+        case .didFetchZonesFromNothing(_, let absent):
+            for zoneID in absent { forget(zoneID) }
+        }
+    }
+
+    private mutating func forget(_ zoneID: CKRecordZone.ID) {
+        records = records.filter { !$0.key.hasPrefix(zoneID.zoneName + "/") }
+        fetched[zoneID.zoneName] = nil
+    }
 
     mutating func take(_ event: CKSyncEngine.Event) {
         switch event {
         case .fetchedDatabaseChanges(let changes):
-            for deletion in changes.deletions {
-                records = records.filter { !$0.key.hasPrefix(deletion.zoneID.zoneName + "/") }
-            }
+            for deletion in changes.deletions { forget(deletion.zoneID) }
         case .fetchedRecordZoneChanges(let changes):
             for modification in changes.modifications {
-                records[modification.record.recordID.path] = modification.record.edits
+                let id = modification.record.recordID
+                records[id.path] = modification.record.edits
+                fetched[id.zoneID.zoneName]?.insert(id.path)
             }
             for deletion in changes.deletions { records[deletion.recordID.path] = nil }
         default: break

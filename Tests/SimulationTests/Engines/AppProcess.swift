@@ -7,10 +7,10 @@ import TidemarkTestKit
 
 /// One process of a simulated app, with a real `CKSyncEngine`. It takes its time in every callback, and may die there or
 /// anywhere else; then it does nothing any more.
-final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendable {
+final class AppProcess: TidemarkSyncEngineDelegate, CloudTransport, @unchecked Sendable {
     // NB: unchecked, as all of the simulation: one thread runs it.
-    private let app: SimulatedApp
-    private let world: SimulatedWorld
+    let app: SimulatedApp
+    let world: SimulatedWorld
     private(set) var engine: CKSyncEngine?
     private(set) var isAlive = true
     private var links: [MemoryLink] = []
@@ -77,7 +77,7 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
     }
 
     /// I-1: what the app was told nothing of is still to be sent.
-    private func judgeQueue(_ engine: CKSyncEngine) {
+    func judgeQueue(_ engine: CKSyncEngine) {
         guard isAlive else { return }
         let missing = app.ledger.missing(in: engine)
         if !missing.isEmpty { world.history.accuse("I-1: app \(app.number): left the queue untold: \(missing)") }
@@ -110,7 +110,7 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
     // MARK: CKSyncEngineDelegate
 
     /// Lets others go first, perhaps for a while.
-    private func takeTime() async {
+    func takeTime() async {
         if world.oneIn(3) { await app.computer.pass(world.shortDelay()) }
     }
 
@@ -181,7 +181,12 @@ final class AppProcess: CKSyncEngineDelegate, CloudTransport, @unchecked Sendabl
         case .didFetchChanges:
             hasFetchedZones = hasSeenZones
         case .fetchedRecordZoneChanges(let changes):
-            for modification in changes.modifications { merge(modification.record) }
+            for modification in changes.modifications {
+                if world.planted == .restoreTakenForNews, changes.fullFetchReason == .anotherLife {
+                    app.disk.notes[modification.record.recordID] = nil
+                }
+                merge(modification.record)
+            }
             for deletion in changes.deletions { recordEnded(deletion.recordID) }
         case .sentDatabaseChanges(let sent): settle(sent)
         case .sentRecordZoneChanges(let sent): settle(sent)

@@ -4,7 +4,7 @@ import TidemarkKit
 import TidemarkTestKit
 
 /// Somebody who comes back with what an app had stored long ago, and fetches from there (I-2).
-final class BookmarkReader: CKSyncEngineDelegate, CloudTransport, @unchecked Sendable {
+final class BookmarkReader: TidemarkSyncEngineDelegate, CloudTransport, @unchecked Sendable {
     // NB: unchecked, as all of the simulation: one thread runs it.
     private let world: SimulatedWorld
     private(set) var fetched: FetchedView
@@ -33,6 +33,10 @@ final class BookmarkReader: CKSyncEngineDelegate, CloudTransport, @unchecked Sen
     }
 
     func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+        fetched.take(event)
+    }
+
+    func handleStoreEvent(_ event: TidemarkStoreEvent, syncEngine: CKSyncEngine) async {
         fetched.take(event)
     }
 

@@ -27,20 +27,16 @@ final class DeviceChannel: CloudChannel, CloudChannelObserver, @unchecked Sendab
     // MARK: To the server
 
     func send(_ message: [UInt8]) {
-        switch app.world.planted {
-        case .memoryOfDevice: base?.send(Self.changed(message) { $0.life = $0.device })
-        case .lifeShared: base?.send(Self.changed(message) { $0.life = Data(repeating: 1, count: 16) })
-        default: base?.send(message)
-        }
+        base?.send(app.world.planted == .memoryOfDevice ? Self.withDeviceAsLife(message) : message)
     }
 
     func close() { base?.close() }
 
-    private static func changed(_ message: [UInt8], _ change: (inout WireHello) -> Void) -> [UInt8] {
+    private static func withDeviceAsLife(_ message: [UInt8]) -> [UInt8] {
         guard var envelope = try? WireClientEnvelope(serializedBytes: message), case .hello = envelope.request else {
             return message
         }
-        change(&envelope.hello)
+        envelope.hello.life = envelope.hello.device
         return (try? envelope.serializedBytes()) ?? message
     }
 

@@ -16,7 +16,7 @@ struct EngineJudge {
 
     /// R-248, I-4: what any device saves now, all the others have in a moment.
     static func judgePushes(_ world: SimulatedWorld, _ apps: [SimulatedApp]) async {
-        for app in apps {
+        for app in apps where !world.isFaultSeen {
             app.edit("\(app.number).last")
             await world.scheduler.pass(pushPatience)
             let judge = EngineJudge(world, apps)

@@ -37,10 +37,11 @@ struct EngineRun {
         let fleet = SimulatedFleet(world, count: 2 + world.below(3), directory: directory)
         for app in fleet.apps { app.start() }
         let stepCount = 20 + world.below(40)
-        for step in 0..<stepCount {
+        for step in 0..<stepCount where !world.isFaultSeen {
             await world.scheduler.pass(world.delay())
             await act(world.oneOf(fleet.apps), step, world, fleet)
         }
+        if world.isFaultSeen { return }
         await world.calmDown()
         for app in fleet.apps {
             app.start()
@@ -51,6 +52,7 @@ struct EngineRun {
         // By then pushes, sweeps and what engines wait for have brought everything everywhere (I-4).
         await world.scheduler.pass(.seconds(900))
         await EngineJudge.judgePushes(world, fleet.apps)
+        if world.isFaultSeen { return }
         await EngineJudge(world, fleet.apps).judge()
     }
 

@@ -16,7 +16,7 @@ extension History {
     }
 
     /// A device was copied that had made these drafts and not saved them yet: either device may be the one that saves them,
-    /// also after the other has deleted them.
+    /// also after the other has deleted them. So it is if a restored store lacks them, and whoever has them saves them again.
     mutating func copied(drafts names: [String]) {
         copiedDrafts.formUnion(names)
     }

@@ -34,8 +34,9 @@ struct History {
         let request: RequestKey
         let name: String
         let policy: SavePolicy
-        /// The version whose tag the save carried.
+        /// The version whose tag the save carried, and the life of the store in which it was seen.
         let base: ChangeNumber?
+        let baseStore: StoreIncarnation?
         /// How many saves the request's atomic batch has; nil if it is not atomic.
         let batchCount: Int?
     }
@@ -54,7 +55,15 @@ struct History {
         case uniting
     }
 
+    /// What goes back with the store.
+    struct Backup {
+        fileprivate let zones: [ZoneID: Zone]
+        fileprivate let written: [String: Set<ZoneID>]
+    }
+
     private let clients: Clients
+    /// The life of the store that goes on.
+    private(set) var store = StoreIncarnation(1)
     private(set) var zones: [ZoneID: Zone] = [:]
     /// Commits so far: the time of this history.
     private(set) var length = 0
@@ -64,10 +73,12 @@ struct History {
     private var deletions: [RequestKey: [String]] = [:]
     /// In which incarnations each text was written.
     private var written: [String: Set<ZoneID>] = [:]
+    /// Every text that a record ever had, also in earlier lives of the store: by zone, record and text.
+    private var texts: Set<[String]> = []
 
     /// Of clients that unite: the names in each zone that each atomic batch saves.
     var unitedBatches: [String: [String: Set<String>]] = [:]
-    /// Of clients that unite: what two devices may save for the first time.
+    /// Of clients that unite: what several devices may save for the first time.
     var copiedDrafts: Set<String> = []
 
     init(of clients: Clients) {
@@ -76,9 +87,16 @@ struct History {
 
     /// Whether a record ever held this text.
     func hasHad(_ text: String, named name: String, in zoneName: String) -> Bool {
-        zones.values.contains { zone in
-            zone.name == zoneName && zone.versions.values.contains { $0.name == name && $0.version.text == text }
-        }
+        texts.contains([zoneName, name, text])
+    }
+
+    /// What an operator keeps.
+    var backup: Backup { Backup(zones: zones, written: written) }
+
+    /// The store is what it was then, and lives another life.
+    mutating func goBack(to backup: Backup, in store: StoreIncarnation) {
+        (zones, written, self.store) = (backup.zones, backup.written, store)
+        length += 1
     }
 
     mutating func plan(_ text: String, _ intent: Intent) {
@@ -131,6 +149,7 @@ struct History {
         let version = Version(number: record.changeNumber, batchEnd: record.batchEnd, text: text)
         zones[zone]?.records[record.name] = version
         zones[zone]?.versions[record.changeNumber] = (record.name, version)
+        if let text, let zoneName = zones[zone]?.name { texts.insert([zoneName, record.name, text]) }
         guard let text, clients == .planning else { return }
         guard let intent = intents[text] else { return accuse("I-1: nobody saved what was written: \(text)") }
         savesOfRequests[intent.request, default: 0] += 1
@@ -143,6 +162,9 @@ struct History {
     private mutating func checkBase(_ intent: Intent, _ previous: Version?, _ text: String) {
         guard intent.policy == .ifServerRecordUnchanged else { return }
         let current = previous.flatMap { $0.text == nil ? nil : $0.number }
+        if current != nil, let baseStore = intent.baseStore, baseStore != store {
+            accuse("R-220: \(text) over what another life of the store had")
+        }
         if let base = intent.base, let current, base < current { accuse("R-094: \(text) lost update of \(current)") }
         // A request of the same group may have deleted the record before: only the end state reaches the store.
         let mayBeDeleted = deletions.values.contains { $0.contains(intent.name) }

@@ -11,12 +11,14 @@ struct ZoneView: Equatable {
     }
 
     var zone: ZoneID?
+    /// The life of the store that it was seen in.
+    var store: StoreIncarnation?
     var token: [UInt8] = []
     var seen: [String: Seen] = [:]
 
     mutating func take(_ page: ZonePage) {
-        if zone != page.zone { seen = [:] }
-        zone = page.zone
+        if zone != page.zone || store != page.token.store { seen = [:] }
+        (zone, store) = (page.zone, page.token.store)
         for record in page.entries {
             seen[record.name] = Seen(number: record.changeNumber, text: record.isDeleted ? nil : record.text)
         }

@@ -37,6 +37,8 @@ enum PlantedFault: String, CaseIterable, Sendable {
     case counterFromClock
     /// The store forgets outcomes, and does not count how often.
     case epochsUncounted
+    /// A store that is restored lives on as if it were the same.
+    case storeLifeKept
     /// A device that comes back without its tokens is not told of what ended meanwhile.
     case returnUnknown
 
@@ -52,8 +54,6 @@ enum PlantedFault: String, CaseIterable, Sendable {
     case conflictTakenForSuccess
     /// An engine sends atomic batches record by record.
     case atomicityForgotten
-    /// All engines say that they live the same life.
-    case lifeShared
     /// An app stores the engine's state before the records that were fetched by then.
     case recordsStoredLate
     /// An engine drops what may have been carried out or not.
@@ -66,13 +66,18 @@ enum PlantedFault: String, CaseIterable, Sendable {
     case copyHearsNoPushes
     /// A computer forgets its timers when it falls asleep.
     case timersLostAsleep
+    /// An app takes what a restored store has for news: what it has itself is undone.
+    case restoreTakenForNews
+    /// An app takes what a restored store lacks for deleted.
+    case absenceTakenForDeletion
 
     /// Whether it takes engines to see it.
     private var needsEngines: Bool {
         switch self {
         case .moreComingForgotten, .zoneEndsUntold, .pendingChangeDropped, .conflictTakenForSuccess,
-            .atomicityForgotten, .lifeShared, .recordsStoredLate, .unknownOutcomeDropped,
-            .unknownOutcomeTakenForFinal, .memoryOfDevice, .copyHearsNoPushes, .timersLostAsleep:
+            .atomicityForgotten, .recordsStoredLate, .unknownOutcomeDropped,
+            .unknownOutcomeTakenForFinal, .memoryOfDevice, .copyHearsNoPushes, .timersLostAsleep, .restoreTakenForNews,
+            .absenceTakenForDeletion:
             true
         default: false
         }

@@ -8,14 +8,14 @@ extension SimulatedDevice {
     func editZone() async {
         let name = world.oneOf(SimulatedWorld.zoneNames)
         let before = world.history.livingZone(name)
-        let sentAt = world.history.length
+        let (sentAt, store) = (world.history.length, world.history.store)
         let isCreation = before == nil || world.oneIn(3)
         let viewer = world.viewer
         let answer = await insist(on: nextRequestID()) {
             await $0.modifyZones(
                 in: viewer, ZonesRequest(id: $1, saves: isCreation ? [name] : [], deletes: isCreation ? [] : [name]))
         }
-        guard case .success? = answer else { return }
+        guard case .success? = answer, store == world.history.store else { return }
         if isCreation {
             let lived = world.history.zones.values.contains { $0.name == name && ($0.endedAt ?? .max) > sentAt }
             if !lived { world.history.accuse("I-1: zone \(name) was said to exist") }
@@ -44,13 +44,14 @@ extension SimulatedDevice {
                 id: id, zoneName: zone, saves: saves, deletes: deletes, policy: policy, isAtomic: isAtomic,
                 user: identity.user)
         }
-        let before = world.history.livingZone(zone)
+        let (before, store) = (world.history.livingZone(zone), world.history.store)
         let viewer = world.viewer
         world.history.planDeletion(of: deletes, key)
         let id = nextRequestID()
         let answer = await insist(on: id) { await $0.modifyRecords(in: viewer, [request($1)])[0] }
         if case .success? = answer { world.history.settleDeletion(key) }
-        judge(answer, request(id), before: before)
+        // Of what was said of another life of the store nothing may be left.
+        if store == world.history.store { judge(answer, request(id), before: before) }
     }
 
     private func save(
@@ -61,12 +62,15 @@ extension SimulatedDevice {
         let view = bookmark.views[zone]
         let seen = view?.seen[name].flatMap { $0.text == nil ? nil : $0.number }
         let tag = seen.flatMap { number in
-            view?.zone.map { ChangeTag.version(store: StoreIncarnation(1), zone: $0, number: number) }
+            view?.zone.map {
+                ChangeTag.version(store: view?.store ?? StoreIncarnation(1), zone: $0, number: number)
+            }
         }
         world.history.plan(
             text,
             History.Intent(
-                request: request, name: name, policy: policy, base: seen, batchCount: batchCount))
+                request: request, name: name, policy: policy, base: seen,
+                baseStore: seen.flatMap { _ in view?.store }, batchCount: batchCount))
         let fields = (try? FieldMap([Field("text", .string(text))])) ?? FieldMap()
         return RecordSave(name: name, type: "Note", tag: tag, fields: fields, parent: .unchanged)
     }

@@ -10,8 +10,9 @@ extension SimulatedDevice {
     @discardableResult
     func sync() async -> Bool {
         for _ in 0..<100 {
-            let before = world.history.zones
+            let (before, store) = (world.history.zones, world.history.store)
             guard let page = await databasePage() else { return false }
+            meet(page.token.store)
             if bookmark.databaseToken.isEmpty, !bookmark.isReturning { bookmark.listed = [] }
             for zone in page.ended { forget(zone) }
             for zone in page.changed {
@@ -21,11 +22,17 @@ extension SimulatedDevice {
             list(page)
             keepBookmark()
             if page.moreComing { continue }
-            judgeSync(before)
+            if store == world.history.store { judgeSync(before) }
             return true
         }
         world.history.accuse("I-2: the database feed has no end")
         return false
+    }
+
+    /// What another life of the store had is not there any more.
+    private func meet(_ store: StoreIncarnation) {
+        if bookmark.store != store { bookmark.views = bookmark.views.filter { $0.value.store == store } }
+        bookmark.store = store
     }
 
     private func list(_ page: DatabasePage) {
@@ -35,7 +42,7 @@ extension SimulatedDevice {
     }
 
     private func databasePage() async -> DatabasePage? {
-        let viewer = world.viewer
+        let (viewer, store) = (world.viewer, world.history.store)
         let token = bookmark.databaseToken
         let zonesMax = world.below(3)
         let tellsEnds = tellsEnds
@@ -44,7 +51,12 @@ extension SimulatedDevice {
         }
         switch answer {
         case .success(let page): return page
-        case .failure(.tokenExpired): world.history.accuse("I-2: a token of the database feed expired")
+        case .failure(.tokenExpired):
+            if bookmark.store == store, store == world.history.store {
+                world.history.accuse("I-2: a token of the database feed expired")
+            }
+            (bookmark.databaseToken, bookmark.isReturning) = ([], false)
+            return await databasePage()
         case .failure(.tokenInvalid): world.history.accuse("a token of the database feed is invalid")
         case .failure, nil: break
         }
@@ -63,7 +75,7 @@ extension SimulatedDevice {
         for _ in 0..<200 {
             let key = world.key(name)
             let view = bookmark.views[name] ?? ZoneView()
-            let before = world.history.zones
+            let (before, store) = (world.history.zones, world.history.store)
             let recordsMax = world.below(5)
             let (device, tellsEnds) = (id, self.tellsEnds)
             let answer = await world.send {
@@ -72,15 +84,17 @@ extension SimulatedDevice {
             }
             switch answer {
             case .success(let page):
-                take(page, name, view, before)
-                if let previous { judgeCut(between: previous, and: page) }
+                take(page, name, view, before, since: store)
+                if let previous, store == world.history.store, previous.token.store == store {
+                    judgeCut(between: previous, and: page)
+                }
                 previous = page
                 if !page.moreComing { return true }
             case .failure(.zoneNotFound):
                 bookmark.views[name] = nil
                 return true
             case .failure(.tokenExpired):
-                if world.history.livingZone(name)?.id == view.zone {
+                if world.history.livingZone(name)?.id == view.zone, view.store == store, store == world.history.store {
                     world.history.accuse("I-2: a token of zone \(name) expired")
                 }
                 bookmark.views[name] = nil
@@ -95,15 +109,21 @@ extension SimulatedDevice {
         return false
     }
 
-    private func take(_ page: ZonePage, _ name: String, _ view: ZoneView, _ before: [ZoneID: History.Zone]) {
-        if let invention = ZoneView.invention(in: page, of: world.history.zones[page.zone]) {
+    private func take(
+        _ page: ZonePage, _ name: String, _ view: ZoneView, _ before: [ZoneID: History.Zone],
+        since store: StoreIncarnation
+    ) {
+        let isJudged = page.token.store == world.history.store && store == world.history.store
+        if isJudged, let invention = ZoneView.invention(in: page, of: world.history.zones[page.zone]) {
             world.history.accuse("a page tells what never was: \(invention)")
         }
         var view = view
         view.take(page)
         bookmark.views[name] = view
         keepBookmark()
-        guard !page.moreComing, let then = before[page.zone], let now = world.history.zones[page.zone] else { return }
+        guard isJudged, !page.moreComing, let then = before[page.zone], let now = world.history.zones[page.zone] else {
+            return
+        }
         if let missing = view.missing(of: then, now: now) {
             world.history.accuse("I-2: the feed of zone \(name) skipped \(missing)")
         }

@@ -11,6 +11,8 @@ final class SimulatedDevice: @unchecked Sendable {
     /// A place in the feeds to which somebody may come back at any time.
     struct Bookmark {
         var databaseToken: [UInt8] = []
+        /// The life of the store that it was last told of.
+        var store: StoreIncarnation?
         var views: [String: ZoneView] = [:]
         /// During a first fetch of the database feed: the zones that it has listed so far. Ends of zones are not told
         /// without a token, so in the end what was not listed is gone.
@@ -40,6 +42,8 @@ final class SimulatedDevice: @unchecked Sendable {
     private var counter: UInt64 = 0
     /// The store's memory epoch, as the device has heard of it.
     private var epoch: Int64 = 1
+    /// The life of the store that the epoch is of.
+    private var epochStore = StoreIncarnation(1)
     /// Whether a copy of the running machine lives the same life.
     private var sharesLife = false
     /// Requests that it still waits for.
@@ -63,7 +67,8 @@ final class SimulatedDevice: @unchecked Sendable {
     init(copyOf original: SimulatedDevice, number: Int, isRunning: Bool) {
         (world, id) = (original.world, original.id)
         self.number = number
-        (bookmark, bookmarks, epoch) = (original.bookmark, original.bookmarks, original.epoch)
+        (bookmark, bookmarks) = (original.bookmark, original.bookmarks)
+        (epoch, epochStore) = (original.epoch, original.epochStore)
         computer = world.makeComputer()
         (life, counter) = (original.life, original.counter)
         if isRunning {
@@ -119,6 +124,8 @@ final class SimulatedDevice: @unchecked Sendable {
 
     func nextRequestID() -> RequestID {
         counter += 1
+        // The servers were down: it has to say `Hello` again, and hears of other epochs.
+        if epochStore != world.history.store { (epoch, epochStore) = (0, world.history.store) }
         let waiting = unanswered.lazy.filter { [life] in $0.life == life }.map(\.counter)
         let new = RequestID(
             device: id, life: life, counter: counter,
@@ -131,7 +138,7 @@ final class SimulatedDevice: @unchecked Sendable {
     /// As from the answer to each `Hello`.
     func learnEpoch() async {
         guard world.oneIn(3), case .success(let standing)? = await world.send({ await $0.standing() }) else { return }
-        epoch = max(epoch, standing.memoryEpoch)
+        if epochStore == standing.incarnation { epoch = max(epoch, standing.memoryEpoch) }
     }
 
     /// Sends a request until it is answered, or it is given up.
@@ -142,6 +149,7 @@ final class SimulatedDevice: @unchecked Sendable {
         _ request: @escaping @Sendable (CloudService, RequestID) async -> Result<Outcome, FailureReason>
     ) async -> Result<Outcome, FailureReason>? {
         defer { unanswered.remove(id) }
+        let store = world.history.store
         var last: Result<Outcome, FailureReason>?
         for attempt in 0..<6 {
             // What was asked in a life that has ended cannot be asked for any more.
@@ -151,7 +159,7 @@ final class SimulatedDevice: @unchecked Sendable {
             switch last {
             case .success: return last
             case .failure(.requestForgotten):
-                await judgeForgotten(name)
+                if store == world.history.store { await judgeForgotten(name) }
                 if sharesLife || !name.isRepeated, name.life == life { beginLife() }
                 return nil
             case .failure(.requestInvalid): world.history.accuse("a request that was good is invalid")
@@ -162,12 +170,14 @@ final class SimulatedDevice: @unchecked Sendable {
         return last
     }
 
-    /// only a repeat is forgotten, and only after the store has begun some epochs.
+    /// only after the store has begun some epochs; a first sending only if they began while it was under way, which
+    /// an epoch that the device knew before says.
     private func judgeForgotten(_ id: RequestID) async {
         // Of several that are under way in a life that is shared, the first one ends it.
         guard !sharesLife, id.life == life else { return }
-        if !id.isRepeated { world.history.accuse("R-157: forgotten when it was sent for the first time") }
-        if await world.memoryEpoch - id.epoch < world.limits.memoryEpochsKept {
+        let store = world.history.store
+        let age = await world.memoryEpoch - id.epoch
+        if store == world.history.store, age < world.limits.memoryEpochsKept {
             world.history.accuse("R-157: a request that is waited for is forgotten")
         }
     }

@@ -22,8 +22,10 @@ final class SimulatedServer: @unchecked Sendable {
         computer = world.makeComputer()
     }
 
-    func start() {
+    /// Returns when it takes connections. It has read the store's memory epoch by then, as it does for each `Hello`.
+    func start() async {
         life += 1
+        let life = life
         let store = MemoryStore(world.database, faults: world.faults(of: self))
         let storage: any Storage =
             world.planted.map { PlantedStorage(store, $0, scheduler: world.scheduler) } ?? store
@@ -31,12 +33,16 @@ final class SimulatedServer: @unchecked Sendable {
         settings.createsContainers = true
         settings.limits = world.limits
         settings.sweepInterval = world.sweepInterval
-        server = MemoryServer(
+        let new = MemoryServer(
             on: world.database, storage: storage, scheduler: computer, settings: settings)
-        self.store = store
+        _ = await new.service.standing()
+        // Another one may have been started meanwhile.
+        guard life == self.life else { return new.stop() }
+        (server, self.store) = (new, store)
     }
 
     func crash() {
+        life += 1
         store?.crash()
         computer.wakeUp()
         server?.stop()
@@ -66,8 +72,6 @@ final class SimulatedServer: @unchecked Sendable {
     func call<Value: Sendable>(_ request: @escaping @Sendable (CloudService) async -> Value) async -> Value? {
         guard let service = server?.service else { return nil }
         let life = life
-        world.callsUnderWay += 1
-        defer { world.callsUnderWay -= 1 }
         let value = await computer.run { await request(service) }.value
         return isUp && life == self.life ? value : nil
     }

@@ -65,6 +65,24 @@ import TidemarkTestKit
         #expect(counts == [0, 1])
     }
 
+    @Test func `what is under way when the store is restored writes nothing, and holds nobody up`() throws {
+        let fixture = try ServiceFixture()
+        let (backup, server) = (fixture.database.backUp(), fixture.server())
+        try fixture.scheduler.simulate {
+            let saving = try fixture.saving(["a"], id: RequestID(DeviceID(high: 5, low: 5), 1))
+            let old = fixture.server(faults: FaultScript(always: [.commitSent: .delay(.seconds(1))]).plan)
+            let late = fixture.scheduler.run { await old.modify(saving, in: fixture.key().database) }
+            try await fixture.scheduler.sleep(for: .milliseconds(500))
+            fixture.database.restore(backup)
+            let start = fixture.scheduler.now
+            #expect(await server.modify(saving, in: fixture.key().database).reason == nil)
+            #expect(fixture.scheduler.now - start < .milliseconds(100))
+            let records = try await fixture.records()
+            _ = await late.value
+            #expect(try await fixture.records() == records)
+        }
+    }
+
     @Test func `a frozen server frees its zones after a while, and its commit fails`() throws {
         let fixture = try ServiceFixture()
         let read = ZoneRead(key: fixture.key(), recordNames: [], parentNames: [], lives: [])
