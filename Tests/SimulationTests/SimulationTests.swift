@@ -10,7 +10,6 @@ import TidemarkTestSupport
 /// - `TIDEMARK_SEED`: the first seed; unless set random, or 0 for planted faults.
 /// - `TIDEMARK_SEEDS`: how many histories of simple devices; a fifth of that with engines.
 /// - `TIDEMARK_PLANTED`: search every planted fault in so many seeds, and print the first that shows it.
-/// - `TIDEMARK_RESTORES`: restore the store in histories with engines, too.
 /// - `TIDEMARK_TRACE`: print what happens in each history.
 @Suite struct SimulationTests {
     private static func setting(_ name: String) -> UInt64? {

@@ -39,6 +39,12 @@ extension SyncEngineMachine {
 
     /// What the app is told before the first page of a full fetch; nil before all others.
     mutating func announcement(of page: SyncEngineZonePage, _ zoneID: CKRecordZone.ID) -> SyncEngineAction? {
+        // The store was restored between the list of zones and this page.
+        if let known = snapshot.databaseToken.flatMap(FeedPlace.init), let now = FeedPlace(page.token),
+            known.life != now.life
+        {
+            expectOlderRecords(in: zoneID, since: snapshot.databaseToken)
+        }
         guard let expired = snapshot.expiredZoneTokens[zoneID], fullFetches.zones[zoneID] == nil else { return nil }
         let reason = TidemarkFullFetch.Reason(expired: expired, new: page.token, isEnd: !page.moreComing)
         fullFetches.zones[zoneID] = .init(reason: reason)
@@ -118,14 +124,18 @@ extension SyncEngineMachine {
         guard reason == .anotherLife else { return }
         for deletion in page.deletions { fullFetches.endedZones[deletion.zoneID] = deletion.reason }
         page.deletions = []
-        for modification in page.modifications { expectOlderRecords(in: modification.zoneID) }
+        for modification in page.modifications {
+            expectOlderRecords(in: modification.zoneID, since: snapshot.expiredDatabaseToken)
+        }
     }
 
     /// A zone without a token may be one that the app has sent records to, or was told of by a process that ended before its
     /// state was stored: what another life has of it is no news either.
-    private mutating func expectOlderRecords(in zoneID: CKRecordZone.ID) {
+    ///
+    /// - Parameter token: of the list of zones, in the life before.
+    private mutating func expectOlderRecords(in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?) {
         guard snapshot.zoneTokens[zoneID] == nil, snapshot.expiredZoneTokens[zoneID] == nil else { return }
-        snapshot.expiredZoneTokens[zoneID] = snapshot.expiredDatabaseToken
+        snapshot.expiredZoneTokens[zoneID] = token
     }
 
     /// What becomes of zones that the engine has read, or sent to, and the list does not have: those that the app is told of as ended, and those

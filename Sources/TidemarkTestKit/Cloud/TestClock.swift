@@ -17,6 +17,12 @@ public final class TestClock: Sendable {
     /// The time, as records get it for their dates.
     public var now: Date { Date(timeIntervalSince1970: Double(loop.wallClockMilliseconds) / 1_000) }
 
+    /// Sets the wall clock of the server and of all devices, as a person or a time server does: forwards or back. No time passes,
+    /// and nothing becomes due. No change is lost by it, only dates are wrong (`docs/clocks.md`).
+    public func set(to date: Date) {
+        loop.setWallClock(milliseconds: Int64((date.timeIntervalSince1970 * 1_000).rounded()))
+    }
+
     /// How much time has passed since the cloud was made.
     public var elapsed: Duration { loop.now }
 

@@ -36,6 +36,8 @@ package final class TestLoop: Scheduler {
 
     private struct State {
         var now: Duration = .zero
+        /// What the wall clock said, or would have said, when ``now`` was zero: milliseconds since 1970.
+        var wallClockStart: Int64
         var random: SimulationRandom
         var ready: Deque<Work> = []
         var timers: [UInt64: Timer] = [:]
@@ -51,21 +53,26 @@ package final class TestLoop: Scheduler {
         var waiters: [Waiter] = []
     }
 
-    private let wallClockStart: Int64
     private let queue = DispatchQueue(label: "tidemark-test-cloud")
     private let state: Mutex<State>
 
     /// - Parameter wallClockStart: milliseconds since 1970.
     package init(seed: UInt64, wallClockStart: Int64) {
-        self.wallClockStart = wallClockStart
-        state = Mutex(State(random: SimulationRandom(seed: seed)))
+        state = Mutex(State(wallClockStart: wallClockStart, random: SimulationRandom(seed: seed)))
     }
 
     // MARK: Scheduler
 
     package var now: Duration { state.withLock { $0.now } }
 
-    package var wallClockMilliseconds: Int64 { wallClockStart + Int64(now / .milliseconds(1)) }
+    package var wallClockMilliseconds: Int64 {
+        state.withLock { $0.wallClockStart + Int64($0.now / .milliseconds(1)) }
+    }
+
+    /// Somebody sets the wall clock. No time passes.
+    package func setWallClock(milliseconds: Int64) {
+        state.withLock { $0.wallClockStart = milliseconds - Int64($0.now / .milliseconds(1)) }
+    }
 
     package func randomBits() -> UInt64 { state.withLock { $0.random.next() } }
 

@@ -20,10 +20,14 @@ import TidemarkTestSupport
         return record
     }
 
-    /// Nil: it succeeded.
-    private func code<Value>(of result: Result<Value, any Error>?) -> CKError.Code? {
-        guard case .failure(let error)? = result else { return nil }
-        return (error as? CKError)?.code
+    /// Of the items that failed in a call that throws for them.
+    private func codes(of call: Result<some Any, any Error>) throws -> [CKRecord.ID: CKError.Code] {
+        guard case .failure(let error as CKError) = call else { throw CKError(.internalError) }
+        var codes: [CKRecord.ID: CKError.Code] = [:]
+        for (item, error) in error.partialErrorsByItemID ?? [:] {
+            if let recordID = item.base as? CKRecord.ID { codes[recordID] = (error as? CKError)?.code }
+        }
+        return codes
     }
 
     private func content(of record: CKRecord) throws -> Data {
@@ -129,15 +133,15 @@ import TidemarkTestSupport
                 child.setParent(parent)
                 let records = [child, parent, record("kept", kept, in: zone)]
                 let database = place.asleep.privateCloudDatabase
-                let results = try await place.sleep(in: {
+                let call = try await place.sleep(in: {
                     try await database.modifyRecords(
                         saving: records, deleting: [], savePolicy: .changedKeys, atomically: true
                     ).saveResults
                 }) {
                     try await place.collect(2)
                     try FileManager.default.removeItem(at: gone)
-                }.get()
-                let codes = results.compactMapValues { code(of: $0) }
+                }
+                let codes = try codes(of: call)
                 #expect(codes[id("gone", in: zone)] == .assetFileNotFound)
                 // In a zone whose items fail together none is saved, and only one is at fault.
                 let isAtomic = zone == zoneID
@@ -159,17 +163,17 @@ import TidemarkTestSupport
             // Another one has it already: a conflict.
             let records = [record("f", file), record("taken", nil), record("new", nil)]
             let database = place.asleep.privateCloudDatabase
-            let results = try await place.sleep(in: {
+            let call = try await place.sleep(in: {
                 try await database.modifyRecords(
                     saving: records, deleting: [doomed.recordID], savePolicy: .ifServerRecordUnchanged,
                     atomically: true)
             }) {
                 try await place.collect(1)
-            }.get()
-            #expect(code(of: results.saveResults[id("taken")]) == .serverRecordChanged)
-            #expect(code(of: results.saveResults[id("f")]) == .batchRequestFailed)
-            #expect(code(of: results.saveResults[id("new")]) == .batchRequestFailed)
-            #expect(code(of: results.deleteResults[doomed.recordID]) == .batchRequestFailed)
+            }
+            let codes = try codes(of: call)
+            #expect(codes[id("taken")] == .serverRecordChanged)
+            #expect(codes[id("f")] == .batchRequestFailed && codes[id("new")] == .batchRequestFailed)
+            #expect(codes[doomed.recordID] == .batchRequestFailed)
             let fetched = try await place.direct.records(for: records.map(\.recordID) + [doomed.recordID])
             let found = fetched.compactMap { try? $0.value.get().recordID.recordName }
             #expect(Set(found) == ["taken", "doomed"])

@@ -20,8 +20,11 @@ struct EngineJudge {
             app.edit("\(app.number).last")
             await world.scheduler.pass(pushPatience)
             let judge = EngineJudge(world, apps)
-            for other in apps where !judge.difference(other.disk.contents).isEmpty {
-                world.history.accuse("I-4: app \(other.number) was not told what app \(app.number) saved")
+            for other in apps {
+                let difference = judge.difference(other.disk.contents)
+                guard !difference.isEmpty else { continue }
+                world.history.accuse(
+                    "I-4: app \(other.number) was not told what app \(app.number) saved: \(difference)")
             }
         }
     }

@@ -49,7 +49,7 @@ final class SimulatedWorld: @unchecked Sendable {
         self.planted = planted
         faultsOneIn = [12, 30, 80, 200, 1_000_000][Int(scheduler.randomBits() % 5)]
         cutsOneIn = [15, 60, 250, 1_000_000][Int(scheduler.randomBits() % 4)]
-        stepsPerMishap = Self.weather(scheduler).merging(Self.restores(seed, clients, planted)) { _, new in new }
+        stepsPerMishap = Self.weather(scheduler).merging(Self.restores(seed)) { _, new in new }
         hasLongNights = scheduler.randomBits() % 5 == 0
         database.observe { [unowned self] commit in
             history.record(commit)
@@ -69,14 +69,7 @@ final class SimulatedWorld: @unchecked Sendable {
     }
 
     /// In one run of four the store is restored: without a throw of the dice, so that other histories are what they were.
-    ///
-    /// NB: with engines only for who asks for it. An engine has no token of a zone that it has only sent to, and cannot say
-    /// yet what a restored store lacks of it.
-    private static func restores(
-        _ seed: UInt64, _ clients: History.Clients, _ planted: PlantedFault?
-    ) -> [Mishap: Int] {
-        let isWanted = isRestoringEngines || planted == .restoreTakenForNews || planted == .absenceTakenForDeletion
-        guard clients == .planning || isWanted else { return [:] }
+    private static func restores(_ seed: UInt64) -> [Mishap: Int] {
         switch seed % 16 {
         case 3, 11, 13: return [.backup: 400, .restore: 1_000]
         case 7: return [.backup: 400, .restore: 4_000]
@@ -223,7 +216,6 @@ final class SimulatedWorld: @unchecked Sendable {
     // MARK: For whoever replays a seed
 
     private static let isTraced = ProcessInfo.processInfo.environment["TIDEMARK_TRACE"] != nil
-    private static let isRestoringEngines = ProcessInfo.processInfo.environment["TIDEMARK_RESTORES"] != nil
 
     /// Prints what happened when, if `TIDEMARK_TRACE` is set.
     func note(_ event: @autoclosure () -> String) {

@@ -109,6 +109,13 @@ final class ScriptedServer: CloudTransport, Sendable {
             }
         case .fetchDatabaseChanges:
             answer.fetchDatabaseChanges.token = Data([1])
+        case .fetchSubscriptions(let request):
+            answer.fetchSubscriptions.subscriptions = (request.ids.isEmpty ? ["tidemark-sync-engine"] : request.ids).map
+            { id in
+                var result = WireSubscriptionResult()
+                (result.subscription.id, result.subscription.kind) = (id, .database)
+                return result
+            }
         default:
             answer.failure.code = .internalError
         }

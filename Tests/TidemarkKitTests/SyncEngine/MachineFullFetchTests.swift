@@ -271,8 +271,10 @@ import TidemarkDomain
     @Test func `R-552, R-645: a zone that was only sent to, and that the backup lacks, is absent`() throws {
         for sendsRecords in [false, true] {
             let first = harness()
+            if sendsRecords { _ = first.server.save(zone: zone("B")) }
             if sendsRecords { first.add("B/1") } else { first.addZones("B") }
             first.send()
+            first.advance(by: .seconds(1))
             // It outlives the process.
             let data = try JSONEncoder().encode(try #require(first.lastSerialization))
             let state = try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
@@ -289,6 +291,24 @@ import TidemarkDomain
             #expect(fetch(harness).prefix(2) == ["zones +A", "had all zones: anotherLife -B"])
             #expect(harness.machine.snapshot.sentZones.isEmpty)
         }
+    }
+
+    @Test func `R-552, R-645: a store that is restored between the list of zones and a zone's first page`() {
+        var read = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
+        read.user = user("alice")
+        let harness = self.harness(read)
+        harness.respond = { request in
+            switch request {
+            case .databaseChanges(nil, _, _, _): self.feed(["A"], self.feedToken(Self.old, 5))
+            case .databaseChanges: self.feed([], self.feedToken(Self.new, 5))
+            case .zoneChanges: self.page(["1"], self.token(Self.new, 8))
+            default: nil
+            }
+        }
+        #expect(
+            fetch(harness) == [
+                "zones +A", "all of A: anotherLife", "records +A/1", "had all of A: anotherLife", "didFetch A",
+            ])
     }
 
     private func fetchRestoredFeed(_ zones: [String], ended: ZoneEnds) -> (MachineHarness, [String]) {
