@@ -54,7 +54,7 @@ struct AppDisk {
     }
 }
 
-/// What the events of fetches alone have told, by "zone/record".
+/// What the events of fetches alone have told, and of zones that the device itself deleted, by "zone/record".
 struct FetchedView: Equatable {
     private(set) var records: [String: Set<String>] = [:]
     /// What has come of each zone that is being fetched from nothing.
@@ -88,6 +88,9 @@ struct FetchedView: Equatable {
                 fetched[id.zoneID.zoneName]?.insert(id.path)
             }
             for deletion in changes.deletions { records[deletion.recordID.path] = nil }
+        case .sentDatabaseChanges(let sent):
+            // A restored store does not tell of it again.
+            for zoneID in sent.deletedZoneIDs { forget(zoneID) }
         default: break
         }
     }
