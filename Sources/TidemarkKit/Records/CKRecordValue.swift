@@ -55,7 +55,23 @@ extension CKRecord.Reference: __CKRecordObjCValue {}
 extension CKAsset: __CKRecordObjCValue {}
 extension CLLocation: __CKRecordObjCValue {}
 
-// NB: So that `CKRecord` can hand out a Data for what it keeps as NSData, which is a thousand times faster to read. To the
-// compiler it is not there: a member of an app's extension is not one of Data.
-@available(*, unavailable)
-extension Data: __CKRecordObjCValue {}
+// NB: To the compiler these are not there: a member of an app's extension is not one of String or Data. They are there for two
+// reasons. `record["text"] as? String` brings no warning that it always fails, as it brings none where NSString is bridged. And
+// `CKRecord` hands out a Data for what it keeps as NSData, which is a thousand times faster to read.
+@available(*, unavailable) extension String: __CKRecordObjCValue {}
+@available(*, unavailable) extension Date: __CKRecordObjCValue {}
+@available(*, unavailable) extension Data: __CKRecordObjCValue {}
+@available(*, unavailable) extension Bool: __CKRecordObjCValue {}
+@available(*, unavailable) extension Double: __CKRecordObjCValue {}
+@available(*, unavailable) extension Float: __CKRecordObjCValue {}
+@available(*, unavailable) extension Int: __CKRecordObjCValue {}
+@available(*, unavailable) extension UInt: __CKRecordObjCValue {}
+@available(*, unavailable) extension Int8: __CKRecordObjCValue {}
+@available(*, unavailable) extension Int16: __CKRecordObjCValue {}
+@available(*, unavailable) extension Int32: __CKRecordObjCValue {}
+@available(*, unavailable) extension Int64: __CKRecordObjCValue {}
+@available(*, unavailable) extension UInt8: __CKRecordObjCValue {}
+@available(*, unavailable) extension UInt16: __CKRecordObjCValue {}
+@available(*, unavailable) extension UInt32: __CKRecordObjCValue {}
+@available(*, unavailable) extension UInt64: __CKRecordObjCValue {}
+@available(*, unavailable) extension Array: __CKRecordObjCValue where Element: CKRecordValueProtocol {}
