@@ -58,8 +58,8 @@ struct FolderSync: AsyncParsableCommand {
         if let damage = journal.damage {
             report.problem(
                 """
-                What is known of the last sync is damaged in \(damage.lineCount) lines: all files are compared with the \
-                server's again, and one that was deleted elsewhere meanwhile may stay here. As it was it is in \
+                The journal of the last sync has damaged lines: \(damage.lineCount). All files are compared with the server \
+                again. A file that was deleted on another device meanwhile may stay here. The damaged journal is kept as \
                 \(damage.keptPath).
                 """)
         }

@@ -41,7 +41,7 @@ import TidemarkTestSupport
             try damaged.write(to: journal, atomically: true, encoding: .utf8)
             try b.write("edited", to: "old")
             let output = try await b.once()
-            #expect(output.contains("is damaged in") && output.contains("journal.damaged"), "\(output)")
+            #expect(output.contains("has damaged lines: ") && output.contains("journal.damaged"), "\(output)")
             #expect(b.text("new") == "2")
             try await a.once()
             #expect(a.text("old") == "edited")
