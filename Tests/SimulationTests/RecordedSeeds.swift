@@ -12,7 +12,7 @@ enum RecordedSeeds {
     static let foundByEngines: [UInt64] = [
         5_471_943_326_574_054_023, 1_049, 1_091, 1_172, 1_386, 799, 1_779, 1_003, 1_048, 4_518,
         5_000_055, 5_000_157, 7_000_003, 7_000_077, 7_000_125, 7_000_525,
-        162_000_211,
+        162_000_211, 2_389_560_325_877_817_245,
     ]
 
     /// Where each planted fault shows; where it is not listed: from the very first seed.

@@ -84,7 +84,7 @@ struct SerializedSyncEngineState: Codable {
     var expiredDatabaseToken: Data?
     var expiredZoneTokens: [Token]?
     /// Absent: none.
-    var sentZones: [Int]?
+    var tokenlessZones: [Int]?
     /// The journal that has what is pending, if there is one. Absent in states of engines without, and of old.
     var journal: String?
 }
@@ -110,8 +110,8 @@ extension SerializedSyncEngineState {
         zoneTokens = Self.tokens(snapshot.zoneTokens, &table)
         expiredDatabaseToken = snapshot.expiredDatabaseToken.map { Data($0.bytes) }
         if !snapshot.expiredZoneTokens.isEmpty { expiredZoneTokens = Self.tokens(snapshot.expiredZoneTokens, &table) }
-        let sent = Self.sorted(snapshot.sentZones).map { table.index(of: $0) }
-        if !sent.isEmpty { sentZones = sent }
+        let sent = Self.sorted(snapshot.tokenlessZones).map { table.index(of: $0) }
+        if !sent.isEmpty { tokenlessZones = sent }
         zones = table.zones
     }
 
@@ -181,7 +181,7 @@ extension SerializedSyncEngineState {
             let zoneID = try zoneIDs.zone(at: token.zone)
             snapshot.expiredZoneTokens[zoneID] = CKServerChangeToken(bytes: [UInt8](token.token))
         }
-        for index in sentZones ?? [] { snapshot.sentZones.insert(try zoneIDs.zone(at: index)) }
+        for index in tokenlessZones ?? [] { snapshot.tokenlessZones.insert(try zoneIDs.zone(at: index)) }
         for index in unfetchedZones { snapshot.unfetchedZones.add(try zoneIDs.zone(at: index)) }
         for text in pendingRecords { snapshot.pendingRecords.add(try Self.recordChange(text, zoneIDs)) }
         for text in inFlightRecords { snapshot.inFlightRecords.append(try Self.recordChange(text, zoneIDs)) }

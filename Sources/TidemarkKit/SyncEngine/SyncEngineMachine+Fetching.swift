@@ -167,7 +167,7 @@ extension SyncEngineMachine {
         }
         for modification in page.modifications where modification.zoneID.zoneName != CKRecordZone.ID.defaultZoneName {
             snapshot.unfetchedZones.add(modification.zoneID)
-            snapshot.sentZones.remove(modification.zoneID)
+            snapshot.tokenlessZones.remove(modification.zoneID)
             fetch.visitedZones.remove(modification.zoneID)
         }
         noteChange(at: moment)

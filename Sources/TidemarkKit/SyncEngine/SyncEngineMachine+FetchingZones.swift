@@ -116,8 +116,10 @@ extension SyncEngineMachine {
 
         case .failure(let error):
             if error.code == .zoneNotFound || error.code == .userDeletedZone {
-                // gone; the database feed says so, or has said so already.
+                // gone, which the list of zones will tell. If the store is restored before, the list is of another life
+                // and says nothing of this zone: then the app hears of it as absent.
                 snapshot.forgetZone(zoneID)
+                snapshot.tokenlessZones.insert(zoneID)
                 noteChange(at: moment)
             }
             return endZone(zoneID, error: error, &fetch)

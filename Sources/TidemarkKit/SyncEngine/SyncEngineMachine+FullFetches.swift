@@ -161,7 +161,7 @@ extension SyncEngineMachine {
         var known = Set(snapshot.zoneTokens.keys)
         known.formUnion(snapshot.expiredZoneTokens.keys)
         known.formUnion(snapshot.unfetchedZones.elements)
-        known.formUnion(snapshot.sentZones)
+        known.formUnion(snapshot.tokenlessZones)
         return known.subtracting(fullFetches.listedZones).sorted(by: Self.isInOrder)
     }
 

@@ -139,7 +139,7 @@ extension SyncEngineMachine {
     /// A zone with a token has been named by a list.
     private mutating func noteSent(to zoneID: CKRecordZone.ID) {
         guard snapshot.zoneTokens[zoneID] == nil, zoneID.zoneName != CKRecordZone.ID.defaultZoneName else { return }
-        snapshot.sentZones.insert(zoneID)
+        snapshot.tokenlessZones.insert(zoneID)
     }
 
     private mutating func addBehind(_ changes: [CKSyncEngine.PendingRecordZoneChange]) {

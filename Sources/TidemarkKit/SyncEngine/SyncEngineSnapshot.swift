@@ -15,8 +15,9 @@ struct SyncEngineSnapshot: Sendable {
     /// Tokens that have expired, while what they were for is read from its beginning: of the list of zones, and of zones.
     var expiredDatabaseToken: CKServerChangeToken?
     var expiredZoneTokens: [CKRecordZone.ID: CKServerChangeToken] = [:]
-    /// Zones that took something of what was sent, and that no list of zones has named since.
-    var sentZones: Set<CKRecordZone.ID> = []
+    /// Zones of which the app may have something although the engine has no token of them: it sent to them, or they were gone
+    /// when they were to be read. The next list that names such a zone takes it out.
+    var tokenlessZones: Set<CKRecordZone.ID> = []
     /// In the order in which the server named them.
     var unfetchedZones = KeyedList<CKRecordZone.ID>()
     var pendingRecords = KeyedList<CKSyncEngine.PendingRecordZoneChange>()
@@ -60,14 +61,14 @@ struct SyncEngineSnapshot: Sendable {
         zoneTokens = [:]
         expiredDatabaseToken = nil
         expiredZoneTokens = [:]
-        sentZones = []
+        tokenlessZones = []
         unfetchedZones.removeAll()
     }
 
     mutating func forgetZone(_ zoneID: CKRecordZone.ID) {
         zoneTokens[zoneID] = nil
         expiredZoneTokens[zoneID] = nil
-        sentZones.remove(zoneID)
+        tokenlessZones.remove(zoneID)
         unfetchedZones.remove(key: zoneID)
     }
 }

@@ -289,7 +289,7 @@ import TidemarkDomain
                 }
             }
             #expect(fetch(harness).prefix(2) == ["zones +A", "had all zones: anotherLife -B"])
-            #expect(harness.machine.snapshot.sentZones.isEmpty)
+            #expect(harness.machine.snapshot.tokenlessZones.isEmpty)
         }
     }
 
@@ -309,6 +309,29 @@ import TidemarkDomain
             fetch(harness) == [
                 "zones +A", "all of A: anotherLife", "records +A/1", "had all of A: anotherLife", "didFetch A",
             ])
+    }
+
+    @Test func `R-551, R-645: a zone that is gone when it is read, and that the backup lacks, is absent`() {
+        for code in [CKError.Code.zoneNotFound, .userDeletedZone] {
+            let harness = harness()
+            harness.respond = { request in
+                switch request {
+                case .databaseChanges: self.feed(["A"], self.feedToken(Self.old, 6))
+                case .zoneChanges: .error(code)
+                default: nil
+                }
+            }
+            _ = fetch(harness)
+            harness.respond = { request in
+                switch request {
+                case .databaseChanges(.some, _, _, _): .error(.changeTokenExpired)
+                case .databaseChanges(nil, _, _, _): self.feed([], self.feedToken(Self.new, 8))
+                default: nil
+                }
+            }
+            #expect(fetch(harness) == ["had all zones: anotherLife -A"])
+            #expect(harness.machine.snapshot.tokenlessZones.isEmpty)
+        }
     }
 
     private func fetchRestoredFeed(_ zones: [String], ended: ZoneEnds) -> (MachineHarness, [String]) {
