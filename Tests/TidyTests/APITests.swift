@@ -40,7 +40,8 @@ import Testing
         get throws {
             let code = try SourceFile.all.filter { $0.path.hasPrefix("Tests/CloudKitAPITests/") }
                 .flatMap { $0.code.map(\.1) }
-            return Set(code.flatMap { $0.matches(of: /\w+/).map { String($0.0) } })
+            let word = /\w+/
+            return Set(code.flatMap { $0.matches(of: word).map { String($0.0) } })
         }
     }
 

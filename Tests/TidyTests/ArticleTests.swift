@@ -39,7 +39,8 @@ import Testing
 
     /// One string without white space and comments: the README sets its comments out in a column.
     private func bareText(_ lines: some Sequence<some StringProtocol>) -> String {
-        lines.map { String($0).replacing(/(^|\s)\/\/.*/, with: "").filter { !$0.isWhitespace } }.joined()
+        let comment = /(^|\s)\/\/.*/
+        return lines.map { String($0).replacing(comment, with: "").filter { !$0.isWhitespace } }.joined()
     }
 
     @Test func `each block of Swift in the README and in what apps' developers read is in that code, but for its gaps`()
@@ -50,7 +51,8 @@ import Testing
         let readme = try String(contentsOf: SourceFile.root.appendingPathComponent("README.md"), encoding: .utf8)
         var texts = ["README.md": readme]
         let places = ["Sources/TidemarkKit/", "Sources/CloudKit/", "Sources/TidemarkTestKit/"]
-        for file in try SourceFile.all where places.contains(where: file.path.hasPrefix) {
+        for file in try SourceFile.all
+        where places.contains(where: file.path.hasPrefix) && file.text.contains("```swift") {
             let comments = file.lines.map { $0.trimmingCharacters(in: .whitespaces) }.filter { $0.hasPrefix("///") }
             texts[file.path] = comments.map { $0.dropFirst(3) }.joined(separator: "\n")
         }

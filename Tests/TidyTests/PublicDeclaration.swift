@@ -21,7 +21,7 @@ struct PublicDeclaration {
 
     /// All of a folder of sources; cases of public enums and requirements of public protocols are public too.
     static func all(in folder: String) throws -> [PublicDeclaration] {
-        try SourceFile.all.filter { $0.path.hasPrefix(folder) }.flatMap { read($0) }
+        try SourceFile.all.filter { $0.path.hasPrefix(folder) && $0.text.contains("public") }.flatMap { read($0) }
     }
 
     private struct Scope {
@@ -43,14 +43,14 @@ struct PublicDeclaration {
             scopes.removeAll { $0.indentation >= indentation }
             guard let match = code.firstMatch(of: declaration) else { continue }
             var kind = String(match.kind)
-            if kind == "class", match.rest.contains(/^(func|var|let|init|subscript)\b/) { kind = "func" }
+            if kind == "class", match.rest.contains(member) { kind = "func" }
             let outer = scopes.last
             // Within a body of code, or on a line that goes on.
             if let outer, outer.indentation != indentation - 4 || !isType(outer.kind) { continue }
             if outer == nil, indentation > 0 { continue }
             if kind == "case", outer?.kind != "enum" { continue }
             let words = Set(match.modifiers.split(separator: " ").map(String.init))
-            let own = match.rest.firstMatch(of: /^`?([\w.]+)/).map { String($0.1) } ?? kind
+            let own = match.rest.firstMatch(of: leadingName).map { String($0.1) } ?? kind
             let name = kind == "extension" ? own : [outer?.name, own].compactMap(\.self).joined(separator: ".")
             let isInherited = kind == "case" || outer?.kind == "protocol"
             let isPublic = !words.isDisjoint(with: ["public", "open"]) || (isInherited && outer?.isPublic == true)
@@ -79,6 +79,8 @@ struct PublicDeclaration {
         return lines.reversed().joined(separator: " ")
     }
 
+    nonisolated(unsafe) private static let member = /^(func|var|let|init|subscript)\b/
+    nonisolated(unsafe) private static let leadingName = /^`?([\w.]+)/
     nonisolated(unsafe) private static let declaration =
         #/
         ^(?:@\w+(?:\([^)]*\))?\s)*

@@ -18,36 +18,28 @@ import Testing
         let promised = [
             "Sources/TidemarkKit/", "Sources/CloudKit/", "Sources/CoreLocation/", "Sources/TidemarkTestKit/",
         ]
-        for file in try SourceFile.all
-        where file.path.hasPrefix("Sources/") && !promised.contains(where: file.path.hasPrefix) {
-            for (number, line) in file.code
-            where line.contains(
-                /\b(public|open) (final |static |override |convenience )*(class|struct|enum|protocol|func|var|let|init|typealias|extension|import)\b/
-            ) {
-                Issue.record("\(file.path):\(number): \(line)")
-            }
-        }
+        try SourceFile.all
+            .filter { $0.path.hasPrefix("Sources/") && !promised.contains(where: $0.path.hasPrefix) }
+            .expectNone(
+                "public", "open",
+                matching:
+                    /\b(public|open) (final |static |override |convenience )*(class|struct|enum|protocol|func|var|let|init|typealias|extension|import)\b/
+            )
     }
 
     @Test func `only SystemCalls reads errno below the programs`() throws {
         let allowed = ["SystemCalls.swift"]
         let places = ["Sources/TidemarkSockets/", "Sources/TidemarkTLS/", "Sources/TidemarkTransport/"]
-        for file in try SourceFile.all where places.contains(where: file.path.hasPrefix) {
-            if allowed.contains(where: file.path.hasSuffix) { continue }
-            for (number, line) in file.code where line.contains(/\berrno\b/) {
-                Issue.record("\(file.path):\(number): \(line)")
-            }
-        }
+        try SourceFile.all
+            .filter { places.contains(where: $0.path.hasPrefix) && !allowed.contains(where: $0.path.hasSuffix) }
+            .expectNone("errno", matching: /\berrno\b/)
     }
 
     @Test func `tests start processes one at a time`() throws {
         let allowed = "Tests/TidemarkTestSupport/Process+Starting.swift"
-        for file in try SourceFile.all where file.path.hasPrefix("Tests/") && file.path != allowed {
-            guard file.text.contains(/\bProcess\(\)/) else { continue }
-            for (number, line) in file.code where line.contains(/\.run\(\)/) {
-                Issue.record("\(file.path):\(number): start() takes the lock: \(line)")
-            }
-        }
+        try SourceFile.all
+            .filter { $0.path.hasPrefix("Tests/") && $0.path != allowed && $0.text.contains("Process()") }
+            .expectNone(".run()", matching: /\.run\(\)/, "start() takes the lock: ")
     }
 
     @Test func `no Foundation where bytes are moved and rules are decided`() throws {
@@ -55,55 +47,50 @@ import Testing
             "Bytes", "Scheduling", "Fields", "Crypto", "Sockets", "TLS", "HTTP", "WebSocket", "Transport", "Postgres",
             "Domain", "Service", "Sessions", "Store", "Assets", "Wire",
         ].map { "Sources/Tidemark\($0)/" }
-        for file in try SourceFile.all where places.contains(where: file.path.hasPrefix) && !file.isGenerated {
-            for (number, line) in file.code where line.contains(/import Foundation/) {
-                Issue.record("\(file.path):\(number): \(line)")
-            }
-        }
+        try SourceFile.all
+            .filter { places.contains(where: $0.path.hasPrefix) && !$0.isGenerated }
+            .expectNone("import Foundation", matching: /import Foundation/)
     }
 
     @Test func `the rules read no clock, no dice and no sockets`() throws {
         let allowed: Set = ["TidemarkBytes", "TidemarkFields"]
-        for file in try SourceFile.all where file.path.hasPrefix("Sources/TidemarkDomain/") {
-            for (number, line) in file.code {
-                if let match = line.firstMatch(of: /^(?:package |internal |public )?import (\w+)/) {
-                    #expect(allowed.contains(String(match.1)), "\(file.path):\(number): \(line)")
-                }
-                #expect(!line.contains(/\.random\(|Date\(\)|ContinuousClock|SuspendingClock/), "\(file.path):\(number)")
+        let domain = try SourceFile.all.filter { $0.path.hasPrefix("Sources/TidemarkDomain/") }
+        let imported = /^(?:package |internal |public )?import (\w+)/
+        for file in domain {
+            for (number, line) in file.code where line.contains("import ") {
+                guard let match = line.firstMatch(of: imported) else { continue }
+                #expect(allowed.contains(String(match.1)), "\(file.path):\(number): \(line)")
             }
         }
+        domain.expectNone(
+            ".random(", "Date()", "Clock", matching: /\.random\(|Date\(\)|ContinuousClock|SuspendingClock/)
     }
 
     @Test func `Kit never sees the server's side`() throws {
-        let foreign = /import Tidemark(Domain|Service|Store|Server|Sessions|Translation|Postgres)\b/
-        for file in try SourceFile.all where file.path.hasPrefix("Sources/TidemarkKit/") {
-            for (number, line) in file.code where line.contains(foreign) {
-                Issue.record("\(file.path):\(number): \(line)")
-            }
-        }
+        try SourceFile.all.filter { $0.path.hasPrefix("Sources/TidemarkKit/") }
+            .expectNone(
+                "import Tidemark",
+                matching: /import Tidemark(Domain|Service|Store|Server|Sessions|Translation|Postgres)\b/)
     }
 
     @Test func `the client programs know nothing but CloudKit`() throws {
         let programs = try SourceFile.all.filter { $0.path.hasPrefix("Tests/ClientPrograms/") }
         #expect(!programs.isEmpty)
+        let imported = /\bimport (\w+)/
         for file in programs {
-            for (number, line) in file.code {
-                if let match = line.firstMatch(of: /\bimport (\w+)/) {
-                    #expect(["CloudKit", "Foundation", "CSQLite"].contains(match.1), "\(file.path):\(number): \(line)")
-                }
-                #expect(
-                    !line.contains(/Tidemark|signIn\(token|signOut\(\)|journalFile|\.configure\(/),
-                    "\(file.path):\(number): \(line)")
+            for (number, line) in file.code where line.contains("import ") {
+                guard let match = line.firstMatch(of: imported) else { continue }
+                #expect(["CloudKit", "Foundation", "CSQLite"].contains(match.1), "\(file.path):\(number): \(line)")
             }
         }
+        programs.expectNone(
+            "Tidemark", "sign", "journalFile", ".configure(",
+            matching: /Tidemark|signIn\(token|signOut\(\)|journalFile|\.configure\(/)
     }
 
     @Test func `peers' bytes never meet a forced unwrap`() throws {
-        for file in try SourceFile.all where file.path.hasPrefix("Sources/") && !file.isGenerated {
-            for (number, line) in file.code where line.contains(/\btry!|\bas! (?!Self)/) {
-                Issue.record("\(file.path):\(number): \(line)")
-            }
-        }
+        try SourceFile.all.filter { $0.path.hasPrefix("Sources/") && !$0.isGenerated }
+            .expectNone("try!", "as!", matching: /\btry!|\bas! (?!Self)/)
     }
 
     @Test func `a file is one idea`() throws {
@@ -114,7 +101,9 @@ import Testing
 
     @Test func `nothing is left for later`() throws {
         let marks = /\b(TODO|FIXME|XXX|HACK)\b|fatalError\("(not|un)implemented/
-        for file in try SourceFile.all where !file.path.hasPrefix("Tests/TidyTests/") {
+        let words = ["TODO", "FIXME", "XXX", "HACK", "fatalError("]
+        for file in try SourceFile.all
+        where !file.path.hasPrefix("Tests/TidyTests/") && words.contains(where: file.text.contains) {
             for (number, line) in file.lines.enumerated() where line.contains(marks) {
                 Issue.record("\(file.path):\(number + 1): \(line)")
             }
@@ -145,8 +134,9 @@ import Testing
     @Test func `tests name only rules that exist`() throws {
         let rules = try String(contentsOf: SourceFile.root.appendingPathComponent("Tests/RULES.md"), encoding: .utf8)
         let known = Set(rules.matches(of: /R-\d{3}/).map { String($0.0) })
-        for file in try SourceFile.all {
-            for match in file.text.matches(of: /R-\d{3}\b/) {
+        let rule = /R-\d{3}\b/
+        for file in try SourceFile.all where file.text.contains("R-") {
+            for match in file.text.matches(of: rule) {
                 #expect(known.contains(String(match.0)), "\(file.path): \(match.0)")
             }
         }
