@@ -73,7 +73,7 @@ import TidemarkTestSupport
 
         @discardableResult
         func handle(_ event: CKSyncEngine.Event) -> ReplicaPlan {
-            let plan = state.plan(event, rules, isPending: { _ in false }, fill)
+            let plan = state.plan(.engine(event, pending: []), rules, fill)
             for step in plan.steps {
                 switch step {
                 case .store(let record) where record.recordID == id: text = record["text"]
@@ -267,7 +267,7 @@ import TidemarkTestSupport
         var tags = ["server's"]
         func handle(_ event: CKSyncEngine.Event) {
             let rules = TidemarkMerge(.serverWins, fields: ["tags": .listElements])
-            let plan = state.plan(event, rules, isPending: { _ in false }) { record in
+            let plan = state.plan(.engine(event, pending: []), rules) { record in
                 record["tags"] = tags
                 return true
             }
@@ -402,11 +402,11 @@ import TidemarkTestSupport
             case 3: state.handedOut([stored("\(version)", version: version, id)], [id: 1])
             case 4:
                 let user = users.randomElement(using: &random) ?? id
-                _ = state.plan(account(.signIn(currentUser: user)), rules, isPending: { _ in false }) { _ in true }
+                _ = state.plan(.engine(account(.signIn(currentUser: user)), pending: []), rules) { _ in true }
             case 5:
                 let event = fetched(stored("\(version)", version: version, id))
-                _ = state.plan(event, rules, isPending: { _ in false }) { _ in true }
-            default: _ = state.plan(zoneEnded(.deleted), rules, isPending: { _ in false }) { _ in true }
+                _ = state.plan(.engine(event, pending: []), rules) { _ in true }
+            default: _ = state.plan(.engine(zoneEnded(.deleted), pending: []), rules) { _ in true }
             }
             for row in state.takeChangedRows() { table[row.key] = state.contents(of: row) }
             let restored = try ReplicaState(rows: table)

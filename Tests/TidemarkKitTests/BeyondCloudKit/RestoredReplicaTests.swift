@@ -34,7 +34,7 @@ import TidemarkFields
             record["tags"] = tags
             return true
         }
-        _ = state.plan(fetched(stored(text, tags, Self.old, 8), nil), rules, isPending: { _ in false }, write)
+        _ = state.plan(.engine(fetched(stored(text, tags, Self.old, 8), nil), pending: []), rules, write)
         return (state, write)
     }
 
@@ -56,7 +56,7 @@ import TidemarkFields
         let (start, write) = replica("since", ["a"])
         var state = start
         let backup = stored("backup", [], store, 5)
-        let plan = state.plan(fetched(backup, .anotherLife), rules, isPending: { _ in false }, write)
+        let plan = state.plan(.engine(fetched(backup, .anotherLife), pending: []), rules, write)
         #expect(text(plan) == #"since ["a"]"# && state.pendingChange(of: id) == .saveRecord(id))
         #expect(state.entries[id]?.draft(of: id).recordChangeTag == backup.recordChangeTag)
     }
@@ -67,7 +67,7 @@ import TidemarkFields
         var state = start
         state.deleted(id)
         _ = state.plan(
-            fetched(stored("backup", [], store, 5), .anotherLife), rules, isPending: { _ in false }, write)
+            .engine(fetched(stored("backup", [], store, 5), .anotherLife), pending: []), rules, write)
         #expect(state.pendingChange(of: id) == .deleteRecord(id))
     }
 
@@ -75,7 +75,7 @@ import TidemarkFields
         let (start, write) = replica("since", ["a", "b"])
         var state = start
         let other = stored("other", ["a", "c"], Self.new, ChangeNumber(8).inNextLife + 1)
-        let plan = state.plan(fetched(other, .anotherLife), rules, isPending: { _ in false }, write)
+        let plan = state.plan(.engine(fetched(other, .anotherLife), pending: []), rules, write)
         #expect(text(plan) == #"other ["a", "c", "b"]"# && state.pendingChange(of: id) == .saveRecord(id))
     }
 
@@ -83,7 +83,7 @@ import TidemarkFields
         let (start, write) = replica("since", ["a", "b"])
         var state = start
         let other = stored("other", ["a"], Self.new, ChangeNumber(8).inNextLife + 1)
-        let plan = state.plan(fetched(other, nil), rules, isPending: { _ in false }, write)
+        let plan = state.plan(.engine(fetched(other, nil), pending: []), rules, write)
         #expect(text(plan) == #"other ["a"]"# && state.pendingChange(of: id) == nil)
     }
 
@@ -98,7 +98,7 @@ import TidemarkFields
                 let end = CKSyncEngine.Event.DidFetchRecordZoneChanges(
                     zoneID: id.zoneID, error: nil,
                     fullFetch: TidemarkFullFetch(zoneID: id.zoneID, reason: reason, names: names))
-                let plan = state.plan(.didFetchRecordZoneChanges(end), rules, isPending: { _ in false }, write)
+                let plan = state.plan(.engine(.didFetchRecordZoneChanges(end), pending: []), rules, write)
                 let isKept = isEdited || reason == .anotherLife
                 #expect(plan.steps.count == (isKept ? 0 : 1) && plan.touched == [id], "\(reason)")
                 #expect(state.pendingChange(of: id) == (isKept ? .saveRecord(id) : nil), "\(reason)")

@@ -23,6 +23,11 @@ struct ReplicaEntry: Codable, Sendable {
     private var sentCount: Int?
     /// Archives of the records that were handed to the engine and may have been saved without an answer, newest last.
     private var sent: [Data] = []
+    /// An archive of the server's newer record that came while the app's values could not be read: it is still to be merged with
+    /// the edit. Then ``server`` is the ancestor of both.
+    private var unmerged: Data?
+    /// Whether that record may lack what ``server`` has, as after a restore. Nil: no.
+    private var isUnmergedDoubtful: Bool?
 
     /// Each answer that is lost adds one. The oldest are forgotten: then an own edit may be met as somebody else's.
     static let sentCountMax = 8
@@ -43,9 +48,19 @@ struct ReplicaEntry: Codable, Sendable {
     var isEmpty: Bool { server == nil && edit == nil }
 
     /// Whether the server has the record, as far as is known.
-    var isOnServer: Bool { server != nil }
+    var isOnServer: Bool { server != nil || unmerged != nil }
 
+    var isUnmerged: Bool { unmerged != nil }
+
+    /// The ancestor of an edit.
     var serverRecord: CKRecord? { server.flatMap(ReplicaArchive.record) }
+
+    /// As the server had it last.
+    var newestServerRecord: CKRecord? { unmergedRecord ?? serverRecord }
+
+    var unmergedRecord: CKRecord? { unmerged.flatMap(ReplicaArchive.record) }
+
+    var unmergedIsNews: Bool { isUnmergedDoubtful != true }
 
     /// A record with the right tag, to be filled with what the app has.
     func draft(of id: CKRecord.ID) -> CKRecord {
@@ -65,7 +80,7 @@ struct ReplicaEntry: Codable, Sendable {
         edit = .delete
         isHeld = nil
         editCount += 1
-        return server != nil || !sent.isEmpty
+        return isOnServer || !sent.isEmpty
     }
 
     mutating func hold() { isHeld = true }
@@ -74,8 +89,12 @@ struct ReplicaEntry: Codable, Sendable {
 
     /// There is nothing to send any more.
     mutating func settle() {
+        server = unmerged ?? server
+        forgetUnmerged()
         (edit, isHeld, sentCount, sent) = (nil, nil, nil, [])
     }
+
+    private mutating func forgetUnmerged() { (unmerged, isUnmergedDoubtful) = (nil, nil) }
 
     // MARK: Sending
 
@@ -90,12 +109,17 @@ struct ReplicaEntry: Codable, Sendable {
     mutating func saved(_ record: CKRecord) {
         server = ReplicaArchive.data(of: record)
         isHeld = nil
-        if edit == .save, sentCount == editCount { settle() }
+        if let unmergedRecord, [.same, .older].contains(unmergedRecord.versionOrder(relativeTo: record)) {
+            forgetUnmerged()
+        }
+        // What is still to be merged may be somebody's later edit. The merge settles what is the same.
+        if edit == .save, sentCount == editCount, !isUnmerged { settle() }
     }
 
     /// The server has it no more.
     mutating func lostOnServer() {
         server = nil
+        forgetUnmerged()
         sent = []
         sentCount = nil
     }
@@ -123,8 +147,14 @@ struct ReplicaEntry: Codable, Sendable {
     ///
     /// - Parameter isNews: as in ``meet(_:local:isNews:_:)``. What a restored server has is what it has, however old.
     func isKnown(_ record: CKRecord, isNews: Bool) -> Bool {
-        guard let known = serverRecord, let tag = record.recordChangeTag else { return false }
+        guard let known = newestServerRecord, let tag = record.recordChangeTag else { return false }
         return known.recordChangeTag == tag || isNews && record.versionOrder(relativeTo: known) == .older
+    }
+
+    /// The server's record has come, and what the app has cannot be read just now.
+    mutating func keepUnmerged(_ record: CKRecord, isNews: Bool) {
+        if !isNews { isUnmergedDoubtful = true }
+        unmerged = ReplicaArchive.data(of: record)
     }
 
     /// The server's record has come: from a fetch, or with a conflict.
@@ -136,6 +166,7 @@ struct ReplicaEntry: Codable, Sendable {
     mutating func meet(_ record: CKRecord, local: CKRecord?, isNews: Bool, _ rules: TidemarkMerge) -> CKRecord? {
         let known = serverRecord
         server = ReplicaArchive.data(of: record)
+        forgetUnmerged()
         let order = known.map { record.versionOrder(relativeTo: $0) }
         switch edit {
         case .save:

@@ -26,6 +26,11 @@ struct ReplicaState: Sendable {
     private(set) var changedRows: Set<ReplicaRow> = []
     /// Records that the app turned out not to have, though it never deleted them.
     private var missing: [CKRecord.ID] = []
+    /// Records whose entries are unmerged.
+    private var unmergedIDs: Set<CKRecord.ID> = []
+    /// An account change that is not done, because the app's values could not be read, and what came after it. Not stored: nor is
+    /// the engine's state from then on, and an engine that begins with the one before tells all of it again.
+    private var delayed: [ReplicaEvent] = []
 
     init() {}
 
@@ -42,6 +47,7 @@ struct ReplicaState: Sendable {
         self.setAside = setAside
         self.deletedZonesSetAside = deletedZonesSetAside
         self.engineState = engineState
+        unmergedIDs = Set(entries.filter(\.value.isUnmerged).keys)
     }
 
     mutating func takeChangedRows() -> Set<ReplicaRow> {
@@ -51,9 +57,11 @@ struct ReplicaState: Sendable {
 
     /// In an order that does not depend on hashing.
     private func ids(where isWanted: (CKRecord.ID, ReplicaEntry) -> Bool) -> [CKRecord.ID] {
-        entries.filter { isWanted($0.key, $0.value) }.keys.sorted {
-            ($0.zoneID.zoneName, $0.recordName) < ($1.zoneID.zoneName, $1.recordName)
-        }
+        Self.inOrder(entries.filter { isWanted($0.key, $0.value) }.keys)
+    }
+
+    private static func inOrder(_ ids: some Collection<CKRecord.ID>) -> [CKRecord.ID] {
+        ids.sorted { ($0.zoneID.zoneName, $0.recordName) < ($1.zoneID.zoneName, $1.recordName) }
     }
 
     var unsentIDs: [CKRecord.ID] { ids { $1.edit != nil } }
@@ -62,6 +70,7 @@ struct ReplicaState: Sendable {
         let entry = entry?.isEmpty == true ? nil : entry
         guard entry != nil || entries[id] != nil else { return }
         entries[id] = entry
+        if entry?.isUnmerged == true { unmergedIDs.insert(id) } else { unmergedIDs.remove(id) }
         changedRows.insert(.record(id))
     }
 
@@ -138,22 +147,46 @@ struct ReplicaState: Sendable {
 
     // MARK: Events
 
-    /// - Parameters:
-    ///   - isPending: whether the engine sends a change of that record again by itself.
-    ///   - write: fills a record with the app's values; false: the app has none.
-    mutating func plan(
-        _ event: CKSyncEngine.Event, _ rules: TidemarkMerge, isPending: (CKRecord.ID) -> Bool,
-        _ write: (CKRecord) -> Bool
-    ) -> ReplicaPlan {
+    typealias Write = (CKRecord) throws -> Bool
+
+    /// Whether an account change waits until the app's values can be read. Meanwhile the records are of the account before it, and
+    /// nothing of them is to be sent.
+    var isDelayed: Bool { !delayed.isEmpty }
+
+    /// An engine begins, which tells again of whatever came after the stored state.
+    mutating func engineBegins() { delayed = [] }
+
+    /// - Parameter write: fills a record with the app's values; false: the app has none. Throws if it cannot read them now; then
+    ///   what depends on them waits for the next event.
+    mutating func plan(_ event: ReplicaEvent, _ rules: TidemarkMerge, _ write: Write) -> ReplicaPlan {
         var plan = ReplicaPlan()
+        delayed.append(event)
+        while let next = delayed.first {
+            switch next {
+            case .store(let event):
+                take(event, &plan)
+            case .engine(.accountChange(let change), _):
+                // First of all, so that nothing is half done.
+                guard let locals = try? locals(plan, write) else { return plan }
+                account(change.changeType.users, rules, locals, &plan)
+            case .engine(let event, let pending):
+                take(event, rules, isPending: pending.contains, &plan, write)
+            }
+            delayed.removeFirst()
+        }
+        return plan
+    }
+
+    private mutating func take(
+        _ event: CKSyncEngine.Event, _ rules: TidemarkMerge, isPending: (CKRecord.ID) -> Bool,
+        _ plan: inout ReplicaPlan, _ write: Write
+    ) {
         bringBackMissing(&plan, write)
+        mergeUnmerged(rules, &plan, write)
         switch event {
         case .stateUpdate(let update):
             engineState = update.stateSerialization
             changedRows.insert(.engine)
-        case .accountChange(let change):
-            let users = change.changeType.users
-            userIs(users.current, after: users.previous, rules, &plan, write)
         case .fetchedDatabaseChanges(let changes):
             for deletion in changes.deletions { zoneEnded(deletion.zoneID, deletion.reason, &plan) }
             for modification in changes.modifications { know(modification.zoneID, isThere: true) }
@@ -170,18 +203,22 @@ struct ReplicaState: Sendable {
         default:
             break
         }
+    }
+
+    /// Has no steps: nothing of it depends on what the app has.
+    mutating func plan(_ event: TidemarkStoreEvent) -> ReplicaPlan {
+        var plan = ReplicaPlan()
+        if isDelayed { delayed.append(.store(event)) } else { take(event, &plan) }
         return plan
     }
 
     /// zones that a restored server does not have.
-    mutating func plan(_ event: TidemarkStoreEvent) -> ReplicaPlan {
-        var plan = ReplicaPlan()
-        guard case .didFetchZonesFromNothing(.anotherLife, let absent) = event else { return plan }
+    private mutating func take(_ event: TidemarkStoreEvent, _ plan: inout ReplicaPlan) {
+        guard case .didFetchZonesFromNothing(.anotherLife, let absent) = event else { return }
         for zoneID in absent {
             for id in ids(where: { id, _ in id.zoneID == zoneID }) { lostByServer(id, &plan) }
             know(zoneID, isThere: false)
         }
-        return plan
     }
 
     ///
@@ -205,40 +242,84 @@ struct ReplicaState: Sendable {
     }
 
     /// an edit of what the app does not have is none, and what the server has of it comes back.
-    private mutating func bringBackMissing(_ plan: inout ReplicaPlan, _ write: (CKRecord) -> Bool) {
+    private mutating func bringBackMissing(_ plan: inout ReplicaPlan, _ write: Write) {
+        var unread: [CKRecord.ID] = []
         for id in missing {
-            guard let entry = entries[id], entry.edit == .save, local(id, entry, write) == nil else { continue }
+            guard let entry = entries[id], entry.edit == .save else { continue }
+            do {
+                guard try local(id, entry, plan, write) == nil else { continue }
+            } catch {
+                unread.append(id)
+                continue
+            }
             change(id) { $0.settle() }
             plan.touched.append(id)
-            if let record = entry.serverRecord { plan.steps.append(.store(record)) }
+            if let record = entry.newestServerRecord { plan.steps.append(.store(record)) }
         }
-        missing = []
+        missing = unread
     }
 
-    private func local(_ id: CKRecord.ID, _ entry: ReplicaEntry, _ write: (CKRecord) -> Bool) -> CKRecord? {
+    /// what came while the app's values could not be read.
+    private mutating func mergeUnmerged(_ rules: TidemarkMerge, _ plan: inout ReplicaPlan, _ write: Write) {
+        for id in Self.inOrder(unmergedIDs) {
+            guard let entry = entries[id], let record = entry.unmergedRecord else { continue }
+            do {
+                meet(record, local: try local(id, entry, plan, write), isNews: entry.unmergedIsNews, rules, &plan)
+            } catch {
+                // It goes on waiting.
+            }
+        }
+    }
+
+    /// - Throws: what `write` throws.
+    private func local(
+        _ id: CKRecord.ID, _ entry: ReplicaEntry, _ plan: ReplicaPlan, _ write: Write
+    ) throws -> CKRecord? {
         guard entry.edit == .save else { return nil }
+        // The app has not done the steps yet.
+        if let planned = plan.outcome(of: id) { return planned }
         let draft = entry.draft(of: id)
-        return write(draft) ? draft : nil
+        return try write(draft) ? draft : nil
+    }
+
+    /// Of all that is still to be saved.
+    private func locals(_ plan: ReplicaPlan, _ write: Write) throws -> [CKRecord.ID: CKRecord] {
+        try entries.reduce(into: [:]) { $0[$1.key] = try local($1.key, $1.value, plan, write) }
     }
 
     private mutating func meet(
         _ record: CKRecord, isNews: Bool, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan,
-        _ write: (CKRecord) -> Bool
+        _ write: Write
     ) {
         let id = record.recordID
-        plan.touched.append(id)
         guard var entry = entries[id] else {
             set(id, ReplicaEntry(server: record))
+            plan.touched.append(id)
             return plan.steps.append(.store(record))
         }
-        let stored = entry.meet(record, local: local(id, entry, write), isNews: isNews, rules)
+        do {
+            meet(record, local: try local(id, entry, plan, write), isNews: isNews, rules, &plan)
+        } catch {
+            entry.keepUnmerged(record, isNews: isNews)
+            set(id, entry)
+            plan.touched.append(id)
+        }
+    }
+
+    private mutating func meet(
+        _ record: CKRecord, local: CKRecord?, isNews: Bool, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan
+    ) {
+        let id = record.recordID
+        guard var entry = entries[id] else { return }
+        plan.touched.append(id)
+        let stored = entry.meet(record, local: local, isNews: isNews, rules)
         set(id, entry)
         if let stored { plan.steps.append(.store(stored)) }
     }
 
     private mutating func fetched(
         _ record: CKRecord, isNews: Bool, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan,
-        _ write: (CKRecord) -> Bool
+        _ write: Write
     ) {
         // What this device has saved comes back with the next fetch.
         guard entries[record.recordID]?.isKnown(record, isNews: isNews) != true else { return }
@@ -304,7 +385,7 @@ struct ReplicaState: Sendable {
 
     private mutating func settle(
         _ sent: CKSyncEngine.Event.SentRecordZoneChanges, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan,
-        _ isPending: (CKRecord.ID) -> Bool, _ write: (CKRecord) -> Bool
+        _ isPending: (CKRecord.ID) -> Bool, _ write: Write
     ) {
         for record in sent.savedRecords {
             guard let entry = entries[record.recordID] else {
@@ -383,13 +464,16 @@ struct ReplicaState: Sendable {
 
 extension ReplicaState {
     ///
-    private mutating func userIs(
-        _ user: CKRecord.ID?, after previous: CKRecord.ID?, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan,
-        _ write: (CKRecord) -> Bool
+    ///
+    /// - Parameter locals: what the app has of each record that is still to be saved.
+    private mutating func account(
+        _ users: (previous: CKRecord.ID?, current: CKRecord.ID?), _ rules: TidemarkMerge,
+        _ locals: [CKRecord.ID: CKRecord], _ plan: inout ReplicaPlan
     ) {
+        let user = users.current
         // A replica that an app begins with while somebody is signed in hears of them when they go.
-        if let owner = owner ?? previous?.recordName, owner != user?.recordName {
-            setAsideEdits(of: owner, write)
+        if let owner = owner ?? users.previous?.recordName, owner != user?.recordName {
+            setAsideEdits(of: owner, locals)
             for id in Array(entries.keys) { set(id, nil) }
             if !deletedZones.isEmpty { deletedZonesSetAside[owner] = deletedZones }
             deletedZones = []
@@ -403,14 +487,14 @@ extension ReplicaState {
         engineState = nil
         changedRows.formUnion([.account, .engine])
         plan.isNewAccount = true
-        if let owner { bringBackEdits(of: owner, rules, &plan, write) }
+        if let owner { bringBackEdits(of: owner, rules, &plan, locals) }
         plan.touched += unsentIDs
     }
 
-    private mutating func setAsideEdits(of owner: String, _ write: (CKRecord) -> Bool) {
+    private mutating func setAsideEdits(of owner: String, _ locals: [CKRecord.ID: CKRecord]) {
         for id in unsentIDs {
             guard let entry = entries[id] else { continue }
-            let values = local(id, entry, write).flatMap(ReplicaArchive.data)
+            let values = locals[id].flatMap(ReplicaArchive.data)
             guard values != nil || entry.edit == .delete else { continue }
             setAside[owner, default: [:]][id] = SetAside(entry: entry, values: values)
             changedRows.insert(.setAside(owner, id))
@@ -418,7 +502,7 @@ extension ReplicaState {
     }
 
     private mutating func bringBackEdits(
-        of owner: String, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan, _ write: (CKRecord) -> Bool
+        of owner: String, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan, _ locals: [CKRecord.ID: CKRecord]
     ) {
         deletedZones.formUnion(deletedZonesSetAside.removeValue(forKey: owner) ?? [])
         let kept = setAside.removeValue(forKey: owner) ?? [:]
@@ -426,7 +510,7 @@ extension ReplicaState {
             changedRows.insert(.setAside(owner, id))
             var entry = kept.entry
             let values = kept.values.flatMap(ReplicaArchive.record)
-            if let edited = entries[id], let local = local(id, edited, write) {
+            if entries[id] != nil, let local = locals[id] {
                 // Written while nobody was signed in: newer than what was set aside. It has seen neither that nor what the
                 // server had: what it lacks of these was removed by nobody.
                 entry.edited()
@@ -441,6 +525,12 @@ extension ReplicaState {
     }
 }
 
+/// What a replica is told, with what its engine had pending then.
+enum ReplicaEvent: Sendable {
+    case engine(CKSyncEngine.Event, pending: Set<CKRecord.ID>)
+    case store(TidemarkStoreEvent)
+}
+
 /// What follows from an event.
 struct ReplicaPlan {
     var steps: [TidemarkReplica.Step] = []
@@ -450,6 +540,18 @@ struct ReplicaPlan {
     var settledZones: [CKRecordZone.ID] = []
     /// Whether whatever the engine has pending besides is somebody else's.
     var isNewAccount = false
+
+    /// What the app has of a record when the steps are done; nil inside: nothing. Nil: they say nothing of it.
+    func outcome(of id: CKRecord.ID) -> CKRecord?? {
+        for step in steps.reversed() {
+            switch step {
+            case .store(let record) where record.recordID == id: return .some(record)
+            case .remove(id), .removeAll: return .some(nil)
+            default: continue
+            }
+        }
+        return nil
+    }
 }
 
 extension CKError {

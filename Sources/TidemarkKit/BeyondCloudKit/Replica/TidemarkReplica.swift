@@ -105,6 +105,7 @@ public final class TidemarkReplica: Sendable {
     /// engine's state had.
     public func begin(_ engine: CKSyncEngine) {
         guarded.withLock { state in
+            state.engineBegins()
             tellDeletedZones(engine, of: state)
             tell(engine, state.unsentIDs, of: state)
         }
@@ -112,20 +113,28 @@ public final class TidemarkReplica: Sendable {
 
     /// What the delegate's `nextRecordZoneChangeBatch` returns.
     ///
-    /// - Parameter write: sets all fields of the record to what the app has now, and returns true; false if the app has no such
-    ///   record. It must not call the replica.
+    /// - Parameter write: sets all fields of the record to what the app has now, and returns true; false if **there is no such
+    ///   record any more**, on which the edit is given up. If the app cannot tell, because its data cannot be read just now
+    ///   (a locked database, a disk that is away), it throws any error: the edit stays, and is asked for again after seconds,
+    ///   then minutes, and after each fetch. It must not call the replica.
     public func nextBatch(
         _ context: CKSyncEngine.SendChangesContext, _ engine: CKSyncEngine,
-        write: @Sendable (CKRecord) async -> Bool
+        write: @Sendable (CKRecord) async throws -> Bool
     ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        // What is pending may be of another account.
+        guard !guarded.withLock(\.isDelayed) else { return nil }
         let changes = dropForeign(engine.state.pendingRecordZoneChanges.filter(context.options.scope.contains), engine)
         let counts = Locked<[CKRecord.ID: Int]>([:])
         let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
             // The count comes first: of an edit that is made meanwhile it is not known whether it is in the record.
-            guard let entry = self.guarded.withLock({ $0.entries[id] }) else { return nil }
+            guard let entry = self.guarded.withLock({ $0.entries[id] }), !entry.isUnmerged else { return nil }
             counts.withLock { $0[id] = entry.editCount }
             let draft = entry.draft(of: id)
-            if await write(draft) { return draft }
+            do {
+                if try await write(draft) { return draft }
+            } catch {
+                return nil
+            }
             self.guarded.withLock { $0.valuesAreMissing(id) }
             return nil
         }
@@ -141,14 +150,16 @@ public final class TidemarkReplica: Sendable {
     /// - Parameters:
     ///   - merge: what becomes of fields that were changed here and elsewhere. `newest(by:)` is the one to take: with the
     ///     others a device that was away for long may win over edits that came after its own.
-    ///   - write: as in ``nextBatch(_:_:write:)``.
+    ///   - write: as in ``nextBatch(_:_:write:)``. If it throws, what depends on that record waits, and the steps come with the first
+    ///     event that finds it readable. A change of account waits for all records with edits, and with it whatever comes later:
+    ///     until then the app's data is the old user's.
     public func steps(
         after event: CKSyncEngine.Event, _ engine: CKSyncEngine, merging merge: TidemarkMerge,
-        write: (CKRecord) -> Bool
+        write: (CKRecord) throws -> Bool
     ) -> [Step] {
         guarded.withLock { state in
             let pending = Set(engine.state.pendingRecordZoneChanges.map(\.recordID))
-            let plan = state.plan(event, merge, isPending: pending.contains, write)
+            let plan = state.plan(.engine(event, pending: pending), merge, write)
             if !plan.settledZones.isEmpty {
                 engine.state.remove(pendingDatabaseChanges: plan.settledZones.map { .deleteZone($0) })
             }
@@ -186,7 +197,7 @@ public final class TidemarkReplica: Sendable {
     ///
     /// Under the lock: another thread's edit of such a record must not come between.
     private func tell(_ engine: CKSyncEngine?, _ ids: [CKRecord.ID], of state: ReplicaState) {
-        guard let engine, !ids.isEmpty else { return }
+        guard let engine, !ids.isEmpty, !state.isDelayed else { return }
         let wanted = ids.compactMap(state.pendingChange)
         let unwanted = Set(ids).subtracting(wanted.map(\.recordID)).flatMap { id in
             [.saveRecord(id), .deleteRecord(id)] as [CKSyncEngine.PendingRecordZoneChange]
@@ -197,6 +208,7 @@ public final class TidemarkReplica: Sendable {
     }
 
     private func tellDeletedZones(_ engine: CKSyncEngine, of state: ReplicaState) {
+        guard !state.isDelayed else { return }
         let zoneIDs = state.deletedZones.sorted { $0.zoneName < $1.zoneName }
         engine.state.add(pendingDatabaseChanges: zoneIDs.map { .deleteZone($0) })
     }
@@ -224,7 +236,7 @@ public final class TidemarkReplica: Sendable {
 
     /// The record as the server had it last, as far as this device knows; nil if it has none.
     public func serverRecord(for id: CKRecord.ID) -> CKRecord? {
-        guarded.withLock { $0.entries[id]?.serverRecord }
+        guarded.withLock { $0.entries[id]?.newestServerRecord }
     }
 }
 
