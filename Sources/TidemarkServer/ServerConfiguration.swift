@@ -53,6 +53,8 @@ package struct ServerConfiguration: Sendable {
     package var transport = TransportLimits()
     /// How long a connection may take until its `Hello` is answered. Then it is closed with 4408.
     package var helloTimeout = Duration.seconds(10)
+    /// As ``SessionSettings/pushPatience``.
+    package var pushPatience = Duration.seconds(10)
 
     /// As ``SessionSettings/throttle``.
     package var throttle: (@Sendable (DeviceID) -> Double?)?

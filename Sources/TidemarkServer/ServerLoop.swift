@@ -66,6 +66,7 @@ final class ServerLoop: Sendable {
         settings.createsContainers = configuration.createsContainers
         settings.limits = configuration.limits
         settings.helloTimeout = configuration.helloTimeout
+        settings.pushPatience = configuration.pushPatience
         settings.keepsAssets = assets != nil
         settings.throttle = configuration.throttle
         settings.messageBytesMax = configuration.transport.message.messageBytesMax

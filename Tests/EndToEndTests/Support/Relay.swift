@@ -80,6 +80,8 @@ final class Relay: Sendable {
 
     var heldCount: Int { state.withLock { $0.held.count } }
     var lostCount: Int { state.withLock { $0.lostCount } }
+    /// All that there ever were since the last ``cut()``.
+    var connectionCount: Int { state.withLock { $0.connections.count } }
 
     /// What waits goes on, and nothing waits any more.
     func release() {
@@ -218,7 +220,17 @@ extension WireClientEnvelope {
     }
 }
 
+extension WireClientEnvelope {
+    /// Whether it asks for nothing, and only says which pushes were heard.
+    var isAcknowledgement: Bool { request == nil && id == 0 }
+}
+
 extension WireServerEnvelope {
+    var isPush: Bool {
+        if case .push = answer { return true }
+        return false
+    }
+
     /// Whether it answers a request that changes records.
     var isAnswerToSave: Bool {
         if case .modifyRecords = answer { return true }
