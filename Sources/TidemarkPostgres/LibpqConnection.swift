@@ -48,6 +48,12 @@ final class LibpqConnection: @unchecked Sendable {
     var socket: Int32 { PQsocket(connection) }
     var isAlive: Bool { PQstatus(connection) == CONNECTION_OK }
     var errorText: String { PostgresError.text(of: connection) }
+    /// Where it is connected to, without user and password.
+    var place: String {
+        let (host, port, name) = (PQhost(connection), PQport(connection), PQdb(connection))
+        return [host, port].map { $0.map { String(cString: $0) } ?? "" }.joined(separator: ":")
+            + "/" + (name.map { String(cString: $0) } ?? "")
+    }
     /// Of the server's process; for tests and logs.
     var backendProcessID: Int32 { PQbackendPID(connection) }
 

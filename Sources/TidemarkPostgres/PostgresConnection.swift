@@ -108,8 +108,9 @@ package final class PostgresConnection: @unchecked Sendable {
         for bound in batch { isSent = isSent && link.send(bound) }
         isSent = isSent && link.sendSync()
         pipeline.addBatch(count: batch.count, deadline: deadline, commit: plan.commit) { [self] outcome in
-            if case .failure = outcome, plan.mayBeInTransactionAfterFailure { isInTransaction = true }
-            waiter(outcome)
+            guard case .failure(let error) = outcome else { return waiter(outcome) }
+            if plan.mayBeInTransactionAfterFailure { isInTransaction = true }
+            waiter(.failure(error.waiting(for: batch)))
         }
         afterSending(isSent)
     }
@@ -194,7 +195,9 @@ package final class PostgresConnection: @unchecked Sendable {
     private func watch() {
         watchdog = nil
         guard let deadline = script?.deadline ?? pipeline.nextDeadline else { return }
-        if deadline <= loop.now { close(PostgresError(.timeout)) } else { armWatchdog() }
+        guard deadline <= loop.now else { return armWatchdog() }
+        let place = link.map { "server=\($0.place)" }
+        close(PostgresError(.timeout, subject: script == nil ? place : place.map { "script, \($0)" }))
     }
 }
 
@@ -277,6 +280,19 @@ extension PostgresConnection: EventHandler {
 }
 
 extension PostgresError {
+    /// As many tell which batch it is.
+    private static let namesMax = 8
+
+    /// A timeout says which statements it was: their names are written down in the program.
+    fileprivate func waiting(for batch: [BoundStatement]) -> PostgresError {
+        guard code == .timeout else { return self }
+        var error = self
+        let names = batch.prefix(Self.namesMax).map(\.statement.serverName).joined(separator: "+")
+        let more = batch.count > Self.namesMax ? "+…" : ""
+        error.subject = ["statements=\(names)\(more)", subject].compactMap(\.self).joined(separator: ", ")
+        return error
+    }
+
     /// The loss of the connection that this error of a statement announces, if it does.
     fileprivate var endOfConnection: PostgresError? {
         switch code {

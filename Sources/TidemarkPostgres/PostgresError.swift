@@ -33,11 +33,14 @@ package struct PostgresError: Error, CustomStringConvertible, CustomDebugStringC
     /// The connection ended after a COMMIT was sent and before its answer came: whether it took place is unknown, and
     /// found out by reading.
     package var isCommitOutcomeUnknown = false
+    /// Of a `timeout`: what was waited for, and where; no user data, no secrets.
+    package var subject: String?
     /// The server's words and the statement's name; may hold user data.
     package var detail: String
 
-    package init(_ code: Code, detail: String = "") {
+    package init(_ code: Code, subject: String? = nil, detail: String = "") {
         self.code = code
+        self.subject = subject
         self.detail = detail
     }
 
@@ -56,7 +59,9 @@ package struct PostgresError: Error, CustomStringConvertible, CustomDebugStringC
         switch code {
         case .connectionLost: "The connection to PostgreSQL was lost."
         case .connectionUnavailable: "PostgreSQL cannot be reached."
-        case .timeout: "PostgreSQL did not answer in time."
+        case .timeout:
+            "PostgreSQL did not answer in time\(subject.map { ": \($0)" } ?? ""). If it goes on, look in pg_stat_activity there "
+                + "for what is waited for: a lock, the disk, or too little of the processor."
         case .poolExhausted: "Too many requests wait for PostgreSQL."
         case .stopped: "The connections to PostgreSQL are closed."
         case .cancelled: "The request to PostgreSQL was cancelled."

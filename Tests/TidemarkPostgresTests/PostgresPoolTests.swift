@@ -219,6 +219,10 @@ internal import TidemarkTestSupport
                 await postgresError { _ = try await connection.execute([Sample.one()]) }
             }
             #expect(error?.code == .timeout && error?.isRetryable == true)
+            // Which statement, and where; the statement's values and the password are nobody's business.
+            let text = error?.description ?? "nothing"
+            let start = "PostgreSQL did not answer in time: statements=\(Sample.one.serverName), server="
+            #expect(text.hasPrefix(start) && text.contains("pg_stat_activity"), "\(text)")
             let next = try await pool.withConnection { try await $0.execute([Sample.backend()])[0][0].int32(0) }
             #expect(next != pid)
         }
@@ -229,7 +233,7 @@ internal import TidemarkTestSupport
             let error = await postgresError {
                 _ = try await pool.execute([Sample.sleep(.float8(60))], timeout: .milliseconds(100))
             }
-            #expect(error?.code == .timeout)
+            #expect(error?.code == .timeout && error?.description.contains("statements=sleep_") == true)
             let results = try await pool.execute([Sample.sleep(.float8(0.2))], timeout: .seconds(10))
             #expect(results.count == 1)
         }

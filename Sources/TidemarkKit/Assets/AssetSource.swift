@@ -46,6 +46,8 @@ struct AssetSource: Sendable {
     }
 
     private let path: String
+    /// Of the file, without its folder.
+    var name: String { (path as NSString).lastPathComponent }
     private let stamp: Stamp
     /// Whether the file had rested for a while when it was first looked at, so that each change since then shows in its
     /// stamp.

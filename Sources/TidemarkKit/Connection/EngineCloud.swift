@@ -163,7 +163,9 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         info.shouldSendContentAvailable = true
         subscription.notificationInfo = info
         let results = try await database.modifySubscriptions(saving: [subscription], deleting: [])
-        guard let result = results.saves[subscription.subscriptionID] else { throw CloudDatabase.wrongAnswer }
+        guard let result = results.saves[subscription.subscriptionID] else {
+            throw CloudDatabase.wrongAnswer(to: .modifySubscriptions)
+        }
         return try result.get().subscriptionID
     }
 

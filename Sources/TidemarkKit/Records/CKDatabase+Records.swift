@@ -8,7 +8,7 @@ extension CKDatabase {
     /// - Throws: the record's own error: `unknownItem`, `zoneNotFound`, or why there is no answer.
     public func record(for recordID: CKRecord.ID) async throws -> CKRecord {
         guard let result = try await cloud.records(for: [recordID], desiredKeys: nil)[recordID] else {
-            throw CloudDatabase.wrongAnswer
+            throw CloudDatabase.wrongAnswer(to: .fetchRecords)
         }
         return try result.get()
     }
@@ -34,7 +34,7 @@ extension CKDatabase {
     public func save(_ record: CKRecord) async throws -> CKRecord {
         let results = try await cloud.modifyRecords(
             saving: [record], deleting: [], policy: .ifServerRecordUnchanged, atomically: false)
-        guard let result = results.saves[record.recordID] else { throw CloudDatabase.wrongAnswer }
+        guard let result = results.saves[record.recordID] else { throw CloudDatabase.wrongAnswer(to: .modifyRecords) }
         return try result.get()
     }
 

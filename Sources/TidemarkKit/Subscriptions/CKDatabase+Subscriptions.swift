@@ -6,7 +6,7 @@ extension CKDatabase {
     /// Fetches one subscription; `unknownItem` if it does not exist.
     public func subscription(for subscriptionID: CKSubscription.ID) async throws -> CKSubscription {
         guard let result = try await cloud.subscriptions(for: [subscriptionID])[subscriptionID] else {
-            throw CloudDatabase.wrongAnswer
+            throw CloudDatabase.wrongAnswer(to: .fetchSubscriptions)
         }
         return try result.get()
     }
@@ -27,7 +27,9 @@ extension CKDatabase {
     @discardableResult
     public func save(_ subscription: CKSubscription) async throws -> CKSubscription {
         let results = try await cloud.modifySubscriptions(saving: [subscription], deleting: [])
-        guard let result = results.saves[subscription.subscriptionID] else { throw CloudDatabase.wrongAnswer }
+        guard let result = results.saves[subscription.subscriptionID] else {
+            throw CloudDatabase.wrongAnswer(to: .modifySubscriptions)
+        }
         return try result.get()
     }
 

@@ -5,7 +5,9 @@ internal import Foundation
 extension CKDatabase {
     /// Fetches one zone; `zoneNotFound` if it does not exist.
     public func recordZone(for zoneID: CKRecordZone.ID) async throws -> CKRecordZone {
-        guard let result = try await cloud.zones(for: [zoneID])[zoneID] else { throw CloudDatabase.wrongAnswer }
+        guard let result = try await cloud.zones(for: [zoneID])[zoneID] else {
+            throw CloudDatabase.wrongAnswer(to: .fetchZones)
+        }
         return try result.get()
     }
 
@@ -25,7 +27,7 @@ extension CKDatabase {
     @discardableResult
     public func save(_ zone: CKRecordZone) async throws -> CKRecordZone {
         guard let result = try await cloud.modifyZones(saving: [zone], deleting: []).saves[zone.zoneID] else {
-            throw CloudDatabase.wrongAnswer
+            throw CloudDatabase.wrongAnswer(to: .modifyZones)
         }
         return try result.get()
     }

@@ -152,7 +152,7 @@ final class IndexBuilder: Sendable {
             if try await connection.execute([QueryStatements.tryLock()])[0][0].bool(0) { return }
             try? await loop.sleep(for: .milliseconds(50))
         }
-        throw PostgresError(.timeout, detail: "somebody else makes indexes")
+        throw PostgresError(.timeout, subject: "lock=indexes, which another process makes")
     }
 
     private func build(

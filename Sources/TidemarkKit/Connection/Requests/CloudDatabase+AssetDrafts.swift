@@ -128,7 +128,7 @@ extension CloudDatabase {
             do throws(CKError) {
                 guard case .uploadAssetChunk(let answer) = try await answer(to: part),
                     Int64(clamping: answer.offset) == part.end
-                else { throw Self.wrongAnswer }
+                else { throw Self.wrongAnswer(to: .uploadAssetChunk) }
                 progress = answer
             } catch {
                 abandon(parts)

@@ -52,7 +52,7 @@ extension CloudDatabase {
         guard
             case .prepareAssetUpload(let progress) =
                 try await self.request({ [request] _ in .prepareAssetUpload(request) }).answer
-        else { throw Self.wrongAnswer }
+        else { throw Self.wrongAnswer(to: .prepareAssetUpload) }
         return progress
     }
 
@@ -60,23 +60,31 @@ extension CloudDatabase {
     ///
     /// - Throws: `assetFileModified` if the file changes meanwhile, `limitExceeded` and `quotaExceeded` if the
     ///   server will not have it, and why there is no answer.
-    func upload(_ file: AssetFile, for zoneID: CKRecordZone.ID, report: Report?) async throws(CKError) {
+    func upload(_ file: AssetFile, for recordID: CKRecord.ID, report: Report?) async throws(CKError) {
         try await FileThread.stay { () async throws(CKError) in
-            try await uploadPatiently(file, zoneID, report)
+            try await uploadPatiently(file, recordID, report)
         }
     }
 
+    /// The server never has more of it, attempt after attempt.
+    static func uploadStands(_ file: AssetFile, of recordID: CKRecord.ID) -> CKError {
+        CKError(
+            .networkFailure,
+            text:
+                "The upload of \(file.source.name) (\(file.content.byteCount) bytes) for record \(recordID.recordName) in "
+                + "zone \(recordID.zoneID.zoneName) does not get on: after \(TransferPatience.failuresMax) attempts the server has no "
+                + "more of it. Save the record again later; if it goes on, tell the server's operator.")
+    }
+
     private func uploadPatiently(
-        _ file: AssetFile, _ zoneID: CKRecordZone.ID, _ report: Report?
+        _ file: AssetFile, _ recordID: CKRecord.ID, _ report: Report?
     ) async throws(CKError) {
         var patience = TransferPatience()
         var isSecondReading = false
         while true {
             do throws(CKError) {
-                if try await uploadOnce(file, zoneID, &patience, report) { return }
-                guard patience.wait(after: nil) != nil else {
-                    throw CKError(.networkFailure, text: "The upload of an asset does not get on.")
-                }
+                if try await uploadOnce(file, recordID.zoneID, &patience, report) { return }
+                guard patience.wait(after: nil) != nil else { throw Self.uploadStands(file, of: recordID) }
             } catch {
                 if error.code == .assetFileModified, !isSecondReading {
                     // What an earlier attempt left on the server may be damaged; the file is judged here.
@@ -140,7 +148,9 @@ extension CloudDatabase {
                     parts.append(Part(end: next, answer: answer, place: place))
                 }
                 guard let part = parts.popFirst() else { return false }
-                guard case .uploadAssetChunk(let progress) = try await answer(to: part) else { throw Self.wrongAnswer }
+                guard case .uploadAssetChunk(let progress) = try await answer(to: part) else {
+                    throw Self.wrongAnswer(to: .uploadAssetChunk)
+                }
                 let reached = Int64(clamping: progress.offset)
                 patience.reached(reached)
                 await tell(report, reached)
@@ -278,7 +288,7 @@ extension CloudDatabase {
                 }
                 guard case .fetchAssetChunk(let chunk) = try await answer(to: part),
                     file.byteCount + Int64(chunk.content.count) == part.end
-                else { throw Self.wrongAnswer }
+                else { throw Self.wrongAnswer(to: .fetchAssetChunk) }
                 received = chunk.content
             }
         } catch {

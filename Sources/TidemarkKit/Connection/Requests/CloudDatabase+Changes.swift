@@ -30,7 +30,7 @@ extension CloudDatabase {
         guard
             case .fetchDatabaseChanges(let answer) =
                 try await self.request({ [request] _ in .fetchDatabaseChanges(request) }).answer
-        else { throw Self.wrongAnswer }
+        else { throw Self.wrongAnswer(to: .fetchDatabaseChanges) }
         var page = SyncEngineDatabasePage(answer)
         if answer.subscriptionMissing { page.missingSubscriptionID = subscriptionID }
         return (page, answer.hasThen ? answer.then : nil)
@@ -59,7 +59,7 @@ extension CloudDatabase {
         guard
             case .fetchZoneChanges(let answer) =
                 try await self.request({ [request] _ in .fetchZoneChanges(request) }).answer
-        else { throw Self.wrongAnswer }
+        else { throw Self.wrongAnswer(to: .fetchZoneChanges) }
         return try await zonePage(answer, in: zoneID, missingAssets: missingAssets)
     }
 
@@ -90,7 +90,7 @@ extension CloudDatabase {
                 page.deletions.append(
                     .init(recordID: CKRecord.ID(recordName: end.name, zoneID: zoneID), recordType: end.type))
             case nil:
-                throw Self.wrongAnswer
+                throw Self.wrongAnswer(to: .fetchZoneChanges)
             }
         }
         page.modifications = try await withFiles(

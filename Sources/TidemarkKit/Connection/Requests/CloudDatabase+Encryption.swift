@@ -47,7 +47,9 @@ extension CloudDatabase {
         for place in places {
             let record = saves[place].copy
             do {
-                guard let secret = try secrets[record.recordID.zoneID]?.get() else { throw Self.wrongAnswer }
+                guard let secret = try secrets[record.recordID.zoneID]?.get() else {
+                    throw Self.wrongAnswer(to: .fetchKeys)
+                }
                 let cipher = ValueCipher(container: keys.container, recordID: record.recordID)
                 saves[place].fields = try cipher.seal(saves[place].changes.fields, with: secret, keys: record.keyRule)
             } catch let error as CKError {

@@ -29,13 +29,13 @@ extension CloudDatabase {
             request.zones = zoneIDs.map { WireZoneID($0) }
             guard case .fetchKeys(let answer) = try await self.request({ [request] _ in .fetchKeys(request) }).answer,
                 answer.zones.count == zoneIDs.count
-            else { throw Self.wrongAnswer }
+            else { throw Self.wrongAnswer(to: .fetchKeys) }
             found.account = answer.account
             for (zoneID, result) in zip(zoneIDs, answer.zones) {
                 switch result.result {
                 case .keys(let keys): found.zones[zoneID] = .success(keys.keys)
                 case .failure(let failure): found.zones[zoneID] = .failure(CKError(failure))
-                case nil: throw Self.wrongAnswer
+                case nil: throw Self.wrongAnswer(to: .fetchKeys)
                 }
             }
         } while !rest.isEmpty
@@ -68,7 +68,7 @@ extension CloudDatabase {
                     failures[zoneID] = KeyRing.accountKeyMissing
                 }
             case .failure(let error): failures[zoneID] = error
-            case nil: failures[zoneID] = Self.wrongAnswer
+            case nil: failures[zoneID] = Self.wrongAnswer(to: .fetchKeys)
             }
         }
         return failures
@@ -98,7 +98,7 @@ extension CloudDatabase {
             switch found.zones[zoneID] {
             case .success(let wrapped): secrets[zoneID] = try await secret(of: zoneID, having: wrapped, account)
             case .failure(let error): secrets[zoneID] = .failure(error)
-            case nil: throw Self.wrongAnswer
+            case nil: throw Self.wrongAnswer(to: .fetchKeys)
             }
         }
         return secrets
@@ -124,7 +124,7 @@ extension CloudDatabase {
         guard
             case .saveAccountKey(let answer) =
                 try await self.request({ [request] _ in .saveAccountKey(request) }).answer
-        else { throw Self.wrongAnswer }
+        else { throw Self.wrongAnswer(to: .saveAccountKey) }
         if wire.mode == .endToEnd, Array(answer.account.id) != mine.id {
             // Another device was faster; ours has encrypted nothing.
             try keys.store.replace(mine.key, by: nil, for: name)
@@ -170,7 +170,7 @@ extension CloudDatabase {
         request.key.wrapped = Data(account.wrap(secret, container: keys.container, zoneName: zoneID.zoneName))
         if let newest { request.newestID = newest.id }
         guard case .saveZoneKey(let answer) = try await self.request({ [request] _ in .saveZoneKey(request) }).answer
-        else { throw Self.wrongAnswer }
+        else { throw Self.wrongAnswer(to: .saveZoneKey) }
         return answer.keys.keys
     }
 
@@ -180,7 +180,7 @@ extension CloudDatabase {
     func rotateKey(of zoneID: CKRecordZone.ID) async throws(CKError) {
         let found = try await serverKeys(of: [zoneID])
         let account = try await accountSecret(found.account)
-        guard let wrapped = try found.zones[zoneID]?.get() else { throw Self.wrongAnswer }
+        guard let wrapped = try found.zones[zoneID]?.get() else { throw Self.wrongAnswer(to: .fetchKeys) }
         let now = try await saveZoneSecret(after: wrapped.last, of: zoneID, account)
         // Another device that was faster has done the same.
         keys.adopt(now, of: zoneID, with: account)

@@ -44,7 +44,7 @@ extension CloudDatabase {
         if let desiredKeys { request.desiredKeys = WireDesiredKeys(desiredKeys) }
         guard
             case .queryRecords(let answer) = try await self.request({ [request] _ in .queryRecords(request) }).answer
-        else { throw Self.wrongAnswer }
+        else { throw Self.wrongAnswer(to: .queryRecords) }
         var results = QueryResults()
         for match in answer.matches {
             let zoneID = CKRecordZone.ID(match.hasZone ? match.zone : query.zone)
@@ -53,7 +53,7 @@ extension CloudDatabase {
         }
         results.matches = try await withFiles(try await unsealed(results.matches))
         if !answer.cursor.isEmpty {
-            guard let bytes: [UInt8] = try? query.serializedBytes() else { throw Self.wrongAnswer }
+            guard let bytes: [UInt8] = try? query.serializedBytes() else { throw Self.wrongAnswer(to: .queryRecords) }
             results.cursor = CKQueryOperation.Cursor(query: bytes, place: Array(answer.cursor))
         }
         return results

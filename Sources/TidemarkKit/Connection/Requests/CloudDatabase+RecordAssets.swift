@@ -58,7 +58,7 @@ extension CloudDatabase {
             }
         }
         let outcomes = try await run(jobs, meter) { job, report async throws(CKError) in
-            try await upload(job.item, for: job.recordID.zoneID, report: report)
+            try await upload(job.item, for: job.recordID, report: report)
         }
         for (job, outcome) in zip(jobs, outcomes) {
             if case .failure(let error) = outcome { uploaded.failures[job.recordID] = error }
@@ -206,7 +206,7 @@ extension CloudDatabase {
         let wholes = failures.filter { !$0.isAboutAsset }
         if let whole = wholes.first(where: { $0.code != .operationCancelled }) ?? wholes.first { throw whole }
         for index in jobs.indices {
-            guard let outcome = outcomes[index] else { throw Self.wrongAnswer }
+            guard let outcome = outcomes[index] else { throw Self.wrongAnswer(to: .uploadAssetChunk) }
             results.append(outcome)
         }
         return results

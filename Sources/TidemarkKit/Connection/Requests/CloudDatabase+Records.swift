@@ -92,7 +92,7 @@ extension CloudDatabase {
             let fetched = try await records(for: ids, desiredKeys: nil, bringsFiles: false)
             for save in incomplete {
                 let id = save.copy.recordID
-                results.saves[id] = (fetched[id] ?? .failure(Self.wrongAnswer)).flatMap { server in
+                results.saves[id] = (fetched[id] ?? .failure(Self.wrongAnswer(to: .fetchRecords))).flatMap { server in
                     .failure(CKError(serverRecordChanged: server, client: save.copy))
                 }
             }
@@ -140,7 +140,7 @@ extension CloudDatabase {
             return .modifyRecords(request)
         }
         guard case .modifyRecords(let answer) = envelope.answer, answer.zones.count == zones.count else {
-            throw Self.wrongAnswer
+            throw Self.wrongAnswer(to: .modifyRecords)
         }
         for ((zoneID, items), zone) in zip(zones, answer.zones) {
             try take(zone, for: items, in: zoneID, into: &results)
@@ -156,10 +156,10 @@ extension CloudDatabase {
         for item in items {
             switch item {
             case .save(let save):
-                guard let result = saved.popFirst() else { throw Self.wrongAnswer }
+                guard let result = saved.popFirst() else { throw Self.wrongAnswer(to: .modifyRecords) }
                 results.saves[save.copy.recordID] = take(result, for: save)
             case .delete(let id):
-                guard let result = deleted.popFirst() else { throw Self.wrongAnswer }
+                guard let result = deleted.popFirst() else { throw Self.wrongAnswer(to: .modifyRecords) }
                 if case .failure(let failure) = result.result {
                     results.deletes[id] = .failure(CKError(failure))
                 } else {
@@ -183,7 +183,7 @@ extension CloudDatabase {
                 .failure(CKError(serverRecordChanged: server, client: save.copy, message: failure.failure.message))
             }
         case nil:
-            return .failure(Self.wrongAnswer)
+            return .failure(Self.wrongAnswer(to: .modifyRecords))
         }
     }
 
@@ -216,13 +216,13 @@ extension CloudDatabase {
             let request = fetchRequest(Array(waiting), desiredKeys)
             guard case .fetchRecords(let answer) = try await self.request({ _ in .fetchRecords(request) }).answer,
                 answer.covered > 0, answer.covered <= waiting.count, answer.results.count == answer.covered
-            else { throw Self.wrongAnswer }
+            else { throw Self.wrongAnswer(to: .fetchRecords) }
             typealias Fetched = (id: CKRecord.ID, result: Result<CKRecord, CKError>)
             let fetched = zip(waiting, answer.results).map { id, result -> Fetched in
                 switch result.result {
                 case .record(let record): (id: id, result: CKRecord.make(record, in: id.zoneID))
                 case .failure(let failure): (id: id, result: .failure(CKError(failure)))
-                case nil: (id: id, result: .failure(Self.wrongAnswer))
+                case nil: (id: id, result: .failure(Self.wrongAnswer(to: .fetchRecords)))
                 }
             }
             let readable = try await unsealed(fetched)

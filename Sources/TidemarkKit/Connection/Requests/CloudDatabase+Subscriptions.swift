@@ -22,7 +22,7 @@ extension CloudDatabase {
             case .modifySubscriptions(let answer) =
                 try await self.request({ [request] _ in .modifySubscriptions(request) }).answer,
             answer.saves.count == subscriptions.count, answer.deletes.count == ids.count
-        else { throw Self.wrongAnswer }
+        else { throw Self.wrongAnswer(to: .modifySubscriptions) }
         var results = SubscriptionResults()
         for (subscription, result) in zip(subscriptions, answer.saves) {
             if case .failure(let failure) = result.result {
@@ -48,7 +48,7 @@ extension CloudDatabase {
     ) async throws(CKError) -> [CKSubscription.ID: Result<CKSubscription, CKError>] {
         guard !ids.isEmpty else { return [:] }
         let answers = try await fetchSubscriptions(ids)
-        guard answers.count == ids.count else { throw Self.wrongAnswer }
+        guard answers.count == ids.count else { throw Self.wrongAnswer(to: .fetchSubscriptions) }
         var results: [CKSubscription.ID: Result<CKSubscription, CKError>] = [:]
         for (id, answer) in zip(ids, answers) { results[id] = take(answer) }
         return results
@@ -65,7 +65,7 @@ extension CloudDatabase {
         guard
             case .fetchSubscriptions(let answer) =
                 try await self.request({ [request] _ in .fetchSubscriptions(request) }).answer
-        else { throw Self.wrongAnswer }
+        else { throw Self.wrongAnswer(to: .fetchSubscriptions) }
         return answer.subscriptions
     }
 
@@ -73,7 +73,7 @@ extension CloudDatabase {
         switch result.result {
         case .subscription(let wire): CKSubscription.make(wire)
         case .failure(let failure): .failure(CKError(failure))
-        case .done, nil: .failure(Self.wrongAnswer)
+        case .done, nil: .failure(Self.wrongAnswer(to: .fetchSubscriptions))
         }
     }
 }

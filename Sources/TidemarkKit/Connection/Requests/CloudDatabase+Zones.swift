@@ -20,7 +20,7 @@ extension CloudDatabase {
         }
         guard case .modifyZones(let answer) = envelope.answer, answer.saves.count == zones.count,
             answer.deletes.count == zoneIDs.count
-        else { throw Self.wrongAnswer }
+        else { throw Self.wrongAnswer(to: .modifyZones) }
         var results = SyncEngineZoneResults()
         for (zone, result) in zip(zones, answer.saves) { results.saves[zone.zoneID] = take(result) }
         for (zoneID, result) in zip(zoneIDs, answer.deletes) {
@@ -38,7 +38,7 @@ extension CloudDatabase {
         guard !ids.isEmpty else { return [:] }
         var results: [CKRecordZone.ID: Result<CKRecordZone, CKError>] = [:]
         let answers = try await fetchZones(ids)
-        guard answers.count == ids.count else { throw Self.wrongAnswer }
+        guard answers.count == ids.count else { throw Self.wrongAnswer(to: .fetchZones) }
         for (id, answer) in zip(ids, answers) { results[id] = take(answer) }
         return results
     }
@@ -54,7 +54,7 @@ extension CloudDatabase {
         request.zones = ids.map(WireZoneID.init)
         guard case .fetchZones(let answer) = try await self.request({ [request] _ in .fetchZones(request) }).answer
         else {
-            throw Self.wrongAnswer
+            throw Self.wrongAnswer(to: .fetchZones)
         }
         return answer.zones
     }
@@ -70,7 +70,7 @@ extension CloudDatabase {
         case .failure(let failure):
             .failure(CKError(failure))
         case .done, nil:
-            .failure(Self.wrongAnswer)
+            .failure(Self.wrongAnswer(to: .fetchZones))
         }
     }
 }

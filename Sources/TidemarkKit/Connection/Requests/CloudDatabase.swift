@@ -91,8 +91,22 @@ struct CloudDatabase: Sendable {
         try await connection.identify(timeout: requestTimeout, generation: credentialGeneration)
     }
 
+    /// What was asked, as the protocol calls it.
+    enum RequestName: String {
+        case fetchDatabaseChanges, fetchZoneChanges, fetchRecords, fetchZones, fetchSubscriptions, fetchKeys
+        case fetchAssetChunk, modifyRecords, modifyZones, modifySubscriptions, saveAccountKey, saveZoneKey, queryRecords
+        case prepareAssetUpload, uploadAssetChunk
+    }
+
     /// The server answered something else than was asked: a broken server.
-    static let wrongAnswer = CKError(.internalError, message: "The server's answer does not fit the request.")
+    static func wrongAnswer(to request: RequestName) -> CKError {
+        CKError(
+            .internalError,
+            message:
+                "The server's answer to \(request.rawValue) does not fit the request. The server, or something between "
+                + "it and this device, is broken: tell its operator. Whether it was carried out is not known: fetch "
+                + "before you try again.")
+    }
 }
 
 extension CKError {
