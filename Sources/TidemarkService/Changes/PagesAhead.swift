@@ -10,7 +10,10 @@ internal import TidemarkScheduling
 ///
 /// Such a page counts only if it says that there is more: what has changed since it was read has later numbers, and comes
 /// with the pages after it. The last page of a fetch is always read when it is asked for, so that a fetch sees whatever was
-/// committed before it. Bounded in number, in bytes (only small pages are followed by one that is read ahead) and in age.
+/// committed before it. No page is older than the one before it: a page that was read ahead for an earlier fetch is not used
+/// by a later one, which may have seen newer changes (I-3).
+///
+/// Bounded in number, in bytes (only small pages are followed by one that is read ahead) and in age.
 final class PagesAhead: Sendable {
     typealias Page = Result<ZonePage, FailureReason>
 
@@ -40,8 +43,9 @@ final class PagesAhead: Sendable {
 
     /// The answer to a question, read ahead or now; and the next pages, if there are more, are begun.
     func page(_ question: ZoneQuestion) async -> Page {
-        let page: Page = if let page = await pageReadAhead(question) { .success(page) } else { await read(question) }
-        readAhead(of: page, question, depth: Self.depth)
+        let ahead = await pageReadAhead(question)
+        let page: Page = if let ahead { .success(ahead) } else { await read(question) }
+        readAhead(of: page, isNew: ahead == nil, question, depth: Self.depth)
         // So that the store is asked before this page is encoded, and both work at the same time.
         await Task.yield()
         return page
@@ -60,23 +64,26 @@ final class PagesAhead: Sendable {
     }
 
     /// Begins to read so many pages after this one, each when the one before has come, but for those that are here.
-    private func readAhead(of page: Page, _ question: ZoneQuestion, depth: Int) {
+    ///
+    /// - Parameter isNew: whether this page was read just now: then those that are here are older.
+    private func readAhead(of page: Page, isNew: Bool, _ question: ZoneQuestion, depth: Int) {
         guard depth > 0, case .success(let page) = page, page.moreComing, byteCount(of: page) <= Self.bytesMax else {
             return
         }
         var next = question
         next.token = page.token.bytes
         let now = scheduler.now
-        let (answer, isNew) = entries.withLock { entries in
-            if let entry = entries.first(where: { $0.question == next }) { return (entry.page, false) }
+        let (answer, isBegun) = entries.withLock { entries in
+            if isNew { entries.removeAll { $0.question == next } }
+            if let entry = entries.first(where: { $0.question == next }) { return (entry.page, true) }
             let answer = Answer<Page>()
             entries.append(Entry(question: next, begunAt: now, page: answer))
             if entries.count > Self.countMax { entries.removeFirst() }
-            return (answer, true)
+            return (answer, false)
         }
         scheduler.run { [self, next] in
-            if isNew { answer.give(await read(next)) }
-            readAhead(of: await answer.value(), next, depth: depth - 1)
+            if !isBegun { answer.give(await read(next)) }
+            readAhead(of: await answer.value(), isNew: !isBegun, next, depth: depth - 1)
         }
     }
 

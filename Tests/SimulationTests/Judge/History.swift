@@ -69,8 +69,9 @@ struct History {
     private(set) var length = 0
     private(set) var violations: [String] = []
     private var intents: [String: Intent] = [:]
-    /// Names that each request is to delete, while its device has not been told the outcome.
-    private var deletions: [RequestKey: [String]] = [:]
+    /// Names that each request is to delete, and the incarnation in which it was decided as far as its device knows. What a
+    /// zone remembers of requests ends with it: a copy that lay in a frozen server may be carried out in the next.
+    private var deletions: [RequestKey: (names: [String], decidedIn: ZoneID?)] = [:]
     /// In which incarnations each text was written.
     private var written: [String: Set<ZoneID>] = [:]
     /// Every text that a record ever had, also in earlier lives of the store: by zone, record and text.
@@ -104,11 +105,11 @@ struct History {
     }
 
     mutating func planDeletion(of names: [String], _ request: RequestKey) {
-        deletions[request] = names
+        deletions[request] = (names, nil)
     }
 
-    mutating func settleDeletion(_ request: RequestKey) {
-        deletions[request] = nil
+    mutating func settleDeletion(_ request: RequestKey, in zone: ZoneID?) {
+        deletions[request]?.decidedIn = zone
     }
 
     mutating func accuse(_ violation: String) {
@@ -154,12 +155,12 @@ struct History {
         guard let intent = intents[text] else { return accuse("I-1: nobody saved what was written: \(text)") }
         savesOfRequests[intent.request, default: 0] += 1
         if !written[text, default: []].insert(zone).inserted { accuse("I-1: doubled: \(text)") }
-        checkBase(intent, previous, text)
+        checkBase(intent, previous, text, in: zone)
     }
 
     /// under the careful policy nobody overwrites what they have not seen. A version that came into being
     /// and was replaced within one group never reaches the store, so only what is older counts.
-    private mutating func checkBase(_ intent: Intent, _ previous: Version?, _ text: String) {
+    private mutating func checkBase(_ intent: Intent, _ previous: Version?, _ text: String, in zone: ZoneID) {
         guard intent.policy == .ifServerRecordUnchanged else { return }
         let current = previous.flatMap { $0.text == nil ? nil : $0.number }
         if current != nil, let baseStore = intent.baseStore, baseStore != store {
@@ -167,7 +168,7 @@ struct History {
         }
         if let base = intent.base, let current, base < current { accuse("R-094: \(text) lost update of \(current)") }
         // A request of the same group may have deleted the record before: only the end state reaches the store.
-        let mayBeDeleted = deletions.values.contains { $0.contains(intent.name) }
+        let mayBeDeleted = deletions.values.contains { $0.names.contains(intent.name) && $0.decidedIn != zone }
         if intent.base == nil, current != nil, !mayBeDeleted { accuse("R-092: \(text) over a record that exists") }
     }
 

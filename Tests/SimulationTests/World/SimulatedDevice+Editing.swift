@@ -49,7 +49,9 @@ extension SimulatedDevice {
         world.history.planDeletion(of: deletes, key)
         let id = nextRequestID()
         let answer = await insist(on: id) { await $0.modifyRecords(in: viewer, [request($1)])[0] }
-        if case .success? = answer { world.history.settleDeletion(key) }
+        if case .success? = answer, before?.id == world.history.livingZone(zone)?.id {
+            world.history.settleDeletion(key, in: before?.id)
+        }
         // Of what was said of another life of the store nothing may be left.
         if store == world.history.store { judge(answer, request(id), before: before) }
     }
