@@ -37,14 +37,15 @@ public struct TidemarkFullFetch: Sendable, CustomStringConvertible {
     public let zoneID: CKRecordZone.ID
     /// Why all was fetched.
     public let reason: Reason
-    /// What was fetched, and what is still to be saved.
+    /// What was fetched, and what was not deleted although it was not fetched.
     let names: FetchedNames
 
     /// Those of `recordIDs` that are not on the server, in their order.
     ///
-    /// Records of other zones are left out, and those that are pending to be saved: their saves will tell. Give it the records
-    /// that the app once fetched or saved, that is which have a change tag: one that the app has made and never sent is not on
-    /// the server either.
+    /// Records of other zones are left out. So are those that are pending to be saved, if deletions were forgotten: their saves
+    /// will tell. In another life of the store they are not left out: save them as new records, as all others. Give it the
+    /// records that the app once fetched or saved, that is which have a change tag: one that the app has made and never sent is
+    /// not on the server either.
     public func recordIDsNotFetched(among recordIDs: some Sequence<CKRecord.ID>) -> [CKRecord.ID] {
         recordIDs.filter { $0.zoneID == zoneID && !names.contains($0.recordName) }
     }

@@ -83,9 +83,12 @@ extension SyncEngineMachine {
         guard let expired = snapshot.expiredZoneTokens[zoneID], let zone = fullFetches.zones[zoneID] else { return nil }
         let reason = TidemarkFullFetch.Reason(expired: expired, new: token, isEnd: true)
         var names = zone.names
-        // What is to be saved is not asked for: the save will tell.
-        for case .saveRecord(let recordID) in snapshot.pendingRecords.elements + snapshot.inFlightRecords
-        where recordID.zoneID == zoneID { names.insert(recordID.recordName) }
+        // Who is told of these as deleted might drop an edit that is yet to be sent. In another life of the store they are to
+        // be saved anew whatever is pending, and what is pending may be no edit any more.
+        if reason == .deletionsForgotten {
+            for case .saveRecord(let recordID) in snapshot.pendingRecords.elements + snapshot.inFlightRecords
+            where recordID.zoneID == zoneID { names.insert(recordID.recordName) }
+        }
         names.sort()
         return TidemarkFullFetch(zoneID: zoneID, reason: reason, names: names)
     }

@@ -124,15 +124,19 @@ import TidemarkDomain
         #expect(harness.storeEvents.isEmpty && absent(harness, among: ["A/2"]) == nil)
     }
 
-    @Test func `R-552: what is still to be saved, and what cannot be read, does not count as absent`() throws {
-        let harness = harness()
-        harness.add("A/unsent", "-A/unwanted")
-        guard case .success(.zonePage(var all)) = page(["1"], token(Self.old, 8)) else { return }
-        all.unreadableRecordIDs = [recordID("A/sealed")]
-        answer(harness, [nil: .success(.zonePage(all))])
-        _ = fetch(harness)
-        let names = ["A/1", "A/unsent", "A/unwanted", "A/sealed", "A/gone"]
-        #expect(absent(harness, among: names) == ["A/unwanted", "A/gone"])
+    /// In another life a pending save may be one that an earlier process made: then no save will tell.
+    @Test func `R-552: what cannot be read is not absent, nor what is to be saved if deletions were forgotten`() {
+        let gone = ["A/unwanted", "A/gone"]
+        for (store, expected) in [(Self.old, gone), (Self.new, ["A/unsent"] + gone)] {
+            let harness = harness()
+            harness.add("A/unsent", "-A/unwanted")
+            guard case .success(.zonePage(var all)) = page(["1"], token(store, 8)) else { return }
+            all.unreadableRecordIDs = [recordID("A/sealed")]
+            answer(harness, [nil: .success(.zonePage(all))])
+            _ = fetch(harness)
+            let names = ["A/1", "A/unsent", "A/unwanted", "A/sealed", "A/gone"]
+            #expect(absent(harness, among: names) == expected)
+        }
     }
 
     @Test func `R-552, R-553: a full fetch that is interrupted goes on, and its end tells of all pages`() {
