@@ -81,10 +81,13 @@ internal import TidemarkWebSocket
         }
     }
 
-    struct Crime: Sendable {
+    struct Crime: Sendable, CustomTestStringConvertible {
         let name: String
         let frames: [UInt8]
         let events: [String]
+
+        // Not its frames, which may be a million.
+        var testDescription: String { name }
     }
 
     static let crimes: [Crime] = [
