@@ -78,9 +78,9 @@ import TidemarkTestKit
         change: Change, isOffline: Bool
     ) async throws {
         let alice = cloud.account("alice")
-        let away = alice.device("laptop")
-        let (phone, laptop) = (Diary(), Diary())
-        await phone.start(on: alice.device("phone"))
+        let (here, away) = (alice.device("phone"), alice.device("laptop"))
+        let (phone, laptop, tablet) = (Diary(), Diary(), Diary())
+        await phone.start(on: here)
         await laptop.start(on: away)
         try await cloud.settle()
         let database = alice.database
@@ -98,12 +98,11 @@ import TidemarkTestKit
         switch change {
         case .newZone, .firstKey, .nothing: break
         case .otherDevice:
-            let tablet = Diary()
             await tablet.start(on: alice.device("tablet"))
             try await cloud.settle()
             await tablet.write("of the tablet", to: "tablet's", at: 2)
             expected["tablet's"] = "of the tablet"
-        case .newKey: try await alice.device("phone").container.rotateEncryptionKey(of: Self.zoneID)
+        case .newKey: try await here.container.rotateEncryptionKey(of: Self.zoneID)
         case .zoneMadeAgain:
             try await database.deleteRecordZone(withID: Self.zoneID)
             try await cloud.settle()

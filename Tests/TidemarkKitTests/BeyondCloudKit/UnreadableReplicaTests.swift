@@ -138,7 +138,6 @@ import TidemarkFields
                     fetched(["server", "sent", "elsewhere"], version: 3),
                 ]
             ),
-            ("somebody's edit, then deletion", [fetched(["server", "elsewhere"], version: 2), deletion]),
             ("an edit twice", [fetched(["server", "b"], version: 2), fetched(["server", "b", "c"], version: 3)]),
             ("a sign-out", [account(.signOut(previousUser: alice))]),
             (
@@ -206,6 +205,20 @@ import TidemarkFields
         app.handle(Self.nothing)
         #expect(app.tags == (isGone ? ["server"] : ["server", "unsent"]))
         #expect(app.state.unsentIDs == (isGone ? [] : [Self.id]))
+    }
+
+    /// What somebody had written into a record that was deleted then goes with it, as for whoever hears of both at once.
+    @Test func `R-642, R-646: an edit that cannot be read outlives a deletion`() throws {
+        var app = try Self.edited()
+        app.isReadable = false
+        for event in [Self.fetched(["server", "elsewhere"], version: 2), Self.deletion] {
+            #expect(app.handle(event).steps.isEmpty)
+        }
+        app.isReadable = true
+        app.handle(Self.nothing)
+        #expect(app.tags == ["server", "sent", "unsent"])
+        #expect(app.state.pendingChange(of: Self.id) == .saveRecord(Self.id))
+        #expect(app.state.entries[Self.id]?.draft(of: Self.id).recordChangeTag == nil)
     }
 
     @Test func `R-642, R-646: what waits to be merged is what comes instead of an edit that is given up`() throws {

@@ -59,27 +59,10 @@ import TidemarkWire
         defer { directory.remove() }
         let file = URL(fileURLWithPath: directory.path).appendingPathComponent("beach.jpg")
         try Data(count: 5_000).write(to: file)
-        let server = ScriptedServer(scheduler)
-        // However much comes, it has none of it.
-        server.answer { envelope in
-            switch envelope.request {
-            case .hello:
-                var answer = WireHelloAnswer()
-                (answer.userRecordName, answer.memoryEpoch) = ("_alice", 1)
-                (answer.limits.assetBytesMax, answer.limits.assetChunkBytesMax) = (1 << 20, 1 << 16)
-                return .hello(answer)
-            case .prepareAssetUpload: return .prepareAssetUpload(WireAssetProgress())
-            case .uploadAssetChunk: return .uploadAssetChunk(WireAssetProgress())
-            default: return nil
-            }
-        }
-        let record = CKRecord(recordType: "Photo", recordID: recordID("Trip/p1"))
-        record["file"] = CKAsset(fileURL: file)
-        let database = container(server).privateCloudDatabase
-        let error = #expect(throws: CKError.self) { try scheduler.complete { try await database.save(record) } }
-        #expect(error?.code == .networkFailure)
-        let text = error?.localizedDescription ?? "nothing"
-        let start = "The upload of beach.jpg (5000 bytes) for record p1 in zone Trip does not get on"
+        let error = CloudDatabase.uploadStands(try AssetFile(file), of: recordID("Trip/p1"))
+        #expect(error.code == .networkFailure)
+        let text = error.localizedDescription
+        let start = "The upload of beach.jpg (5000 bytes) for record p1 in zone Trip does not get on: after 5 attempts"
         #expect(text.hasPrefix(start) && text.contains("Save the record again later"), "\(text)")
         #expect(!text.contains(directory.path))
     }
