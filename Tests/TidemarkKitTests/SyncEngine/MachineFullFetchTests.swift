@@ -163,7 +163,9 @@ import TidemarkDomain
         #expect(state.snapshot.zoneTokens == [zone("A"): token(Self.new, 8)])
         let next = self.harness(state.snapshot)
         #expect(next.unfetched == ["A"])
-        answer(next, [nil: page(["1", "2"], token(Self.new, 9))])
+        // The token is good; but which records the app was told of before, nobody knows any more.
+        answer(
+            next, [nil: page(["1", "2"], token(Self.new, 9)), token(Self.new, 8): page(["2"], token(Self.new, 9))])
         let expected = ["all of A: anotherLife", "records +A/1 +A/2", "had all of A: anotherLife", "didFetch A"]
         #expect(fetch(next).suffix(4) == expected[...])
         #expect(absent(next, among: ["A/2", "A/3"]) == ["A/3"])
@@ -184,6 +186,13 @@ import TidemarkDomain
                 "zones +A", "all of A: anotherLife", "records +A/2", "had all of A: anotherLife", "didFetch A",
             ])
         #expect(absent(harness, among: ["A/1", "A/2"]) == ["A/1"])
+        // What the app has is of the old life, although the last token was of the new one already.
+        let restored = self.harness()
+        answer(
+            restored, [nil: page(["1"], token(Self.new, 8), more: true), token(Self.new, 8): .error(.networkFailure)])
+        _ = fetch(restored)
+        answer(restored, [nil: page(["2"], token(Self.new, 9))])
+        #expect(fetch(restored)[1] == "all of A: anotherLife")
     }
 
     @Test func `R-552: a server that was restored and not told so has not forgotten deletions`() {
@@ -315,6 +324,24 @@ import TidemarkDomain
             ])
     }
 
+    @Test func `R-552: a zone that was listed and never read is absent, too, and is not asked for any more`() {
+        var read = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
+        read.user = user("alice")
+        read.databaseToken = feedToken(Self.old, 5)
+        read.unfetchedZones.add(zone("A"))
+        let harness = self.harness(read)
+        harness.respond = { request in
+            switch request {
+            case .databaseChanges(.some, _, _, _): .error(.changeTokenExpired)
+            case .databaseChanges(nil, _, _, _): self.feed([], self.feedToken(Self.new, 8))
+            case .zoneChanges: .error(.zoneNotFound)
+            default: nil
+            }
+        }
+        #expect(fetch(harness) == ["had all zones: anotherLife -A"])
+        #expect(harness.unfetched == [] && harness.machine.snapshot.tokenlessZones.isEmpty)
+    }
+
     @Test func `R-551, R-645: a zone that is gone when it is read, and that the backup lacks, is absent`() {
         for code in [CKError.Code.zoneNotFound, .userDeletedZone] {
             let harness = harness()
@@ -385,6 +412,26 @@ import TidemarkDomain
         answer(harness, [nil: page(["1"], token(Self.old, 8))])
         #expect(fetch(harness) == ["zones +A", "records +A/1", "didFetch A"])
         #expect(harness.storeEvents.isEmpty)
+    }
+
+    @Test func `R-552, R-563: what one account was told of does not count as there for the next one`() {
+        let harness = harness()
+        answer(
+            harness, [nil: page(["1"], token(Self.old, 8), more: true), token(Self.old, 8): .error(.networkFailure)])
+        _ = fetch(harness)
+        harness.account = .success(user("bob"))
+        harness.machine.accountHinted(at: harness.moment)
+        harness.run()
+        // A store that is restored between bob's list of zones and his zone's first page.
+        harness.respond = { request in
+            switch request {
+            case .databaseChanges: self.feed(["A"], self.feedToken(Self.old, 5))
+            case .zoneChanges: self.page(["2"], self.token(Self.new, 8))
+            default: nil
+            }
+        }
+        #expect(fetch(harness).contains("all of A: anotherLife"))
+        #expect(absent(harness, among: ["A/1", "A/2"]) == ["A/1"])
     }
 }
 
