@@ -71,6 +71,21 @@ import Testing
         }
     }
 
+    @Test func `R-580: a change that is passed over for the first time is asked for after a second again`() {
+        let harness = idle()
+        var times: [Duration] = []
+        harness.batch = { _ in
+            times.append(harness.now)
+            return nil
+        }
+        harness.add("A/1")
+        harness.advance(by: .seconds(1_800))
+        times = []
+        harness.add("A/2")
+        harness.advance(by: .seconds(20))
+        #expect(zip(times.dropFirst(), times).map { ($0 - $1) / .seconds(1) } == [1, 2, 4, 8])
+    }
+
     @Test func `R-580: a send by hand that is cancelled leaves the question planned`() {
         let harness = idle()
         harness.batch = { _ in nil }

@@ -219,6 +219,21 @@ import Testing
         #expect(harness.pending == ["A/2", "-A/1"])
     }
 
+    @Test func `R-511, R-518, R-592: nor by one that failed by itself, or waits for its parent`() {
+        let harness = started()
+        harness.record("A/2").parent = CKRecord.Reference(recordID: recordID("A/parent"), action: .none)
+        harness.add("A/1", "A/2")
+        harness.holds = { $0.isRecords }
+        harness.send()
+        harness.run()
+        harness.add("A/parent", "-A/1", "-A/2")
+        // The first request answers this; whatever comes after it does not get through.
+        harness.respond = { $0.isRecords ? .error(.networkFailure) : nil }
+        let saves = [recordID("A/1"): CKError(.zoneBusy), recordID("A/2"): CKError(.referenceViolation)]
+        harness.release(.success(.recordResults(.init(saves: saves.mapValues { .failure($0) }))))
+        #expect(harness.pending == ["A/parent", "-A/1", "-A/2"])
+    }
+
     @Test func `R-586: a request that fails as a whole gives its own error, and each item in the event has it`() {
         let harness = started()
         harness.add("A/1", "-A/2")
