@@ -4,7 +4,8 @@ import CloudKit
 import Testing
 import TidemarkTestKit
 
-/// A replica whose zone the user deletes, and whose server goes back to a backup in which something had been deleted once.
+/// A replica and its engine: what is pending; a zone that the user deletes; a server that goes back to a backup in which
+/// something had been deleted once.
 @Suite struct ReplicaZoneTests {
     private let cloud = TestCloud()
     private static let zoneID = CKRecordZone.ID(zoneName: "Notes")
@@ -14,6 +15,7 @@ import TidemarkTestKit
         private(set) var texts: [String: String] = [:]
         let replica: TidemarkReplica
         private var engine: CKSyncEngine?
+        private var laterText: String?
 
         init(_ replica: TidemarkReplica = TidemarkReplica()) { self.replica = replica }
 
@@ -46,6 +48,16 @@ import TidemarkTestKit
             replica.deleted(id(name), engine)
         }
 
+        /// While the next record is made the user goes on writing in it.
+        func writeWhileSending(_ text: String) { laterText = text }
+
+        /// As an old state of the engine might have it.
+        func addDeletion(of name: String) {
+            engine?.state.add(pendingRecordZoneChanges: [.deleteRecord(id(name))])
+        }
+
+        var pendingCount: Int { engine?.state.pendingRecordZoneChanges.count ?? 0 }
+
         func deleteZone() {
             texts = [:]
             if let engine { replica.deletedZone(ReplicaZoneTests.zoneID, engine) }
@@ -60,7 +72,16 @@ import TidemarkTestKit
         func nextRecordZoneChangeBatch(
             _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
         ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-            await replica.nextBatch(context, syncEngine) { record in await self.fill(record) }
+            await replica.nextBatch(context, syncEngine) { record in await self.fillForSending(record) }
+        }
+
+        private func fillForSending(_ record: CKRecord) -> Bool {
+            let isThere = fill(record)
+            if let text = laterText {
+                laterText = nil
+                write(text, to: record.recordID.recordName)
+            }
+            return isThere
         }
 
         func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
@@ -84,6 +105,41 @@ import TidemarkTestKit
 
     private func zoneNames() async throws -> [String] {
         try await cloud.account("alice").database.allRecordZones().map(\.zoneID.zoneName)
+    }
+
+    private func serverText(_ name: String) async throws -> String? {
+        let id = CKRecord.ID(recordName: name, zoneID: Self.zoneID)
+        return try await cloud.account("alice").database.record(for: id)["text"]
+    }
+
+    @Test func `R-640: what was edited before there was an engine is sent`() async throws {
+        let app = App()
+        await app.write("milk", to: "shopping")
+        await app.start(on: cloud.account("alice").device("phone"))
+        try await cloud.settle()
+        #expect(try await serverText("shopping") == "milk" && app.replica.unsentIDs.isEmpty)
+    }
+
+    @Test func `R-641, R-516: an edit that is made while its record is written for a batch is sent, too`() async throws
+    {
+        let app = App()
+        await app.start(on: cloud.account("alice").device("phone"))
+        await app.writeWhileSending("milk, tea")
+        await app.write("milk", to: "shopping")
+        try await cloud.settle()
+        #expect(try await serverText("shopping") == "milk, tea" && app.replica.unsentIDs.isEmpty)
+    }
+
+    @Test func `R-640: a deletion that the engine has pending, and the replica has not, is not sent`() async throws {
+        let app = App()
+        await app.start(on: cloud.account("alice").device("phone"))
+        await app.write("milk", to: "shopping")
+        try await cloud.settle()
+        await app.addDeletion(of: "shopping")
+        try await cloud.settle()
+        #expect(try await serverText("shopping") == "milk")
+        #expect(await app.texts == ["shopping": "milk"])
+        #expect(await app.pendingCount == 0)
     }
 
     @Test func `R-644: a zone that the user deletes is deleted, whatever becomes of the process and the account`()

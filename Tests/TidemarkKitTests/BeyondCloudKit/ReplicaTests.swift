@@ -222,6 +222,72 @@ import TidemarkTestSupport
         }
     }
 
+    /// As above: the merged record was sent, and may have been saved.
+    @Test func `R-642: what came of a merge, and was sent without an answer, is this device's own`() {
+        let rules = TidemarkMerge(
+            .custom { "\($0.server as? String ?? "")+\($0.client as? String ?? "")" })
+        let app = App(id, rules)
+        app.handle(fetched(stored("a", version: 1)))
+        app.write("ab")
+        let client = app.send() ?? stored("", version: 0)
+        let error = CKError(serverRecordChanged: stored("b", version: 2), client: client)
+        app.handle(sent(failed: [(client, error)]))
+        #expect(app.text == "b+ab")
+        _ = app.send()
+        app.write("b+ab!")
+        app.handle(fetched(stored("b+ab", version: 3)))
+        #expect(app.text == "b+ab!" && app.pending == .saveRecord(id))
+    }
+
+    @Test func `R-642: an edit that is made while the deletion is under way outlives it`() {
+        let app = newApp()
+        app.handle(fetched(stored("a", version: 1)))
+        app.delete()
+        app.write("b")
+        app.handle(sent(deleted: [id]))
+        #expect(app.text == "b" && app.pending == .saveRecord(id) && app.send()?.recordChangeTag == nil)
+    }
+
+    /// Nothing else has told that they are gone.
+    @Test(arguments: [CKError.Code.unknownItem, .zoneNotFound])
+    func `R-642, R-641: what the server has no more is saved as a new record, in a new zone if need be`(
+        code: CKError.Code
+    ) {
+        let app = newApp()
+        app.handle(.fetchedDatabaseChanges(.init(modifications: [.init(zoneID: id.zoneID)], deletions: [])))
+        app.handle(fetched(stored("a", version: 1)))
+        app.write("ab")
+        let client = app.send() ?? stored("", version: 0)
+        #expect(client.recordChangeTag != nil && app.state.zones == [id.zoneID])
+        #expect(app.handle(sent(failed: [(client, CKError(code))])).touched == [id])
+        #expect(app.pending == .saveRecord(id) && app.send()?.recordChangeTag == nil)
+        #expect(app.state.zones == (code == .zoneNotFound ? [] : [id.zoneID]))
+    }
+
+    @Test func `R-642, R-519: what failed with another record of its batch is pending again, and is no refusal`() {
+        let app = newApp()
+        app.write("a")
+        let plan = app.handle(
+            sent(failed: [(app.send() ?? stored("", version: 0), CKError(.batchRequestFailed))]))
+        #expect(plan.steps.isEmpty && plan.touched == [id] && app.pending == .saveRecord(id))
+    }
+
+    @Test func `R-073: a conflict whose record came without its files waits for the fetch that brings them`() throws {
+        let app = newApp()
+        app.handle(fetched(stored("a", version: 1)))
+        app.write("ab")
+        let client = app.send() ?? stored("", version: 0)
+        let asset = FieldAsset(sha256: [UInt8](repeating: 7, count: 32), byteCount: 1)
+        for value in [FieldValue.asset(asset), .assets([asset])] {
+            let server = CKRecord(
+                recordID: id, recordType: "Note", fields: try FieldMap([Field("file", value)]),
+                metadata: RecordMetadata(tag: [2], createdAt: 0, modifiedAt: 0))
+            let plan = app.handle(sent(failed: [(client, CKError(serverRecordChanged: server, client: client))]))
+            #expect(plan.steps.isEmpty && plan.touched.isEmpty && app.state.unsentIDs == [id])
+            #expect(app.send()?.recordChangeTag == client.recordChangeTag)
+        }
+    }
+
     // MARK: Accounts and zones
 
     private func account(_ change: CKSyncEngine.Event.AccountChange.ChangeType) -> CKSyncEngine.Event {
@@ -258,6 +324,28 @@ import TidemarkTestSupport
         app.write("b")
         app.handle(account(.signIn(currentUser: alice)))
         #expect(app.text == "a" && app.pending == .saveRecord(id), "Here the earlier one wins, as the policy says.")
+    }
+
+    @Test func `R-643: what is written while nobody is signed in outlives a deletion that was set aside`() {
+        let alice = CKRecord.ID(recordName: "_a")
+        let app = newApp()
+        app.handle(account(.signIn(currentUser: alice)))
+        app.handle(fetched(stored("a", version: 1)))
+        app.delete()
+        app.handle(account(.signOut(previousUser: alice)))
+        app.write("b")
+        app.handle(account(.signIn(currentUser: alice)))
+        #expect(app.text == "b" && app.pending == .saveRecord(id))
+    }
+
+    /// They may be another user's of the same names, or be gone: an edit brings its zone along.
+    @Test func `R-643, R-641: with the account goes what is known of zones`() {
+        let app = newApp()
+        app.handle(account(.signIn(currentUser: CKRecord.ID(recordName: "_a"))))
+        app.handle(.fetchedDatabaseChanges(.init(modifications: [.init(zoneID: id.zoneID)], deletions: [])))
+        #expect(app.state.zones == [id.zoneID])
+        app.handle(account(.signOut(previousUser: CKRecord.ID(recordName: "_a"))))
+        #expect(app.state.zones.isEmpty && app.state.takeChangedRows().contains(.account))
     }
 
     /// The app's note was empty then: it has removed none of the elements.
@@ -340,6 +428,15 @@ import TidemarkTestSupport
                 if isKept { #expect(app.send()?.recordChangeTag == nil) }
             }
         }
+    }
+
+    @Test func `R-644, R-206: who edits a record after its zone was erased has that sent`() {
+        let app = newApp()
+        app.write("a")
+        app.handle(zoneEnded(.purged))
+        #expect(app.pending == nil)
+        app.write("ab")
+        #expect(app.pending == .saveRecord(id))
     }
 
     @Test func `R-643, R-644: a zone that was deleted is remembered until it is gone, and with its user`() {

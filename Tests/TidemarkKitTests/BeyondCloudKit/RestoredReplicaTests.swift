@@ -79,6 +79,31 @@ import TidemarkFields
         #expect(text(plan) == #"other ["a", "c", "b"]"# && state.pendingChange(of: id) == .saveRecord(id))
     }
 
+    @Test func `R-645: what was saved since the restore is met as an edit, too, if it comes with a conflict`() throws {
+        let (start, write) = replica("since", ["a", "b"])
+        var state = start
+        state.edited(id, "Note")
+        let entry = try #require(state.entries[id])
+        let client = entry.draft(of: id)
+        _ = write(client)
+        state.handedOut([client], [id: entry.editCount])
+        let other = stored("other", ["a", "c"], Self.new, ChangeNumber(8).inNextLife + 1)
+        let failure = CKError(serverRecordChanged: other, client: client)
+        let sent = CKSyncEngine.Event.SentRecordZoneChanges(
+            savedRecords: [], failedRecordSaves: [.init(record: client, error: failure)], deletedRecordIDs: [],
+            failedRecordDeletes: [:])
+        let plan = state.plan(.engine(.sentRecordZoneChanges(sent), pending: []), rules, write)
+        #expect(text(plan) == #"other ["a", "c", "b"]"# && state.pendingChange(of: id) == .saveRecord(id))
+    }
+
+    @Test func `R-642: an older version of the same life is no news`() {
+        let (start, write) = replica("since")
+        var state = start
+        let plan = state.plan(.engine(fetched(stored("before", [], Self.old, 5), nil), pending: []), rules, write)
+        #expect(plan.steps.isEmpty && state.pendingChange(of: id) == nil)
+        #expect(state.entries[id]?.serverRecord?["text"] == "since")
+    }
+
     @Test func `R-645: a later fetch brings news again`() {
         let (start, write) = replica("since", ["a", "b"])
         var state = start
