@@ -41,6 +41,22 @@ import TidemarkFields
         }
     }
 
+    @Test func `R-228: what the client has removed, and moved to another parent, is so after a restore`() throws {
+        func parent(_ name: String) -> CKRecord.Reference {
+            CKRecord.Reference(recordID: recordID("A/\(name)"), action: .none)
+        }
+        for rules in [TidemarkMerge(.serverWins), TidemarkMerge(.clientWins)] {
+            let client = stored(["a": 2, "b": 2], Self.old, 8)
+            client["b"] = nil as Int?
+            client.parent = parent("mine")
+            let server = stored(["a": 2, "b": 2], Self.new, 5)
+            server.parent = parent("backup's")
+            let record = try #require(CKError(serverRecordChanged: server, client: client).merged(by: rules))
+            #expect(values(record) == ["a": 2] && record.changedKeys() == ["b"])
+            #expect(record.parent?.recordID == recordID("A/mine"))
+        }
+    }
+
     @Test func `R-228: what the backup had, too, is merged as ever`() {
         let record = merged(TidemarkMerge(.serverWins), server: ["a": 2, "b": 2, "c": 2], 8)
         #expect(values(record) == ["a": 2, "b": 3, "c": 2])
