@@ -35,6 +35,10 @@ import TidemarkWire
         _ = ledger.push(at: .seconds(31))
         #expect(ledger.end(at: .seconds(32), after: patience) == 1)
         #expect(ledger.end(at: .seconds(99), after: patience) == 0)
+        var heard = PushLedger()
+        for second in 0..<3 { _ = heard.push(at: .seconds(second)) }
+        heard.heard(2, at: .seconds(3))
+        #expect(heard.end(at: .seconds(13), after: patience) == 1)
     }
 
     @Test func `R-261: a connection that ends before there was time to acknowledge counts for nothing`() {
@@ -51,6 +55,9 @@ import TidemarkWire
         _ = ledger.push(at: .zero)
         ledger.heard(.max, at: .zero)
         #expect(ledger.owed == 1)
+        // Nor is it taken at its word later.
+        ledger.heard(1, at: .zero)
+        #expect(ledger.owed == nil)
     }
 }
 
