@@ -240,10 +240,11 @@ import Testing
                 CKRecord.Reference(record: parent, action: .none), CKRecord.Reference(record: child, action: .none)
             )
             let records = [grandchild, child, alone, parent]
+            let doomed = try await database.save(Both.note("d", [:])).recordID
             let results = try await database.modifyRecords(saving: records, deleting: [], atomically: false)
             let error = #expect(throws: CKError.self) { try results.saveResults[grandchild.recordID]?.get() }
             let atomic = await #expect(throws: CKError.self) {
-                try await database.modifyRecords(saving: records, deleting: [])
+                try await database.modifyRecords(saving: records, deleting: [doomed])
             }
             let partial = atomic?.partialErrorsByItemID?.map { id, error in
                 "\((id.base as? CKRecord.ID)?.recordName ?? "?") \((error as? CKError).map { "\($0.code)" } ?? "?")"
@@ -254,7 +255,7 @@ import Testing
         #expect(
             seen == [
                 "c assetFileNotFound", "g assetFileNotFound", "p assetFileNotFound", "x done", "c batchRequestFailed",
-                "g batchRequestFailed", "p assetFileNotFound", "x batchRequestFailed", "true",
+                "d batchRequestFailed", "g batchRequestFailed", "p assetFileNotFound", "x batchRequestFailed", "true",
             ])
     }
 

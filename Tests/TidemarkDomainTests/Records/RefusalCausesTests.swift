@@ -30,6 +30,16 @@ import TidemarkTestSupport
         }
     }
 
+    /// A line of descendants could otherwise make an answer longer by the square of its length (I-7).
+    @Test func `R-120: the text of a descendant is as long as that of a child`() throws {
+        let names = (0..<50).map { "r\($0)" }
+        let saves = zip(names, names.dropFirst()).map { save($1, parent: .set($0)) }
+        var zone = TestZone()
+        let outcome = zone.run(zone.request(saves: [save("r0", fieldsFailure: .quotaExceeded)] + saves))
+        let texts = outcome.saves.dropFirst().map { $0.failure?.detail }
+        #expect(texts.count == 49 && Set(texts).count == 1 && texts.first != .some(nil))
+    }
+
     @Test(arguments: FailureReason.allCases)
     func `R-120, R-136: a delete says why its record's child could not be moved out of the way`(reason: FailureReason) {
         var zone = TestZone()
