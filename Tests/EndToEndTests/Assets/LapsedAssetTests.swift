@@ -123,6 +123,26 @@ import TidemarkTestSupport
         }
     }
 
+    /// The server has said that the asset is not there any more; what that led to has not come to its end.
+    @Test func `R-083, R-610: an engine that is stopped while it sends again loses nothing`() async throws {
+        try await withPlace { place in
+            holdSaves(place.relay)
+            let file = try place.files.make(1_000)
+            let device = FileDevice(place.asleep) { record($0.recordName, file) }
+            let engine = try #require(device.engine)
+            engine.state.add(pendingRecordZoneChanges: [.saveRecord(id("a"))])
+            let sending = Task { try await engine.sendChanges() }
+            try await eventually("the save waits") { place.relay.heldCount == 1 }
+            try await place.collect(1)
+            place.relay.loseRequests { $0.isSave }
+            place.relay.release()
+            try await eventually("it is sent again") { place.relay.lostCount == 1 }
+            await engine.cancelOperations()
+            _ = await sending.result
+            #expect(engine.state.pendingRecordZoneChanges == [.saveRecord(id("a"))])
+        }
+    }
+
     @Test func `R-083, R-120: a file that is gone by then is its record's fault, and says so`() async throws {
         try await withPlace { place in
             for zone in [zoneID, .default] {
