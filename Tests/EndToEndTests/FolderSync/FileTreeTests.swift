@@ -72,6 +72,29 @@ import TidemarkTestSupport
         #expect(try tree.files().count == 3)
     }
 
+    @Test func `what was taken out of the way before, and is still nowhere else, is not overwritten`() throws {
+        defer { done() }
+        try write("mine", to: "a.txt")
+        try crash("a.txt", stage: ".old", move: true)
+        try write("old", to: "a.txt")
+        _ = try replace("a.txt", "theirs", expecting: "old")
+        #expect(text("a.txt") == "theirs")
+        #expect(Set(try tree.files().compactMap { text($0) }) == ["mine", "theirs"])
+    }
+
+    @Test func `a copy whose name says its version takes no other file's name, and is there once`() throws {
+        defer { done() }
+        let aside = ConflictName.make("a.txt", version: version("parted"), attempt: 0)
+        try write("somebody's", to: aside.text)
+        for _ in 0..<2 {
+            try write("parted", to: "a.txt")
+            _ = try tree.replace(
+                content("a.txt", "theirs"), expecting: nil, copyOf: version("parted"), deviceName: "test")
+            #expect(text(aside) == "somebody's" && text("a.txt") == "theirs")
+            #expect(try tree.files().compactMap { text($0) }.sorted() == ["parted", "somebody's", "theirs"])
+        }
+    }
+
     @Test func `a file that changed at the last moment is not deleted`() throws {
         defer { done() }
         try write("mine", to: "a.txt")

@@ -3,8 +3,10 @@
 import CloudKit
 import Foundation
 import Testing
+import TidemarkTestKit
 import TidemarkTestSupport
 
+@testable import TidemarkKit
 @testable import foldersync
 
 /// What is in the way of a folder that is to be kept equal: no room, no access, a link, somebody else's account, no zone.
@@ -214,6 +216,45 @@ import TidemarkTestSupport
             try await database.deleteRecordZone(withID: zoneID)
             for folder in [a, b] { try await folder.once() }
             #expect(b.text("file") == "content")
+        }
+    }
+
+    /// One that knows a record, without its program.
+    private func withSyncer(_ body: (Syncer, Journal, CKSyncEngine, CKRecord.ID) async throws -> Void) async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let tree = try FileTree(root: directory.path)
+        let journal = try Journal(directory: tree.stateDirectory, zoneName: "Files")
+        let syncer = Syncer(
+            tree: tree, journal: journal, zoneName: "Files", deviceName: "a", report: Report(isVerbose: false))
+        let device = TestCloud().account("alice").device("a")
+        var configuration = CKSyncEngine.Configuration(
+            database: device.container.privateCloudDatabase, stateSerialization: nil, delegate: syncer)
+        configuration.automaticallySync = false
+        let id = FileRecord.id(of: "file", in: CKRecordZone.ID(zoneName: "Files"))
+        var entry = Journal.Entry(path: "file")
+        entry.remember(CKRecord(recordType: FileRecord.type, recordID: id), version: "v")
+        journal["file"] = entry
+        try await body(syncer, journal, CKSyncEngine(configuration), id)
+    }
+
+    @Test func `a record that the server has no more is sent as a new one`() async throws {
+        try await withSyncer { syncer, journal, engine, id in
+            let record = CKRecord(recordType: FileRecord.type, recordID: id)
+            await syncer.notSaved(record, CKError(.unknownItem), syncEngine: engine)
+            #expect(journal["file"]?.version == nil && journal["file"]?.record == nil)
+            #expect(engine.state.pendingRecordZoneChanges == [.saveRecord(id)])
+        }
+    }
+
+    @Test func `R-107: a zone that lost its keys is made again, and the program goes on`() async throws {
+        try await withSyncer { syncer, journal, engine, id in
+            let deletion = CKDatabase.DatabaseChange.Deletion(zoneID: id.zoneID, reason: .encryptedDataReset)
+            await syncer.handleEvent(
+                .fetchedDatabaseChanges(.init(modifications: [], deletions: [deletion])), syncEngine: engine)
+            #expect(await !syncer.hasFailed)
+            #expect(journal["file"]?.version == nil)
+            #expect(engine.state.pendingDatabaseChanges == [.saveZone(CKRecordZone(zoneID: id.zoneID))])
         }
     }
 }

@@ -3,9 +3,12 @@
 import CloudKit
 import Foundation
 import Testing
+import TidemarkDomain
+import TidemarkFields
 import TidemarkPostgres
 import TidemarkTestSupport
 
+@testable import TidemarkKit
 @testable import foldersync
 
 /// Folders whose server goes back to a backup, or has forgotten what was deleted.
@@ -38,6 +41,7 @@ import TidemarkTestSupport
             try a.write("since the backup", to: "edited.txt")
             try a.write("since the backup", to: "parted.txt")
             try a.write("since the backup", to: "folder/new.txt")
+            try a.write("since the backup", to: "folder/new, and left alone.txt")
             try a.write(large + "!", to: "large.txt")
             try a.delete("deleted.txt")
             try await sync(a, b, c)
@@ -61,6 +65,7 @@ import TidemarkTestSupport
             #expect(a.text("large.txt") == large + "!")
             #expect(a.text("deleted.txt") == nil && a.text("deleted offline.txt") == nil)
             #expect(a.text("folder/new.txt") == "more" && a.text("new of a.txt") == "of a")
+            #expect(a.text("folder/new, and left alone.txt") == "since the backup")
             #expect(a.text("z.txt") == "of the backup")
             // What was in the backup and edited since is no conflict.
             #expect(a.text("edited later.txt") == "by the newcomer")
@@ -72,6 +77,30 @@ import TidemarkTestSupport
             #expect(a.text("parted.txt") == "from the backup" && parted.compactMap(a.text) == ["since the backup"])
             #expect(parted.first?.contains("before the restore") == true)
         }
+    }
+
+    @Test func `R-228: a record is news, or the server went back, or neither is known to follow, as its tag says`() {
+        let old = StoreIncarnation(1)
+        let new = old.next(mark: 7)
+        let id = FileRecord.id(of: "a", in: CKRecordZone.ID(zoneName: "Files"))
+        func stored(_ store: StoreIncarnation, _ number: ChangeNumber) -> CKRecord {
+            let tag = ChangeTag.version(store: store, zone: ZoneID(3), number: number).bytes
+            return CKRecord(
+                recordID: id, recordType: FileRecord.type, fields: FieldMap(),
+                metadata: RecordMetadata(tag: tag, createdAt: 0, modifiedAt: 0))
+        }
+        var entry = Journal.Entry(path: "a")
+        entry.remember(stored(old, 8), version: "v")
+        let cases: [(StoreIncarnation, ChangeNumber, Syncer.Standing)] = [
+            (old, 9, .news), (old, 8, .news), (new, 8, .news), (new, 5, .wentBack),
+            // Restored, and not told so.
+            (old, 5, .wentBack), (new, ChangeNumber(8).inNextLife + 1, .unrelated),
+        ]
+        for (store, number, standing) in cases {
+            #expect(Syncer.Standing(of: stored(store, number), for: entry) == standing, "\(number)")
+        }
+        #expect(Syncer.Standing(of: stored(new, 5), for: nil) == .news)
+        #expect(Syncer.Standing(of: stored(new, 5), for: Journal.Entry(path: "a")) == .news)
     }
 
     @Test func `R-552: a zone that was made after the backup is made again, with all files`() async throws {
