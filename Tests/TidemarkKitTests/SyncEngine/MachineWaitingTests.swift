@@ -102,6 +102,56 @@ import Testing
         #expect(family.stored.count == 3 && harness.pending == [] && failures(harness) == [])
     }
 
+    /// From now on a batch has the first so many of what is pending.
+    private func limitBatches(to count: Int, isAtomic: Bool, _ harness: MachineHarness) {
+        harness.batch = { context in
+            guard var batch = harness.pendingBatch(context) else { return nil }
+            batch.recordsToSave = Array(batch.recordsToSave.prefix(count))
+            batch.atomicByZone = isAtomic
+            return batch
+        }
+    }
+
+    @Test func `R-592: a grandchild waits with its parent that comes after it in one batch`() {
+        let family = Family()
+        let harness = started(family)
+        add("A/grandchild", of: "A/child", to: harness)
+        add("A/child", of: "A/parent", to: harness)
+        add("A/parent", of: nil, to: harness)
+        limitBatches(to: 2, isAtomic: false, harness)
+        harness.send()
+        harness.run()
+        #expect(family.stored.count == 3 && harness.pending == [] && failures(harness) == [])
+    }
+
+    @Test func `R-592, R-519: what an atomic zone refuses for the sake of a child that waits, waits with it`() {
+        let family = Family()
+        let harness = started(family)
+        add("A/child", of: "A/parent", to: harness)
+        add("A/other", of: nil, to: harness)
+        add("A/parent", of: nil, to: harness)
+        limitBatches(to: 2, isAtomic: true, harness)
+        harness.send()
+        harness.run()
+        #expect(family.stored.count == 3 && harness.pending == [] && failures(harness) == [])
+    }
+
+    @Test func `R-592, R-519: what an atomic zone refuses for the sake of a failure is told, whoever waits beside it`()
+    {
+        let family = Family()
+        family.busy = [recordID("A/busy")]
+        let harness = started(family)
+        add("A/child", of: "A/parent", to: harness)
+        add("A/other", of: nil, to: harness)
+        add("A/busy", of: nil, to: harness)
+        add("A/parent", of: nil, to: harness)
+        limitBatches(to: 3, isAtomic: true, harness)
+        harness.send()
+        harness.run()
+        #expect(failures(harness) == ["sent !+A/other:batchRequestFailed !+A/busy:zoneBusy"])
+        #expect(harness.pending.sorted() == ["A/busy", "A/child", "A/parent"])
+    }
+
     @Test func `R-592, R-585: a child of a parent that is retried stays pending with it`() {
         let family = Family()
         family.busy = [recordID("A/parent")]
@@ -171,6 +221,22 @@ import Testing
         #expect(failures(harness) == [] && harness.error(of: call) == nil)
     }
 
+    @Test func `R-592, R-136: three generations that are deleted one by one, the eldest first, are gone`() {
+        let family = Family()
+        let harness = started(family)
+        family.stored[recordID("A/g")] = .some(nil)
+        for (child, parent) in [("A/p", "A/g"), ("A/c", "A/p")] {
+            family.stored[recordID(child)] = .some(recordID(parent))
+        }
+        harness.batch = { _ in
+            harness.machine.snapshot.pendingRecords.elements.first.map { .init(recordIDsToDelete: [$0.recordID]) }
+        }
+        harness.add("-A/g", "-A/p", "-A/c")
+        harness.send()
+        harness.run()
+        #expect(family.stored.isEmpty && harness.pending == [] && failures(harness) == [])
+    }
+
     @Test func `R-592, R-136: parents that others have children of are told of, however many are pending`() {
         let family = Family()
         let harness = started(family, automatic: true)
@@ -187,6 +253,27 @@ import Testing
         #expect(harness.pending == [])
         #expect(
             Set(failures(harness)) == ["sent !-A/p:referenceViolation", "sent !-A/q:referenceViolation"])
+    }
+
+    @Test func `R-592, R-107: a record whose zone has lost its keys is told of, also if the zone is to be saved`() {
+        let harness = MachineHarness.started(automatic: true)
+        harness.respond = { request in
+            switch request {
+            case .modifyZones: return .success(.zoneResults(.init(saves: [zone("B"): .failure(CKError(.zoneBusy))])))
+            case .modifyRecords(let batch, _):
+                let error = CKError(.zoneNotFound, userInfo: [CKErrorUserDidResetEncryptedDataKey: true])
+                return .success(
+                    .recordResults(
+                        .init(
+                            saves: Dictionary(
+                                uniqueKeysWithValues: batch.recordsToSave.map { ($0.recordID, .failure(error)) }))))
+            default: return nil
+            }
+        }
+        harness.addZones("B")
+        harness.add("B/1")
+        harness.advance(by: .milliseconds(500))
+        #expect(failures(harness) == ["sent !+B/1:zoneNotFound"] && harness.pending == [])
     }
 
     @Test func `R-592, R-571: records wait for a zone that is still to be saved`() {
