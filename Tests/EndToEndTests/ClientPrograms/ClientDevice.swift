@@ -63,7 +63,9 @@ final class ClientDevice: Sendable {
         if !FileManager.default.fileExists(atPath: errors) {
             FileManager.default.createFile(atPath: errors, contents: nil)
         }
-        process.standardError = FileHandle(forWritingAtPath: errors)
+        let errorsFile = FileHandle(forWritingAtPath: errors)
+        process.standardError = errorsFile
+        defer { try? errorsFile?.close() }
         try process.start()
         let lines = Self.lines(from: output.fileHandleForReading)
         state.withLock { state in

@@ -36,8 +36,10 @@ final class Program: @unchecked Sendable {
         process.arguments = arguments
         process.environment = inherited.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = Self.file(outputPath)
-        process.standardError = Self.file(errorsPath)
+        let files = [Self.file(outputPath), Self.file(errorsPath)]
+        (process.standardOutput, process.standardError) = (files[0], files[1])
+        // A process keeps what it was given, and Foundation keeps the process: a whole run would need thousands of descriptors.
+        defer { for file in files { try? file.close() } }
         try process.start()
     }
 
