@@ -6,13 +6,25 @@ internal import Foundation
 // have other names of them, which are for ever: they are the names of these classes. No object is of one of them: an archiver
 // is told to write the name, an unarchiver to make an object of the class that it stands for.
 //
-// NB: Not private, because `NSClassFromString` finds no private class.
+// NB: Not private, because `NSClassFromString` finds no private class. A class that overrides no initializer but the required one
+// gets a stub for each other one that it could, of which a release build warns.
 
 final class _CKRecordZoneID: CKRecordZoneID, @unchecked Sendable {
+    override init(unchecked zoneName: String, ownerName: String) {
+        super.init(unchecked: zoneName, ownerName: ownerName)
+    }
+
     required init?(coder: NSCoder) { super.init(coder: coder) }
 }
 
 final class _CKShareParticipant: CKShareParticipant, @unchecked Sendable {
+    override init(
+        _ identity: CKUserIdentity, role: CKShare.ParticipantRole, permission: CKShare.ParticipantPermission,
+        acceptanceStatus: CKShare.ParticipantAcceptanceStatus, id: ID
+    ) {
+        super.init(identity, role: role, permission: permission, acceptanceStatus: acceptanceStatus, id: id)
+    }
+
     required init?(coder: NSCoder) { super.init(coder: coder) }
 }
 
@@ -21,6 +33,8 @@ final class _CKUserIdentityLookupInfo: CKUserIdentityLookupInfo, @unchecked Send
 }
 
 final class _CKShareMetadata: CKShareMetadata, @unchecked Sendable {
+    override init(_ content: Content) { super.init(content) }
+
     required init?(coder: NSCoder) { super.init(coder: coder) }
 }
 

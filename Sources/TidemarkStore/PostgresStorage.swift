@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import TidemarkDomain
+internal import TidemarkDomain
 internal import TidemarkPostgres
 package import TidemarkService
 package import TidemarkSockets
