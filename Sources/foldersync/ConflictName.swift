@@ -18,8 +18,9 @@ enum ConflictName {
 
     private static func make(_ path: RelativePath, _ why: String, _ attempt: Int) -> RelativePath {
         let name = path.name
-        // A leading dot begins a hidden file's name, not an extension.
-        let dot = name.dropFirst().lastIndex(of: ".") ?? name.endIndex
+        // A leading dot begins a hidden file's name, not an extension. Nor does one in the time of an earlier conflict.
+        let lastDot = name.dropFirst().lastIndex(of: ".") ?? name.endIndex
+        let dot = name[lastDot...].contains(where: { $0 == " " || $0 == ")" }) ? name.endIndex : lastDot
         let number = attempt == 0 ? "" : " \(attempt + 1)"
         let mark = " (\(why)\(number))"
         var (stem, ending) = (String(name[..<dot]), String(name[dot...]))

@@ -32,6 +32,9 @@ import Testing
         #expect(name("c.tar.gz") == "c.tar (conflict, mac, T).gz")
         #expect(name("Makefile") == "Makefile (conflict, mac, T)")
         #expect(name(".hidden") == ".hidden (conflict, mac, T)")
+        // A time has dots, too.
+        let again = name("a (conflict, mac, 2026-11-26 10.25.31)", device: "vm")
+        #expect(again == "a (conflict, mac, T) (conflict, vm, T)")
         #expect(name("a.txt", attempt: 2) == "a (conflict, mac, T 3).txt")
         #expect(name("a.txt", device: "x/y\nz") == "a (conflict, x-y-z, T).txt")
     }
