@@ -79,6 +79,30 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-228: a file that waits for a version which the backup lacks stays, and is on the server again`()
+        async throws
+    {
+        try await RestorableServer.with { server in
+            let folders = try ["a", "b", "new"].map { try SyncedFolder($0, server.site, server.directory) }
+            let (a, b, newcomer) = (folders[0], folders[1], folders[2])
+            try a.write("old", to: "old.txt")
+            try await sync(a)
+            try await server.backUp()
+            try a.write("first", to: "waits.txt")
+            try await sync(a, b)
+            try a.write(String(repeating: "second", count: 150_000), to: "waits.txt")
+            try await sync(a)
+            // There is no room for it, as on a disk that is full.
+            let result = try await b.once(in: "trap '' XFSZ; ulimit -f 600; exec \"$@\"")
+            #expect(result.status == 1, "\(result.output)")
+            try await server.restore()
+
+            // Whoever has the newer version is gone for good.
+            try await sync(b, newcomer)
+            for folder in [b, newcomer] { #expect(folder.text("waits.txt") == "first", "\(folder.name)") }
+        }
+    }
+
     @Test func `R-228: a record is news, or the server went back, or neither is known to follow, as its tag says`() {
         let old = StoreIncarnation(1)
         let new = old.next(mark: 7)
