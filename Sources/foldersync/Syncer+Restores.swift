@@ -13,10 +13,11 @@ extension Syncer: TidemarkSyncEngineDelegate {
         case .didFetchFromNothing(let fetch):
             settle(fetch, syncEngine: syncEngine)
             persist()
-        case .didFetchZonesFromNothing(.anotherLife, let absentZoneIDs) where absentZoneIDs.contains(zoneID):
+        case .didFetchZonesFromNothing(let list):
             // It was made after the backup. With `deletionsForgotten` it was deleted, and that is told as ever.
+            guard list.reason == .anotherLife, !list.zoneIDsNotFetched(among: [zoneID]).isEmpty else { break }
             remakeZone(syncEngine: syncEngine)
-        case .willFetchFromNothing, .didFetchZonesFromNothing:
+        case .willFetchFromNothing:
             break
         @unknown default:
             break

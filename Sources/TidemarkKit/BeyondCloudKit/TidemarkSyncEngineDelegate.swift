@@ -18,11 +18,9 @@ public enum TidemarkStoreEvent: Sendable, CustomStringConvertible {
     /// `didFetchRecordZoneChanges`, which has it, too. If the process ends before the state that follows is stored, the zone is
     /// fetched once more, and this comes again.
     case didFetchFromNothing(TidemarkFullFetch)
-    /// The list of all zones has come, although the app had it before. `absentZoneIDs` are zones that the engine has fetched or
-    /// sent to, and that are not on the server any more. With `deletionsForgotten` a `fetchedDatabaseChanges` follows that tells of them
-    /// as deleted. With `anotherLife` nobody deleted them: save them and their records again. Zones that the user erased, or that
-    /// lost their keys, before the backup was made are not among these; of them too a `fetchedDatabaseChanges` follows.
-    case didFetchZonesFromNothing(reason: TidemarkFullFetch.Reason, absentZoneIDs: [CKRecordZone.ID])
+    /// The list of all zones has come, although the app had it before; which of the app's zones are not on the server, the value
+    /// tells. With `deletionsForgotten` a `fetchedDatabaseChanges` follows that tells of those that the engine knows as deleted.
+    case didFetchZonesFromNothing(TidemarkZoneList)
 
     /// For logs.
     public var description: String {
@@ -31,8 +29,8 @@ public enum TidemarkStoreEvent: Sendable, CustomStringConvertible {
             "WillFetchFromNothing(\(zoneID.shortDescription), \(reason))"
         case .didFetchFromNothing(let fetch):
             "DidFetchFromNothing(\(fetch.zoneID.shortDescription), \(fetch.reason))"
-        case .didFetchZonesFromNothing(let reason, let absent):
-            "DidFetchZonesFromNothing(\(reason), absent: \(absent.shortDescription))"
+        case .didFetchZonesFromNothing(let list):
+            "DidFetchZonesFromNothing(\(list.reason), absent: \(list.absent.shortDescription))"
         }
     }
 }

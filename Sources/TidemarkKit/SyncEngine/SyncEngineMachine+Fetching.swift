@@ -97,9 +97,9 @@ extension SyncEngineMachine {
             fetch.isReadingOn = moreComing
             fetch.phase = moreComing ? .askingForFeed : .choosingZone
             guard !moreComing, let reason = fullFeedReason(token, isEnd: true) else { return .proceed }
-            let (ended, absent) = fateOfUnlistedZones(reason)
+            let (ended, list) = fateOfUnlistedZones(reason)
             fetch.phase = .toldAbsentZones(ended: ended, reason)
-            return .act(.deliverStoreEvent(.didFetchZonesFromNothing(reason: reason, absentZoneIDs: absent)))
+            return .act(.deliverStoreEvent(.didFetchZonesFromNothing(list)))
 
         case .toldAbsentZones(let ended, let reason):
             fetch.phase = .closingFullFeed

@@ -141,22 +141,24 @@ extension SyncEngineMachine {
         snapshot.expiredZoneTokens[zoneID] = token
     }
 
-    /// What becomes of zones that the engine has read, or sent to, and the list does not have: those that the app is told of as ended, and those
-    /// that are only absent. Whoever erased a zone, or lost its keys, before the backup wanted it to go, whatever followed.
+    /// What becomes of zones that the list does not have: those that the app is told of as ended, and the list, which says what is
+    /// absent. Whoever erased a zone, or lost its keys, before the backup wanted it to go, whatever followed.
     func fateOfUnlistedZones(
         _ reason: TidemarkFullFetch.Reason
-    ) -> (ended: [CKDatabase.DatabaseChange.Deletion], absent: [CKRecordZone.ID]) {
-        let zones = unlistedZones
+    ) -> (ended: [CKDatabase.DatabaseChange.Deletion], list: TidemarkZoneList) {
+        let (zones, listed) = (unlistedZones, fullFetches.listedZones)
         switch reason {
         case .deletionsForgotten:
             // They had been there, and nobody has restored anything.
-            return (zones.map { .init(zoneID: $0, reason: .deleted) }, zones)
+            let ended = zones.map { CKDatabase.DatabaseChange.Deletion(zoneID: $0, reason: .deleted) }
+            return (ended, TidemarkZoneList(reason: reason, absent: zones, accounted: listed))
         case .anotherLife:
-            let ended = zones.compactMap { zoneID -> CKDatabase.DatabaseChange.Deletion? in
-                guard let why = fullFetches.endedZones[zoneID], why != .deleted else { return nil }
-                return .init(zoneID: zoneID, reason: why)
-            }
-            return (ended, zones.filter { zoneID in !ended.contains { $0.zoneID == zoneID } })
+            // Those too that the engine does not know: the app may.
+            let ended = fullFetches.endedZones.filter { $1 != .deleted && !listed.contains($0) }
+            let list = TidemarkZoneList(
+                reason: reason, absent: zones.filter { ended[$0] == nil }, accounted: listed.union(ended.keys))
+            let deletions = ended.sorted { Self.isInOrder($0.key, $1.key) }
+            return (deletions.map { .init(zoneID: $0.key, reason: $0.value) }, list)
         }
     }
 

@@ -70,7 +70,9 @@ actor CarefulNotes: TidemarkSyncEngineDelegate {
 
     func handleStoreEvent(_ event: TidemarkStoreEvent, syncEngine: CKSyncEngine) async {
         heard.append("\(event)")
-        if case .didFetchZonesFromNothing(.anotherLife, let absent) = event, absent.contains(Self.zone.zoneID) {
+        if case .didFetchZonesFromNothing(let list) = event, list.reason == .anotherLife,
+            !list.zoneIDsNotFetched(among: [Self.zone.zoneID]).isEmpty
+        {
             for id in notes.keys { saveAnew(id) }
         }
     }

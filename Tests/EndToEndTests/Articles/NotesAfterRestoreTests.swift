@@ -39,9 +39,9 @@ import TidemarkTestKit
         #expect(await laptop.texts == expected)
         let zone = CarefulNotes.zone.zoneID
         let told = [
-            TidemarkStoreEvent.didFetchZonesFromNothing(reason: .anotherLife, absentZoneIDs: []),
-            .willFetchFromNothing(zoneID: zone, reason: .anotherLife),
-        ].map { "\($0)" }
+            "DidFetchZonesFromNothing(anotherLife, absent: [])",
+            "\(TidemarkStoreEvent.willFetchFromNothing(zoneID: zone, reason: .anotherLife))",
+        ]
         for app in [phone, laptop] {
             #expect(await app.heard.prefix(2) == told[...])
             #expect(await app.heard.dropFirst(2) == ["DidFetchFromNothing(Notes, anotherLife)"])

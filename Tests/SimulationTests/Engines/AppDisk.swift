@@ -67,8 +67,9 @@ struct FetchedView: Equatable {
             let prefix = fetch.zoneID.zoneName + "/"
             let found = fetched.removeValue(forKey: fetch.zoneID.zoneName) ?? []
             records = records.filter { !$0.key.hasPrefix(prefix) || found.contains($0.key) }
-        case .didFetchZonesFromNothing(_, let absent):
-            for zoneID in absent { forget(zoneID) }
+        case .didFetchZonesFromNothing(let list):
+            let known = Set(records.keys.compactMap { $0.split(separator: "/").first.map(String.init) })
+            for zoneID in list.zoneIDsNotFetched(among: known.map { CKRecordZone.ID(zoneName: $0) }) { forget(zoneID) }
         }
     }
 

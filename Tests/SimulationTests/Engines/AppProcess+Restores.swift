@@ -18,8 +18,12 @@ extension AppProcess {
             // A zone that was made anew has another feed.
             let isAnew = fetch.zoneID == SimulatedApp.scratch && fetch.reason == .deletionsForgotten
             if isAnew { drop(absent) } else { saveAgain(absent, fetch.reason) }
-        case .didFetchZonesFromNothing(let reason, let absent):
-            for zoneID in absent { makeAgain(zoneID, reason) }
+        case .didFetchZonesFromNothing(let list):
+            let known = Set(app.disk.ids.map(\.zoneID)).union(
+                SimulatedWorld.zoneNames.map { CKRecordZone.ID(zoneName: $0) })
+            for zoneID in list.zoneIDsNotFetched(among: known.sorted { $0.zoneName < $1.zoneName }) {
+                makeAgain(zoneID, list.reason)
+            }
         }
         judgeQueue(syncEngine)
         await takeTime()

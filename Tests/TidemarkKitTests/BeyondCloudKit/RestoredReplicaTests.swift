@@ -134,7 +134,8 @@ import TidemarkFields
 
     @Test func `R-645: zones that a restored server lacks are saved again with all that is in them`() {
         var state = replica("since").state
-        let event = TidemarkStoreEvent.didFetchZonesFromNothing(reason: .anotherLife, absentZoneIDs: [id.zoneID])
+        let event = TidemarkStoreEvent.didFetchZonesFromNothing(
+            TidemarkZoneList(reason: .anotherLife, absent: [], accounted: []))
         #expect(state.plan(event).touched == [id])
         #expect(state.pendingChange(of: id) == .saveRecord(id) && state.zones.isEmpty)
         #expect(state.entries[id]?.draft(of: id).recordChangeTag == nil)

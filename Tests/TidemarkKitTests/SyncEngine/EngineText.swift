@@ -76,8 +76,8 @@ extension TidemarkStoreEvent {
         switch self {
         case .willFetchFromNothing(let zoneID, let reason): "all of \(zoneID.zoneName): \(reason)"
         case .didFetchFromNothing(let fetch): "had all of \(fetch.zoneID.zoneName): \(fetch.reason)"
-        case .didFetchZonesFromNothing(let reason, let absent):
-            words(["had all zones: \(reason)"] + absent.map { "-\($0.zoneName)" })
+        case .didFetchZonesFromNothing(let list):
+            words(["had all zones: \(list.reason)"] + list.absent.map { "-\($0.zoneName)" })
         }
     }
 }

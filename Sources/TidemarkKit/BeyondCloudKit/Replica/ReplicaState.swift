@@ -214,11 +214,11 @@ struct ReplicaState: Sendable {
 
     /// zones that a restored server does not have.
     private mutating func take(_ event: TidemarkStoreEvent, _ plan: inout ReplicaPlan) {
-        guard case .didFetchZonesFromNothing(.anotherLife, let absent) = event else { return }
-        for zoneID in absent {
-            for id in ids(where: { id, _ in id.zoneID == zoneID }) { lostByServer(id, &plan) }
-            know(zoneID, isThere: false)
-        }
+        guard case .didFetchZonesFromNothing(let list) = event, list.reason == .anotherLife else { return }
+        let known = zones.union(entries.filter(\.value.isOnServer).keys.map(\.zoneID))
+        let absent = Set(list.zoneIDsNotFetched(among: known))
+        for id in ids(where: { id, _ in absent.contains(id.zoneID) }) { lostByServer(id, &plan) }
+        for zoneID in absent { know(zoneID, isThere: false) }
     }
 
     ///

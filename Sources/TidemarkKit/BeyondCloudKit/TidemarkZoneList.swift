@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The list of all zones of a database, read from its beginning because its change token had expired.
+public struct TidemarkZoneList: Sendable, CustomStringConvertible {
+    /// Why the list was read from its beginning.
+    public let reason: TidemarkFullFetch.Reason
+    /// Zones that the engine has fetched or sent to, and that are not on the server.
+    let absent: [CKRecordZone.ID]
+    /// Zones that are on the server, and those that a `fetchedDatabaseChanges` tells of as erased or without keys.
+    let accounted: Set<CKRecordZone.ID>
+
+    /// Those of `zoneIDs` that are not on the server, in their order, without the default zone.
+    ///
+    /// With `anotherLife` nobody deleted them: save them and their records again. With `deletionsForgotten` they were deleted. Zones that
+    /// the user erased, or that lost their keys, before the backup was made are not among these: a `fetchedDatabaseChanges` follows that
+    /// tells of them.
+    ///
+    /// Give it the zones of all records that the app once fetched or saved. The engine's state may lack some of them: it is stored after
+    /// the app has heard what was saved, and the process may have ended in between.
+    public func zoneIDsNotFetched(among zoneIDs: some Sequence<CKRecordZone.ID>) -> [CKRecordZone.ID] {
+        zoneIDs.filter { !accounted.contains($0) && $0.zoneName != CKRecordZone.ID.defaultZoneName }
+    }
+
+    /// For logs.
+    public var description: String { "TidemarkZoneList(\(reason), absent: \(absent.shortDescription))" }
+}
