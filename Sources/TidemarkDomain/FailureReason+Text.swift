@@ -3,8 +3,8 @@
 extension FailureReason {
     /// One sentence or two for a developer: what is wrong, and what to do about it.
     ///
-    /// Fixed text: nothing of anybody's data is in it (I-5), and it can be counted and searched. Where CloudKit's own
-    /// words are known, they come first, because people search for them.
+    /// The text is fixed: it holds nobody's data (I-5), and it can be counted and searched. Where CloudKit's own words
+    /// are known, they come first, because people search for them.
     package var text: String {
         switch self {
         case .zoneNotFound:
@@ -50,16 +50,16 @@ extension FailureReason {
         }
     }
 
-    /// The text, with the numbers for the reasons that are limits: how many there may be, and how many there are.
+    /// The text; for a limit with the numbers: how many are allowed, and how many there are.
     ///
-    /// - Parameter count: how many there are; nil: not known.
+    /// - Parameter count: how many there are; nil if that is not known.
     package func text(within limits: Limits, count: Int64? = nil) -> String {
         guard let (most, unit) = most(in: limits) else { return text }
         let has = count.map { ", and this has \($0)" } ?? ""
         return "\(text) The limit is \(most) \(unit)\(has)."
     }
 
-    /// Of a reason that is a limit.
+    /// The limit that was passed; nil if the reason is not a limit.
     private func most(in limits: Limits) -> (Int64, unit: String)? {
         switch self {
         case .recordTooLarge: (Int64(limits.recordBytesMax), "bytes of fields a record")
@@ -146,7 +146,7 @@ extension FailureReason {
         }
     }
 
-    /// The reasons that are about who asks, and the state of the server.
+    /// The reasons that are about the caller's rights and the state of the server.
     private var serverText: String {
         switch self {
         case .notAuthenticated:

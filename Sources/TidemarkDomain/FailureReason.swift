@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every way in which the rules refuse something. Raw values are stored in remembered outcomes: never reuse one.
+/// Every way in which the rules refuse something. Raw values are stored in remembered outcomes, so never reuse one.
 ///
-/// When several apply to one item, the one that stands first in `RecordsRules` wins; the order is written there.
+/// If several apply to one item, the one that stands first in `RecordsRules` wins.
 package enum FailureReason: Int16, Error, CaseIterable {
     /// the zone does not exist.
     case zoneNotFound = 1
@@ -48,9 +48,9 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case requestTooLarge = 21
     /// Limits.zonesMax.
     case tooManyZones = 22
-    /// a repeat whose outcome may be forgotten, or a life that somebody else lives too.
+    /// a repeat whose outcome may have been forgotten, or a life that another process lives too.
     case requestForgotten = 23
-    /// the token is too old, or of another life of the zone or store.
+    /// the token is too old, or belongs to another life of the zone or the store.
     case tokenExpired = 24
     /// a token of another feed, zone, database or user, or no token at all.
     case tokenInvalid = 25
@@ -58,7 +58,7 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case feedUnavailable = 26
     /// not in this database.
     case wrongDatabase = 27
-    /// needs an account.
+    /// the request needs an account.
     case notAuthenticated = 28
     /// "WRITE operation not permitted".
     case notPermitted = 29
@@ -66,7 +66,7 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case subscriptionUnknown = 30
     /// not a subscription that this database can have.
     case subscriptionInvalid = 31
-    /// somebody else holds the zone.
+    /// another transaction holds the zone's lock.
     case zoneBusy = 32
     /// The store cannot be reached just now.
     case storeUnavailable = 33
@@ -76,7 +76,7 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case requestInvalid = 35
     ///
     case containerUnknown = 36
-    /// A broken invariant of ours.
+    /// An invariant of the server is broken.
     case serverFault = 37
     /// the frozen schema does not have the record type.
     case typeUnknown = 38
@@ -98,13 +98,13 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case cascadeTooLarge = 46
     /// a zone's encryption scope is chosen when it is created.
     case zoneScopeFixed = 47
-    /// not uploaded to this database, or not readable for who asks.
+    /// the asset was not uploaded to this database, or the caller may not read it.
     case assetMissing = 50
-    /// over the size of one asset.
+    /// the asset is larger than one asset may be.
     case assetTooLarge = 51
-    /// what was uploaded is not what was announced.
+    /// the uploaded bytes are not the announced ones.
     case assetModified = 52
-    /// no room where assets are kept.
+    /// the place where assets are kept is full.
     case assetsFull = 53
     /// the database would hold more than its ``StorageQuota``.
     case quotaExceeded = 57
@@ -123,41 +123,41 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case recordTypeNotQueryable = 61
     /// Limits.predicateDepthMax and its like.
     case queryTooLarge = 62
-    /// R-176 … R-181: not an operator for this kind of value.
+    /// R-176 … R-181: the operator does not exist for this kind of value.
     case operatorInvalid = 63
-    /// not to be negated.
+    /// this condition cannot be negated.
     case negationInvalid = 64
     /// the constant is of another type than the field.
     case valueKindWrong = 65
-    /// a name that is no field of the type.
+    /// the record type has no field of this name.
     case queryFieldUnknown = 66
-    /// not in an index, or never.
+    /// the field has no index that queries can use, or can never have one.
     case fieldNotQueryable = 67
     ///
     case fieldNotSortable = 68
-    /// not to be sorted by.
+    /// results cannot be sorted by this key.
     case sortInvalid = 69
-    /// not a cursor of this query.
+    /// the cursor belongs to another query.
     case cursorInvalid = 70
     /// the shared database has no query over all zones.
     case zoneRequired = 71
 
-    /// an encrypted field, which nobody but its reader can compare.
+    /// the field is encrypted, so that the server cannot compare it.
     case fieldEncrypted = 76
     /// a field whose values no predicate compares.
     case fieldNotComparable = 77
 
     // Keys: 80 and on.
 
-    /// No master key file was given to the server: it keeps no keys.
+    /// The server was given no master key file, so it keeps no keys.
     case keysUnavailable = 80
-    /// The server's master key is not the one by which the keys in the store are closed.
+    /// The keys in the store are encrypted with another master key than the server's.
     case masterKeyWrong = 81
-    /// a value is encrypted with a key that the zone does not have, or has not any more.
+    /// a value is encrypted with a key that the zone does not have, or no longer has.
     case zoneKeyUnknown = 82
-    /// a value of the encrypted space is not encrypted.
+    /// a value of an encrypted field is not encrypted.
     case valueNotEncrypted = 83
-    /// The account's keys are kept in another way than the device thought.
+    /// The account keeps its keys in another way than the device expected.
     case encryptionModeDiffers = 84
     /// ``Limits/zoneKeysMax``.
     case tooManyZoneKeys = 85

@@ -12,7 +12,7 @@ package struct ContainerID: Hashable, Sendable {
     package init(_ rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// An account as one container knows it (R-353: the same person is another user in another container).
+/// An account as one container knows it. The same person is another user in another container.
 package struct UserID: Hashable, Sendable {
     package let rawValue: Int64
     package init(_ rawValue: Int64) { self.rawValue = rawValue }
@@ -20,23 +20,23 @@ package struct UserID: Hashable, Sendable {
 
 /// A database that owns rows: a user's private database, or a container's public one.
 ///
-/// It is the first part of every key in storage. The shared database owns nothing: it is a view.
+/// It is the first part of every key in storage. A shared database owns no rows: it is a view.
 package struct DatabaseID: Hashable, Comparable, Sendable {
     package let rawValue: Int64
     package init(_ rawValue: Int64) { self.rawValue = rawValue }
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// One incarnation of a zone: a zone that is deleted and created again has another one.
+/// One incarnation of a zone. A zone that is deleted and created again is another incarnation.
 ///
-/// Unique in the store and growing with time, so that it serves as the incarnation in tokens and tags.
+/// Unique in the store and growing with time, so that tokens and tags can name the incarnation by it.
 package struct ZoneID: Hashable, Comparable, Sendable {
     package let rawValue: Int64
     package init(_ rawValue: Int64) { self.rawValue = rawValue }
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A zone by name: what a request says, before anybody knows whether it exists.
+/// A zone by its name, as a request gives it. The zone need not exist.
 package struct ZoneKey: Hashable, Comparable, Sendable {
     package let database: DatabaseID
     package let name: String
@@ -51,15 +51,16 @@ package struct ZoneKey: Hashable, Comparable, Sendable {
     }
 }
 
-/// One life of the store. Renewed when it is restored from a backup, which makes all older tokens and tags void.
+/// One life of the store. A restore from a backup begins a new life, which makes all older tokens and tags void
+///
 package struct StoreIncarnation: Hashable, Sendable {
     package let rawValue: UInt64
     package init(_ rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// The life that begins with a restore. Its upper half names the one before, so that clients can tell which versions both
-    /// have in common.
+    /// The life that begins with a restore. Its upper half names the life before, so that clients can tell which
+    /// versions both lives have in common.
     ///
-    /// - Parameter mark: random, so that two restores of one backup are two lives.
+    /// - Parameter mark: random, so that two restores of one backup begin two different lives.
     package func next(mark: UInt32) -> StoreIncarnation {
         StoreIncarnation(rawValue << 32 | UInt64(mark))
     }
@@ -76,10 +77,10 @@ package struct DeviceID: Hashable, Comparable, Sendable {
         self.low = low
     }
 
-    /// Nobody's life: a change that nobody in particular made is pushed to every device.
+    /// The life of a change that no device made. Such a change is pushed to every device.
     package static let nobody = DeviceID(high: 0, low: 0)
 
-    /// The same for this user alone.
+    /// The same life, mixed with the user's ID: no other user has this value.
     package func marked(with user: UserID) -> DeviceID {
         DeviceID(high: high ^ (UInt64(bitPattern: user.rawValue) &* 0x9E37_79B9_7F4A_7C15), low: low)
     }
@@ -108,18 +109,18 @@ package struct DeviceID: Hashable, Comparable, Sendable {
     }
 }
 
-/// The position of a change in its zone: 1 for the first, growing by one with every record that changes (I-3).
+/// The position of a change in its zone: 1 for the first, and one more with every record that changes (I-3).
 package typealias ChangeNumber = Int64
 
 extension ChangeNumber {
-    /// Where a zone's numbers go on after a restore: with it, all that is saved from then on is told from what came from the
-    /// backup. There is room for 2^40 versions in a life, and for 2^23 lives.
+    /// The number from which a zone goes on after a restore. It tells versions saved after the restore from those of
+    /// the backup. There is room for 2^40 versions in a life, and for 2^23 lives.
     package var inNextLife: ChangeNumber { (self >> 40 + 1) << 40 }
 }
 
 extension ZoneID {
-    /// By how much the numbers of new zones are moved on by a restore: else one would have the number of a zone that was made
-    /// after the backup and is lost.
+    /// How far a restore moves on the numbers of new zones. Without the gap, a new zone could get the number of a zone
+    /// that was made after the backup and is lost.
     package static let gapBetweenLives: Int64 = 1 << 32
 }
 

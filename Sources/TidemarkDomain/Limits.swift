@@ -14,25 +14,25 @@ package struct Limits: Sendable, Equatable {
     package var pageRecordsDefault = 200
     /// Records of one page at the most, whatever the client asks for.
     package var pageRecordsMax = 1_000
-    /// Stored bytes after which a page, a group or an answer is cut (bytes are bounded on the way out as on the way in).
+    /// Stored bytes after which a page, a group or an answer is cut. It bounds the server's answers as the other limits
+    /// bound its requests.
     package var answerBytesMax = 4_194_304
     /// Zones of one database; keeps the reader of the database feed cheap. More: `limitExceeded`.
     package var zonesMax = 10_000
-    /// Subscriptions of one user of a container; each is a push for every change, and servers keep those of connected
-    /// users in memory. More: `limitExceeded`.
+    /// Subscriptions of one user of a container. Each means a push for every change, and servers keep those of
+    /// connected users in memory. More: `limitExceeded`.
     package var subscriptionsMax = 250
-    /// Memory epochs for which the outcome of a request is remembered. A server begins a new epoch twice a day, so
-    /// that outcomes are kept for one and a half to two days. A repeat of an older request is answered with
-    /// `requestForgotten`.
+    /// Memory epochs for which the outcome of a request is remembered. A server begins a new epoch twice a day,
+    /// so outcomes are kept for one and a half to two days. A repeat of an older request gets `requestForgotten`.
     package var memoryEpochsKept: Int64 = 4
-    /// Bytes of outcomes that one zone or database remembers for one life of a device. Past it the oldest are forgotten,
-    /// and a repeat of those is answered with `requestForgotten`.
+    /// Bytes of outcomes that one zone or database remembers for one life of a device. Beyond it the oldest are
+    /// forgotten, and a repeat of those gets `requestForgotten`.
     package var requestMemoryBytesMax = 262_144
     /// Unanswered requests of one device; more are answered with `requestRateLimited`.
     package var requestsInFlightMax = 256
     /// Bytes of a client's own change token. More: `requestInvalid`.
     package var clientTokenBytesMax = 4_096
-    /// References with the action deleteSelf to one record, where the container does not say otherwise. More:
+    /// References with the action deleteSelf to one record, unless the container sets its own limit. More:
     /// `limitExceeded` for the record that would be one too many.
     package var referencesMax = 750
     /// References that one deletion follows, so that a transaction stays bounded. More: `limitExceeded`.
@@ -42,13 +42,14 @@ package struct Limits: Sendable, Equatable {
     /// `invalidArguments`.
     package var notificationInfoBytesMax = 4_096
 
-    /// Record types and fields of one container's schema together: servers keep it in memory. A save that would teach more:
-    /// `limitExceeded`.
+    /// Record types and fields of one container's schema together. Servers keep the schema in memory. A save that would
+    /// add more: `limitExceeded`.
     package var schemaEntriesMax = 20_000
     /// How deep the conditions of a query may be nested. Deeper: `invalidArguments`.
     package var predicateDepthMax = 32
-    /// Conditions and constants of one query together: a list of 1,000 and others beside it. A statement of PostgreSQL cannot
-    /// have more than 1,664 columns, and each element of `ANY key IN {…}` is one. More: `invalidArguments`.
+    /// Conditions and constants of one query together. A list of 1,000 leaves room for others. A statement of
+    /// PostgreSQL cannot have more than 1,664 columns, and each element of `ANY key IN {…}` takes one. More:
+    /// `invalidArguments`.
     package var predicateNodesMax = 1_500
     /// Bytes of the strings in one query's conditions, and 8 for any other constant. More: `invalidArguments`.
     package var predicateBytesMax = 65_536
@@ -56,17 +57,18 @@ package struct Limits: Sendable, Equatable {
     package var sortsMax = 16
     /// Bytes of one asset. More: `limitExceeded`.
     package var assetBytesMax: Int64 = 1_073_741_824
-    /// Bytes of one user's uploads to one database that have not ended, as they were announced, so that nobody fills the
-    /// disk with what no record will ever name. For one more, those that nobody has open go, the one that rests longest
-    /// first; if that is not enough: `zoneBusy`. An upload alone is always let in.
+    /// Bytes of one user's unfinished uploads to one database, counted by their announced sizes. It keeps a user from
+    /// filling the disk with assets that no record will ever name. To make room for another upload, the server drops
+    /// uploads that nobody has open, those idle longest first. If that is not enough: `zoneBusy`. A single upload is
+    /// always accepted.
     package var uploadBytesMax: Int64 = 8_589_934_592
-    /// Bytes of an asset in one message, up or down: a request that is sent after it waits for no more. More:
+    /// Bytes of an asset in one message, up or down. It bounds how long a later request waits behind the message. More:
     /// `invalidArguments`.
     package var assetChunkBytesMax = 524_288
 
     /// Zones of one request for keys. More: `limitExceeded`.
     package var keyZonesMax = 100
-    /// Keys that one life of a zone can have; all are fetched together. More: `limitExceeded`.
+    /// Keys that one life of a zone can have; a device fetches all of them together. More: `limitExceeded`.
     package var zoneKeysMax = 100
 
     package init() {}

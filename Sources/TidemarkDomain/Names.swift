@@ -14,20 +14,21 @@ package enum ZoneName {
 
 /// Which strings can name an app's record.
 package enum RecordName {
-    /// Printable ASCII that does not begin with `_`. No other string is ever stored, so none needs to be looked up.
+    /// Printable ASCII that does not begin with `_`. No other string is ever stored, so a lookup of another one can be
+    /// skipped.
     package static func isValid(_ name: String, limits: Limits = Limits()) -> Bool {
         Names.isValid(name, limits: limits)
     }
 
-    /// Whether it has the form of a user record's name: `_` and 32 hexadecimal digits. Such records lie in
-    /// default zones, and nobody but their users saves them.
+    /// Whether the name has the form of a user record's name: `_` and 32 hexadecimal digits. Such
+    /// records are in default zones, and only their users save them.
     package static func isUser(_ name: String) -> Bool {
         let bytes = name.utf8
         guard bytes.first == 0x5F, bytes.count == 33 else { return false }
         return bytes.dropFirst().allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
-    /// Whether there can be a record of that name, an app's or a user's.
+    /// Whether a record can have that name, be it an app's record or a user's.
     package static func canBeStored(_ name: String, limits: Limits = Limits()) -> Bool {
         isValid(name, limits: limits) || isUser(name)
     }
@@ -35,7 +36,7 @@ package enum RecordName {
 
 /// Which strings can be the type of an app's record.
 package enum RecordType {
-    /// The type of user records: one record a user, which the server makes.
+    /// The type of user records. The server makes one record for each user.
     package static let users = "Users"
 
     /// A letter, then letters, digits and underscores; not a built-in type.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name that was meant when one was mistyped.
+/// Finds the name that a mistyped one probably stands for.
 package enum NearestName {
-    /// I-7: longer names are not compared, and of those that are about as long no more than so many.
+    /// I-7: bounds the work. Longer names are not compared, and no more than this many names of similar length are.
     private static let bytesMax = 64
     private static let candidatesMax = 1_000
 
-    /// - Returns: the name that takes the fewest changes: a byte more, less or other, or two that are swapped. Upper and lower
-    ///   case are the same. Of several the first by alphabet; nil if even that differs in more than a quarter of its bytes, or the
-    ///   name is very long.
+    /// - Returns: the name that takes the fewest changes: a byte inserted, deleted or replaced, or two bytes swapped.
+    ///   Case is ignored. Of several equally near names, the first in alphabetical order. Nil if the nearest differs in
+    ///   more than a quarter of its bytes, or if the name is very long.
     package static func of(_ name: String, among names: some Sequence<String>) -> String? {
         let wanted = Array(name.lowercased().utf8)
         guard wanted.count <= bytesMax else { return nil }
-        // Of two letters one is half of the name.
+        // A name of one or two letters has no nearest one: one change is half of it.
         let most = wanted.count < 3 ? 0 : max(1, wanted.count / 4)
         var nearest: (distance: Int, name: String)?
         var candidatesLeft = candidatesMax
@@ -29,7 +29,7 @@ package enum NearestName {
         return nearest?.name
     }
 
-    /// Optimal string alignment: three rows of the table are enough.
+    /// Optimal string alignment. It needs only three rows of the table.
     private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var (older, old) = ([Int](), Array(0...right.count))
         for row in 0..<left.count {

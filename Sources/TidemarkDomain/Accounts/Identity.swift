@@ -10,9 +10,10 @@ package struct Identity: Sendable, Equatable {
     /// `_` and 32 hexadecimal digits.
     package let userRecordName: String
     package let privateDatabase: DatabaseID
-    /// It owns no rows: its zones are those of other owners that are shared with the user. There are none yet.
+    /// It owns no rows: its zones are those of other owners that are shared with the user. Sharing does not
+    /// exist yet.
     package let sharedDatabase: DatabaseID
-    /// Whether the container gave the default zones a feed, beyond CloudKit, when this was asked.
+    /// Whether the container gave its default zones a feed, beyond CloudKit, when the identity was read.
     package let feedsEverywhere: Bool
 
     package init(
@@ -32,6 +33,7 @@ package struct Identity: Sendable, Equatable {
     }
 }
 
+/// Identifies one credential of an account, so that an operator can list and revoke it.
 package struct CredentialID: Hashable, Sendable {
     package let rawValue: Int64
     package init(_ rawValue: Int64) { self.rawValue = rawValue }

@@ -2,9 +2,9 @@
 
 package import TidemarkFields
 
-/// One asset of one database: what is uploaded, kept and collected.
+/// One asset of one database: the unit that is uploaded, kept and collected.
 ///
-/// The same content in two databases is kept twice: nobody learns from an upload what others have (I-5).
+/// The same content in two databases is kept twice, so that nobody learns from an upload what others have (I-5).
 package struct AssetKey: Hashable, Comparable, Sendable {
     package let database: DatabaseID
     package let content: FieldAsset
@@ -23,12 +23,12 @@ package struct AssetKey: Hashable, Comparable, Sendable {
 /// What a change of one record did to the assets that it names.
 package struct AssetUse: Sendable, Equatable {
     package let recordName: String
-    /// When: the grace time of what is no longer named begins.
+    /// When the change was made. The grace time of an asset that is no longer named begins here.
     package let at: Timestamp
     package let added: [FieldAsset]
     package let removed: [FieldAsset]
-    /// Whether a cascade took the record along, whose fields nobody read: first of all, whatever it named it no
-    /// longer does.
+    /// Whether a cascade deleted the record without reading its fields. Whatever assets it named, it names them
+    /// no longer. Apply this before the rest.
     package let removesUnread: Bool
 
     package init(

@@ -4,29 +4,30 @@ internal import TidemarkFields
 
 /// One device's upload of an asset, which may begin before the device knows the asset's hash.
 package struct AssetUpload: Sendable {
-    /// By what an upload is found again while it is under way.
+    /// Identifies an upload that is under way, so that it can be resumed.
     package struct Key: Hashable, Sendable {
         package let database: DatabaseID
-        /// 32 bytes: the asset's hash, or those that the device chose for a draft.
+        /// 32 bytes: the asset's hash, or random bytes that the device chose for a draft.
         package let name: [UInt8]
         package let byteCount: Int64
         package let device: DeviceID
-        /// Who uploads, where that is not said by the database: in a public one.
+        /// The user who uploads to a public database. In a private one the database identifies the user.
         package let owner: UserID?
     }
 
     package static let checksumByteCount = 16
 
     package let key: Key
-    /// What it becomes; nil as long as only the device could know, and does not.
+    /// The asset that the upload becomes; nil while the device does not know its hash.
     package let asset: AssetKey?
-    /// Once it is whole it becomes what is in it: the device does not know the hash, and asks for it.
+    /// Whether the complete upload is named by the hash of its content. The device does not know the hash and asks for
+    /// it.
     package let isNamedByContent: Bool
-    /// 16 bytes, which the device computed of all that it sends, for those who will download it (`Checksum`). Nobody looks
-    /// whether they are right: who finds that they are not has the hash.
+    /// 16 bytes that the device computed over everything it sends, for those who will download it (`Checksum`). The
+    /// server does not check them: a reader who finds them wrong still has the hash.
     package let checksum: [UInt8]?
 
-    /// - Parameter draft: 32 bytes; nil: the asset's hash names the upload.
+    /// - Parameter draft: 32 bytes; nil if the asset's hash names the upload.
     package init(
         of asset: AssetKey, draft: [UInt8]? = nil, by device: DeviceID, owner: UserID? = nil, checksum: [UInt8]? = nil
     ) {
@@ -38,7 +39,7 @@ package struct AssetUpload: Sendable {
             device: device, owner: owner)
     }
 
-    /// Of an asset whose hash is not known.
+    /// An upload of an asset whose hash is not known yet.
     package init(
         draft: [UInt8], byteCount: Int64, in database: DatabaseID, by device: DeviceID, owner: UserID? = nil,
         isNamedByContent: Bool = false, checksum: [UInt8]? = nil
@@ -49,13 +50,13 @@ package struct AssetUpload: Sendable {
         key = Key(database: database, name: draft, byteCount: byteCount, device: device, owner: owner)
     }
 
-    /// Whether these bytes may be the next ones: what makes it whole must say what it is to be, or ask.
+    /// Whether these bytes may come next. The last bytes must name the asset's hash or ask for it.
     package func takes(_ count: Int, at offset: Int64) -> Bool {
         let rest = key.byteCount - Int64(count)
         return offset >= 0 && (asset == nil && !isNamedByContent ? offset < rest : offset <= rest)
     }
 
-    /// The same, when it is known what it has become.
+    /// The same upload, once the asset's hash is known.
     package func named(_ sha256: [UInt8]) -> AssetUpload {
         let content = FieldAsset(sha256: sha256, byteCount: key.byteCount)
         return AssetUpload(

@@ -3,7 +3,8 @@
 extension ChangeTag {
     fileprivate static let version: UInt8 = 1
 
-    /// What clients keep and send back: opaque to them. Empty for a foreign tag, which nobody is ever given.
+    /// The tag as clients store it and send it back; opaque to them. Empty for a foreign tag, which no client is ever
+    /// given.
     package var bytes: [UInt8] {
         guard case .version(let store, let zone, let number) = self else { return [] }
         let encoder = ChangeTagEncoder(store: store, zone: zone)
@@ -13,8 +14,8 @@ extension ChangeTag {
         return bytes
     }
 
-    /// Reads a tag that a client sent, if it is one. Anything else is ``foreign``: it matches no version, and the client
-    /// is told of a conflict rather than of a malformed request, which it can do something about.
+    /// Reads a tag that a client sent. Any other bytes are ``foreign``, which matches no version. The client then gets
+    /// a conflict, which it can resolve, rather than a malformed request, which it cannot.
     package init(bytes: [UInt8]) {
         self = Self.decode(bytes) ?? .foreign
     }
@@ -30,7 +31,7 @@ extension ChangeTag {
     }
 }
 
-/// Writes the tags of one zone's versions; what they have in common is encoded once, which counts where pages are written.
+/// Writes the tags of one zone's versions. The common part is encoded once, which makes a page faster to write.
 package struct ChangeTagEncoder: Sendable {
     private let prefix: [UInt8]
     private let prefixSum: UInt32
@@ -57,8 +58,8 @@ package struct ChangeTagEncoder: Sendable {
     }
 }
 
-/// Four bytes at the end of tags and tokens that show when they were cut or garbled on their way. No secret is in it:
-/// who makes up a token of their own reaches only what they may read anyway.
+/// Four bytes at the end of tags and tokens that show whether they were cut or garbled. There is no secret in it: a
+/// forged token reaches only what its sender may read anyway.
 enum Checksum {
     static let byteCount = 4
 
@@ -78,7 +79,7 @@ enum Checksum {
         return of(bytes.dropLast(4)) == sum ? Array(bytes.dropLast(4)) : nil
     }
 
-    /// FNV-1a: each step is one-to-one, so that one wrong byte always shows. It may be taken in pieces.
+    /// FNV-1a. Each step is one-to-one, so a single wrong byte always shows. The sum may be computed in pieces.
     static func of(_ bytes: ArraySlice<UInt8>, after sum: UInt32 = 2_166_136_261) -> UInt32 {
         bytes.reduce(sum) { ($0 ^ UInt32($1)) &* 16_777_619 }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names one version of one record: opaque to clients, compared by the rules.
+/// Names one version of one record. Opaque to clients; the rules compare it.
 package enum ChangeTag: Sendable, Equatable {
     case version(store: StoreIncarnation, zone: ZoneID, number: ChangeNumber)
-    /// Something that this store never made. It matches no version.
+    /// A tag that this store never made. It matches no version.
     case foreign
 }

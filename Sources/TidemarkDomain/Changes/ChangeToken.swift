@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far somebody has read in a change feed: opaque to clients, who store it and send it back.
+/// How far a client has read in a change feed. Opaque to clients, which store it and send it back.
 ///
-/// It says which feed it belongs to, so that one that is given to another feed is noticed.
+/// It names its feed, so that the server notices a token of another feed.
 package enum ChangeToken: Sendable, Equatable {
-    /// A place in the feed of one zone. `zoneName` is the ``nameMark(of:)``.
+    /// A place in the feed of one zone. `zoneName` is the ``nameMark(of:)`` of the zone's name.
     case zone(store: StoreIncarnation, database: DatabaseID, zoneName: UInt64, position: ZonePageQuery.Position)
-    /// A place in the feed of a database, as the viewer sees it who owns `viewer`.
+    /// A place in the feed of a database. `viewer` is the private database of the user who sees it.
     case database(store: StoreIncarnation, viewer: DatabaseID, position: FeedPosition)
 
     /// A place in the feed of a zone.
@@ -16,8 +16,9 @@ package enum ChangeToken: Sendable, Equatable {
         .zone(store: store, database: key.database, zoneName: nameMark(of: key.name), position: position)
     }
 
-    /// Stands for a zone's name in a token, in few bytes: tells a token of another zone (a mistake, R-200) from one of an
-    /// earlier incarnation of this one (expired, R-220). Two names with one mark only confuse these two answers.
+    /// A short hash that stands for a zone's name in a token. It tells a token of another zone (a mistake, R-200) from
+    /// one of an earlier incarnation of this zone (expired, R-220). If two names have the same hash, only these two
+    /// answers are confused.
     package static func nameMark(of name: String) -> UInt64 {
         name.utf8.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
     }
@@ -53,7 +54,7 @@ package enum ChangeToken: Sendable, Equatable {
         return Checksum.sealing(writer.bytes)
     }
 
-    /// Nil for bytes that are no token of any version that this server knows.
+    /// Nil if the bytes are not a token of any version that this server knows.
     package init?(bytes: [UInt8]) {
         guard let content = Checksum.opening(bytes) else { return nil }
         var reader = CompactReader(content)
@@ -94,11 +95,11 @@ package enum ChangeToken: Sendable, Equatable {
 
     // MARK: Checking what a client sent
 
-    /// Where a client's token points in the feed of a zone; nil if it has none (empty bytes).
+    /// Where a client's token points in the feed of a zone; nil if the client has none (empty bytes).
     ///
-    /// `tokenInvalid` for what belongs to another feed, `tokenExpired` for another life of the store:
-    /// there the numbers of databases may have changed, so that is looked at first. What depends on the zone as it is
-    /// now, ``ZonePage`` checks.
+    /// `tokenInvalid` for a token of another feed, `tokenExpired` for one of another life of the store.
+    /// The life is checked first, because the numbers of databases may differ between lives. ``ZonePage`` checks what
+    /// depends on the zone's current state.
     package static func position(
         in key: ZoneKey, from bytes: [UInt8], store: StoreIncarnation
     ) -> Result<ZonePageQuery.Position?, FailureReason> {
@@ -111,8 +112,8 @@ package enum ChangeToken: Sendable, Equatable {
         return .success(position)
     }
 
-    /// Where a client's token points in the database feed of a viewer; nil if it has none (empty bytes). Errors as for
-    /// zones; what depends on the feed as it is now, ``DatabasePage`` checks.
+    /// Where a client's token points in the database feed of a viewer; nil if the client has none (empty bytes). Errors
+    /// as for zones. ``DatabasePage`` checks what depends on the feed's current state.
     package static func position(
         inDatabaseFeedOf viewer: DatabaseID, from bytes: [UInt8], store: StoreIncarnation
     ) -> Result<FeedPosition?, FailureReason> {
@@ -126,7 +127,7 @@ package enum ChangeToken: Sendable, Equatable {
 }
 
 extension CompactReader {
-    /// Nil for what is no change number: those are not negative.
+    /// Nil if it is not a change number: those are never negative.
     fileprivate mutating func readChangeNumber() -> ChangeNumber? {
         readNumber().flatMap(ChangeNumber.init(exactly:))
     }

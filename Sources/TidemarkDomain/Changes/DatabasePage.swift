@@ -2,26 +2,27 @@
 
 /// One page of a viewer's database feed.
 package struct DatabasePage: Sendable, Equatable {
-    /// Zones that are gone, with the reason; to be handled before ``changed``, where a zone of the same name may be that
-    /// was created since. Each name once: of several ends the last.
+    /// Zones that are gone, with the reason. Handle them before ``changed``, which may hold a zone of the same name
+    /// that was created since. Each name stands here once, with the last of its ends.
     package let ended: [DatabaseFeedEntry]
-    /// Zones that were created, or in which something changed, oldest change first.
+    /// Zones that were created or in which something changed, oldest change first.
     package let changed: [DatabaseFeedEntry]
-    /// Where the next fetch goes on.
+    /// The place from which the next fetch goes on.
     package let token: ChangeToken
-    /// Whether there is more already.
+    /// Whether the feed already holds more.
     package let moreComing: Bool
 
-    /// Makes a page of what was read, or says why there is none: `tokenExpired` if the token is ahead of the feed or
-    /// older than the ends that it still knows.
+    /// Makes a page of what was read, or says why there is none: `tokenExpired` if the token is ahead of the feed, or
+    /// older than the ends that the feed still knows.
     ///
-    /// Zones without a number are told of if they can be (``DatabaseFeedRead/needsNumbers(entriesMax:)``). If not, they must
-    /// have been given numbers once since the fetch began; those that have moved since then come with the next fetch.
+    /// Zones without a number are included if that is possible (``DatabaseFeedRead/needsNumbers(entriesMax:)``). If it
+    /// is not, they must have been given numbers since the fetch began. Those that have moved again since then come
+    /// with the next fetch.
     ///
     /// - Parameters:
-    ///   - after: from the client's token; nil for a first fetch, which gets no ends …
-    ///   - tellsEnds: … unless this is true: then it gets all that the feed still knows.
-    ///   - entriesMax: how many entries were asked for.
+    ///   - after: the position in the client's token; nil for a first fetch, which gets no ends …
+    ///   - tellsEnds: … unless this is true: then it gets all ends that the feed still knows.
+    ///   - entriesMax: how many entries the client asked for.
     package static func make(
         of read: DatabaseFeedRead, viewer: DatabaseID, after: FeedPosition?, tellsEnds: Bool = false, entriesMax: Int,
         store: StoreIncarnation
@@ -36,7 +37,7 @@ package struct DatabasePage: Sendable, Equatable {
         let number = isLast ? read.head : entries.last?.number ?? read.head
         let tellsUnnumbered = isLast && read.isTellable(entriesMax: max(1, entriesMax))
         let unnumbered = tellsUnnumbered ? read.unnumbered.sorted { $0.zone < $1.zone } : []
-        // Of a zone that has moved since it got its number only the newer state is told.
+        // If a zone has moved since it got its number, only the newer state is included.
         let newer = Set(unnumbered.map(\.zone))
         // the default zone is in no feed, unless the container says otherwise.
         let shown = (entries.filter { !newer.contains($0.zone) } + unnumbered).filter {

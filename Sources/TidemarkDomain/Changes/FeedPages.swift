@@ -3,25 +3,27 @@
 /// A question for one page of a zone's change feed (R-208 … R-214).
 package struct ZonePageQuery: Sendable {
     package let key: ZoneKey
-    /// From the token; nil for a first fetch.
+    /// The position in the client's token; nil for a first fetch.
     package let after: Position?
     package let recordsMax: Int
-    /// The page is cut when the stored bytes of its fields pass this; it holds at least one record.
+    /// The page is cut once the stored bytes of its fields pass this. It holds at least one record.
     package var bytesMax: Int
-    /// Who asks: with no token, tombstones of records that this device created are included.
+    /// The device that asks. Its first fetch includes tombstones of records that it created.
     package let device: DeviceID
-    /// With no token: all tombstones are included, for a device that has had some of the zone before and lost its token.
+    /// Whether a fetch without a token includes all tombstones. For a device that had some of the zone before and lost
+    /// its token.
     package let tellsEnds: Bool
-    /// By whose right: what may not be read is left out (I-5). Nil: everything may be read.
+    /// The access of the caller. Records that it may not read are left out (I-5). Nil: the caller may read everything.
     package let reader: RecordAccess?
     /// Whether the container gives all zones a feed, the default zones too, beyond CloudKit.
     package let feedsEverywhere: Bool
 
+    /// The place in one zone's feed from which a device asks for changes.
     package struct Position: Sendable, Equatable {
         package let zone: ZoneID
         package let number: ChangeNumber
-        /// While a first fetch goes on over several pages: the zone's number when it began. Deletions up to there are
-        /// older than anything that the device has, so the rules leave them out. Otherwise 0.
+        /// During a first fetch of several pages: the zone's number when the fetch began. Deletions up to it are older
+        /// than anything the device has, so the rules leave them out. Otherwise 0.
         package let begunAt: ChangeNumber
 
         package init(zone: ZoneID, number: ChangeNumber, begunAt: ChangeNumber = 0) {
@@ -46,16 +48,16 @@ package struct ZonePageQuery: Sendable {
     }
 }
 
-/// What one statement, so one snapshot, answered: the zone as it is and the records past the position.
+/// What one statement read, so all of it is one snapshot: the zone's state and the records past the position.
 package struct ZonePageRead: Sendable {
     /// The living incarnation; nil if there is none.
     package var zone: ZoneState?
     package var lastRemoval: ZoneRemovalReason?
-    /// By growing change number; may hold more than the query's bounds ask for, the rules cut it (`ZonePage`).
+    /// By growing change number. There may be more than the query's bounds allow; the rules cut them (`ZonePage`).
     package var records: [RecordState]
     /// Whether there are records past the last one in ``records``.
     package var hasMore: Bool
-    /// The last mark that the asking device gave; empty: none.
+    /// The last client change token that the asking device sent; empty if there is none.
     package var clientToken: [UInt8] = []
 
     package init(zone: ZoneState?, lastRemoval: ZoneRemovalReason?, records: [RecordState], hasMore: Bool) {
@@ -66,15 +68,15 @@ package struct ZonePageRead: Sendable {
     }
 }
 
-/// One line of a viewer's database feed: a zone, what it is now, and the viewer's feed number of that.
+/// One entry of a viewer's database feed: a zone, its state, and the feed's number for that state.
 package struct DatabaseFeedEntry: Sendable, Equatable {
-    /// Nil: the feed has none yet.
+    /// Nil if the feed has not given this state a number yet.
     package let number: ChangeNumber?
     package let zone: ZoneID
     package let key: ZoneKey
-    /// The zone's own, in the state that the entry tells of.
+    /// The change number of the zone itself, in the state that the entry describes.
     package let changeNumber: ChangeNumber
-    /// Nil: created or changed. Otherwise this incarnation is gone.
+    /// Nil if the zone was created or changed. Otherwise why this incarnation is gone.
     package let removal: ZoneRemovalReason?
 
     package init(
@@ -88,18 +90,17 @@ package struct DatabaseFeedEntry: Sendable, Equatable {
     }
 }
 
-/// What one statement, so one snapshot, answered about a viewer's database feed.
+/// What one statement read of a viewer's database feed, so all of it is one snapshot.
 package struct DatabaseFeedRead: Sendable, Equatable {
-    /// The newest number that the feed has given out.
+    /// The newest number that the feed has assigned.
     package var head: ChangeNumber
     /// Tokens below it are expired.
     package var oldestToken: ChangeNumber
-    /// Zones that have moved past what the feed has seen: those of them that are read first, one more than
-    /// ``FeedPosition/aheadMax`` at most.
+    /// Some zones with changes that the feed has not numbered yet: at most one more than ``FeedPosition/aheadMax``.
     package var unnumbered: [DatabaseFeedEntry]
     /// Whether the container gives the default zones a feed too, beyond CloudKit.
     package var feedsEverywhere: Bool
-    /// Entries past the token, by growing number, at most as many as asked for.
+    /// Entries past the token, by growing number, at most as many as were asked for.
     package var entries: [DatabaseFeedEntry]
     package var hasMore: Bool
 

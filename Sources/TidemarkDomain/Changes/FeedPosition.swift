@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far somebody has read in a database feed: everything up to a number, and besides that the states of a few zones
-/// that had no number yet.
+/// How far a client has read in a database feed: everything up to a number, and the states of a few zones that had no
+/// number yet.
 ///
-/// Numbers are written before they are told, which costs a wait for the disk. A zone's own change number is durable already,
-/// so that a few zones can be told of by it: the position says which state was told, and whoever reads on from there is told
+/// The feed's numbers are written before a client sees them, which costs a wait for the disk. A zone's own change
+/// number is durable already. So a page may include a few zones by their own numbers. The position records which state
+/// was sent; a later fetch sends the zone again if its state differs.
 /// of the zone again if it is in another one.
 package struct FeedPosition: Sendable, Equatable {
-    /// A zone that was told of before the feed had a number for its state.
+    /// A zone that was sent before the feed had a number for its state.
     package struct Ahead: Sendable, Equatable {
         package let zone: ZoneID
-        /// Of the zone, not of the feed.
+        /// The zone's change number, not the feed's.
         package let changeNumber: ChangeNumber
 
         package init(zone: ZoneID, changeNumber: ChangeNumber) {
@@ -19,7 +20,7 @@ package struct FeedPosition: Sendable, Equatable {
         }
     }
 
-    /// Clients send them with each request.
+    /// The most entries in ``ahead``. Clients send them with every request, so there are few.
     package static let aheadMax = 8
 
     package let number: ChangeNumber
@@ -31,16 +32,16 @@ package struct FeedPosition: Sendable, Equatable {
         self.ahead = ahead
     }
 
-    /// Whether the entry says nothing that was not told on the way to here. An end always says something: only living zones
-    /// are told of ahead. The number that a state gets later may be of an earlier one than was told.
+    /// Whether the client already has what the entry says. False for every end: only living zones are sent ahead. The
+    /// number that a state gets later may belong to an earlier state than the one that was sent.
     func hasTold(_ entry: DatabaseFeedEntry) -> Bool {
         entry.removal == nil && ahead.contains { $0.zone == entry.zone && $0.changeNumber >= entry.changeNumber }
     }
 }
 
 extension DatabaseFeedRead {
-    /// Whether zones must get numbers before a page can be made of this: there are too many without, one of them has ended
-    /// (ends are kept by number, R-221), or they do not fit on the page.
+    /// Whether zones must get numbers before a page can be made. That is so if too many have none, if one of them has
+    /// ended (ends are kept by number, R-221), or if they do not fit on the page.
     package func needsNumbers(entriesMax: Int) -> Bool {
         !hasMore && !isTellable(entriesMax: entriesMax)
     }

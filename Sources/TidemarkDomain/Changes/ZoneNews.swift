@@ -4,21 +4,21 @@ internal import TidemarkFields
 
 /// What one commit changed in a zone: every change between two of the zone's numbers, as a fetch would show it.
 ///
-/// Who commits a change of a zone that is proven to be at one number, and leaves it at another, made all changes in between. So to a device that has read
-/// as far as the first number these are the whole of the next page, and nobody needs to read them from the store again.
+/// A commit that proves a zone to be at one number, and leaves it at another, made all changes in between. For a device
+/// that has read up to the first number these changes are the whole next page, and the store need not be read again.
 package struct ZoneNews: Sendable {
     package static let recordsMax = 20
-    /// Of stored fields.
+    /// The most bytes of stored fields.
     package static let bytesMax = 8_192
 
     package let store: StoreIncarnation
-    /// The zone as it was.
+    /// The zone before the commit.
     package let before: ZoneState
     package let changeNumber: ChangeNumber
     /// By growing change number.
     package let records: [RecordState]
 
-    /// Nil if there is nothing, or more than a push should carry.
+    /// Nil if nothing changed, or if there is more than a push should carry.
     package init?(of changes: ZoneChanges, before: ZoneState?, store: StoreIncarnation) {
         guard let before, before.id == changes.zone, changes.changeNumber > before.changeNumber,
             !changes.records.isEmpty, changes.records.count <= Self.recordsMax,
@@ -36,15 +36,16 @@ package struct ZoneNews: Sendable {
         self.records = records
     }
 
-    /// The pages that a device would get if it asked now and nothing else had changed. Nil if it has to ask.
+    /// The pages that a device would get if it fetched now and nothing else had changed. Nil if the device has to
+    /// fetch.
     ///
     /// - Parameters:
-    ///   - feed: how far it has read in the feed of `viewer`, its private database.
-    ///   - zone: how far in the zone's feed.
+    ///   - feed: how far the device has read in the feed of `viewer`, its private database.
+    ///   - zone: how far it has read in the zone's feed.
     package func pages(
         after feed: FeedPosition, in zone: ZonePageQuery.Position, of viewer: DatabaseID, for device: DeviceID
     ) -> (database: DatabasePage, zone: ZonePage)? {
-        // of the default zone, whether it has a feed, a fetch finds out.
+        // whether the default zone has a feed is for a fetch to find out.
         guard before.key.database == viewer, before.key.name != ZoneName.default,
             zone == ZonePageQuery.Position(zone: before.id, number: before.changeNumber),
             let position = feed.telling(of: before.id, at: changeNumber)
@@ -65,7 +66,7 @@ package struct ZoneNews: Sendable {
 }
 
 extension FeedPosition {
-    /// Where somebody is who is told now that a living zone is in this state; nil if there is no room for that.
+    /// The position of a client that has now been sent this state of a living zone; nil if ``ahead`` is full.
     func telling(of zone: ZoneID, at changeNumber: ChangeNumber) -> FeedPosition? {
         let others = ahead.filter { $0.zone != zone }
         guard others.count < Self.aheadMax else { return nil }

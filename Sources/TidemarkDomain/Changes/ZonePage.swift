@@ -6,25 +6,26 @@ internal import TidemarkFields
 package struct ZonePage: Sendable, Equatable {
     /// Latest versions and tombstones, oldest change first (R-208 … R-210). A tombstone is a deletion with its type.
     package let entries: [RecordState]
-    /// The incarnation that the entries are of.
+    /// The incarnation to which the entries belong.
     package let zone: ZoneID
-    /// Where the next fetch goes on. It is never past anything that this page leaves out (I-2).
+    /// The place from which the next fetch goes on. It is never past anything that this page leaves out (I-2).
     package let token: ChangeToken
-    /// Whether there is more already.
+    /// Whether the feed already holds more.
     package let moreComing: Bool
-    /// The last mark that the asking device gave with a change of the zone; empty: none.
+    /// The last client change token that the asking device sent with a change of the zone; empty if there is
+    /// none.
     package var clientToken: [UInt8] = []
 
-    /// Who made and last changed the records that are there.
+    /// The users who created or last changed the records on the page.
     package var users: Set<UserID> {
         entries.reduce(into: []) { if !$1.isDeleted { $0.formUnion([$1.createdBy, $1.modifiedBy]) } }
     }
 
     /// Cuts what was read to a page, or says why there is none.
     ///
-    /// Failures, the first wins: `feedUnavailable`, then the zone is missing, then
-    /// `tokenExpired`: the token is of an earlier incarnation, ahead of the zone, or older than the tombstones
-    /// that are kept.
+    /// The first of these failures wins: `feedUnavailable`; the zone is missing;
+    /// `tokenExpired`, because the token is of an earlier incarnation, ahead of the zone, or older than the
+    /// tombstones that are kept.
     package static func make(
         of read: ZonePageRead, for query: ZonePageQuery, store: StoreIncarnation
     ) -> Result<ZonePage, FailureReason> {
@@ -34,7 +35,7 @@ package struct ZonePage: Sendable, Equatable {
             let numbers = zone.oldestTokenNumber...max(zone.oldestTokenNumber, zone.changeNumber)
             guard position.zone == zone.id, numbers.contains(position.number) else { return .failure(.tokenExpired) }
         }
-        // A store that says there is more and shows nothing would have the client ask for ever.
+        // If a store said that there is more and returned nothing, the client would fetch for ever.
         if read.records.isEmpty, read.hasMore { return .failure(.serverFault) }
         let end = query.end(of: read)
         let isLast = end == read.records.count && !read.hasMore
@@ -49,13 +50,13 @@ package struct ZonePage: Sendable, Equatable {
 }
 
 extension ZonePageQuery {
-    /// A client's question.
+    /// The query that a client's request stands for.
     ///
     /// - Parameters:
     ///   - token: as the client sent it; empty for a first fetch.
-    ///   - limit: at most so many records; 0: as many as the server likes.
-    ///   - tellsEnds: whether a first fetch is told of everything that was deleted.
-    ///   - reader: by whose right, if not everything may be read.
+    ///   - limit: the most records; 0 leaves it to the server.
+    ///   - tellsEnds: whether a first fetch includes all deletions.
+    ///   - reader: the caller's access, unless everything may be read.
     ///   - feedsEverywhere: whether the default zone has a feed too.
     package static func make(
         key: ZoneKey, token: [UInt8], limit: Int, device: DeviceID, tellsEnds: Bool = false,
@@ -71,34 +72,34 @@ extension ZonePageQuery {
         }
     }
 
-    /// a first fetch gets no deletions but of records that the same device created, and of what was deleted
-    /// since it began, unless the device has been here before. I-5: what may not be read, nobody is told of, nor that it
-    /// is gone.
+    /// a first fetch gets only these deletions: of records that the same device created, and those made since it
+    /// began. A device that has been here before gets all of them. I-5: a caller hears nothing of a record that it may
+    /// not read, not even that it is gone.
     func wants(_ record: RecordState) -> Bool {
         if let reader, !reader.effectivePermission(onType: record.type, createdBy: record.createdBy).contains(.read) {
             return false
         }
-        // users can be looked up, not listed.
+        // user records can be looked up, but not listed.
         if let reader, record.type == RecordType.users, record.createdBy != reader.user { return false }
         guard record.isDeleted, record.createdByDevice != device else { return true }
         return after.map { record.changeNumber > $0.begunAt } ?? tellsEnds
     }
 
-    /// Where the page ends.
+    /// The position at which the page ends.
     func next(_ number: ChangeNumber, in zone: ZoneState, isLast: Bool) -> Position {
         let begunAt = after.map(\.begunAt) ?? (tellsEnds ? 0 : zone.changeNumber)
         return Position(zone: zone.id, number: number, begunAt: isLast || begunAt <= number ? 0 : begunAt)
     }
 
-    /// How many of the records that were read make up the page, those that it leaves out included.
+    /// How many of the records that were read the page covers, including those that it leaves out.
     func end(of read: ZonePageRead) -> Int {
         let end = longestEnd(of: read.records)
         if end == read.records.count, !read.hasMore { return end }
-        // I-3: back to where an atomic batch ends. If there is no such place, the batch is longer than a page.
+        // I-3: back to the end of an atomic batch. If there is none, the batch is longer than a page.
         return (1...end).last { read.mayEnd(after: $0) } ?? end
     }
 
-    // NB: these two look at records where they are: to copy one is to count its five references up and down.
+    // NB: these two look at records in place: copying one would retain and release its five references.
 
     func leavesOut(anyOf records: [RecordState]) -> Bool {
         records.withUnsafeBufferPointer { records in
@@ -122,7 +123,7 @@ extension ZonePageQuery {
 }
 
 extension ZonePageRead {
-    /// Whether no atomic batch goes on past the first `count` records, as far as it shows.
+    /// Whether no atomic batch goes on past the first `count` records, as far as the read shows.
     fileprivate func mayEnd(after count: Int) -> Bool {
         let batchEnd = records[count - 1].batchEnd
         return batchEnd < (count < records.count ? records[count].changeNumber : records[count - 1].changeNumber + 1)
@@ -130,7 +131,7 @@ extension ZonePageRead {
 }
 
 extension Limits {
-    /// How many entries a page holds at most when a client asks for so many; 0 or less: it leaves that to us.
+    /// The most entries of a page for a client that asks for `requested`; 0 or less leaves it to the server.
     package func pageCount(requested: Int) -> Int {
         requested <= 0 ? pageRecordsDefault : min(requested, pageRecordsMax)
     }

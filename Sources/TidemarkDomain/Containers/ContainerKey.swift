@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A container by name: what a client says when it connects, before anybody knows whether it exists.
+/// A container by its name, as a client gives it when it connects. The container need not exist.
 package struct ContainerKey: Hashable, Sendable {
     /// Case-sensitive.
     package let identifier: String
@@ -12,7 +12,7 @@ package struct ContainerKey: Hashable, Sendable {
     }
 }
 
-/// A container's public database, which is made when it is first used.
+/// A container's public database. It is created on first use.
 package struct PublicDatabase: Hashable, Sendable {
     package let container: ContainerID
     package let database: DatabaseID

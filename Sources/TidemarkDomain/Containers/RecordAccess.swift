@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// By whose right, and in which database, somebody asks for records.
+/// Who asks for records, in which database, and with which rights.
 package struct RecordAccess: Hashable, Sendable {
     package let scope: DatabaseScope
-    /// Nil: nobody is signed in, who reads the public database at the most.
+    /// Nil: nobody is signed in. Such a caller can at most read the public database.
     package let user: UserID?
-    /// Those of the types of the public database that do not have the standard ones.
+    /// Grants of the public database's record types, where they differ from the standard ones.
     package var grants: [String: Grants]
-    /// Those of the container's own roles that the user has.
+    /// The container's own roles that the user has.
     package var roles: Set<Role>
 
     package init(scope: DatabaseScope, user: UserID?, grants: [String: Grants] = [:], roles: Set<Role> = []) {
@@ -17,29 +17,29 @@ package struct RecordAccess: Hashable, Sendable {
         self.roles = roles
     }
 
-    /// The owner of a private database, who may do everything there.
+    /// The access of a private database's owner, who may do everything there.
     package static func owner(_ user: UserID) -> RecordAccess {
         RecordAccess(scope: .private, user: user)
     }
 
-    /// What may be done with one record: the only place where this is decided, for reading as for writing.
+    /// What the caller may do with one record. This is the only place that decides it, for reading as for writing.
     ///
     /// - Parameters:
-    ///   - type: the record's.
-    ///   - creator: who created it; nil for a record that does not exist yet.
+    ///   - type: the record's type.
+    ///   - creator: the user who created the record; nil if it does not exist yet.
     package func effectivePermission(onType type: String, createdBy creator: UserID?) -> Permissions {
         switch scope {
         case .private:
-            // nobody but the owner gets as far as this.
+            // only the owner gets this far.
             return .all
         case .public:
             let grants = grants[type] ?? .standard
-            // whatever the world is granted, writing needs an account.
+            // writing needs an account, whatever the world is granted.
             guard let user else { return grants.permissions(of: [.world]).intersection(.read) }
             let builtIn: Set<Role> = creator == user ? [.world, .authenticated, .creator] : [.world, .authenticated]
             return grants.permissions(of: builtIn.union(roles))
         case .shared:
-            // what the shares that cover a record allow. There are none yet.
+            // what the shares that cover a record allow. Sharing does not exist yet.
             return []
         }
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the databases of a container may hold: an operator's choice, in bytes.
+/// How many bytes the databases of a container may hold. An operator sets it.
 ///
-/// Public data counts against the app, so that there is one number for all of it; private data counts against its owner, so
-/// that each private database has as much as any other.
+/// Public data counts against the app, so all of it shares one number. Private data counts against its owner, so each
+/// private database has the same quota.
 package struct StorageQuota: Hashable, Sendable {
-    /// Of each private database; nil: no quota.
+    /// The quota of each private database; nil if there is none.
     package var privateBytes: Int64?
-    /// Of the public database; nil: no quota.
+    /// The quota of the public database; nil if there is none.
     package var publicBytes: Int64?
 
     package init(privateBytes: Int64? = nil, publicBytes: Int64? = nil) {
@@ -18,7 +18,7 @@ package struct StorageQuota: Hashable, Sendable {
 
 /// How full a database with a quota is.
 package struct StorageUse: Hashable, Sendable {
-    /// The fields of its records in living zones, and its assets.
+    /// The bytes of the records' fields in living zones, and of the assets.
     package var byteCount: Int64
     /// The quota.
     package let bytesMax: Int64
@@ -28,13 +28,13 @@ package struct StorageUse: Hashable, Sendable {
         self.bytesMax = bytesMax
     }
 
-    /// Whether the database may grow by so many bytes. What does not make it larger always may be done, also where it holds
-    /// more than its quota, which may have been lowered.
+    /// Whether the database may grow by this many bytes. A change that does not make it larger is always allowed, also
+    /// in a database beyond its quota: the quota may have been lowered.
     package func hasRoom(for growth: Int64) -> Bool {
         growth <= 0 || growth <= bytesMax - byteCount
     }
 
-    /// Why it may not, with the numbers.
+    /// Says why it may not grow by this much, with the numbers.
     package func refusalText(of growth: Int64) -> String {
         FailureReason.quotaExceeded.text
             + " The database holds \(byteCount) of \(bytesMax) bytes, and this needs \(growth) more."

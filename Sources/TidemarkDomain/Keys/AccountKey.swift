@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a user's devices and the server say to each other of the key that closes the user's zone keys.
+/// The key that encrypts a user's zone keys, as devices and the server exchange it.
 package struct AccountKey: Sendable, Equatable {
     package static let idByteCount = 16
     package static let keyByteCount = 32
 
     package var mode: EncryptionMode
-    /// ``idByteCount`` bytes; nil: there is no key yet.
+    /// ``idByteCount`` bytes; nil if there is no key yet.
     package var id: [UInt8]?
-    /// ``keyByteCount`` bytes; nil where the server has none.
+    /// ``keyByteCount`` bytes; nil if the server does not have the key.
     package var key: [UInt8]?
 
     package init(mode: EncryptionMode, id: [UInt8]?, key: [UInt8]?) {
@@ -17,10 +17,10 @@ package struct AccountKey: Sendable, Equatable {
         self.key = key
     }
 
-    /// What is wrong with it as the key that a device wants to give the account; nil if nothing is.
+    /// Why a device cannot give the account this key; nil if it can.
     package var refusal: FailureReason? {
         guard id?.count == Self.idByteCount else { return .requestInvalid }
-        // A key that the server must not have is not even looked at.
+        // The server must not have an end-to-end key. If one is sent, it is refused unread.
         let isFit = mode == .escrowed ? key?.count == Self.keyByteCount : key == nil
         return isFit ? nil : .requestInvalid
     }
@@ -29,9 +29,9 @@ package struct AccountKey: Sendable, Equatable {
 /// A user's account key as it is stored.
 package struct StoredAccountKey: Sendable, Equatable {
     package var mode: EncryptionMode
-    /// Nil: there is no key yet.
+    /// Nil if there is no key yet.
     package var id: [UInt8]?
-    /// The key, closed by the servers' master key; nil where the server has none.
+    /// The key, encrypted with the servers' master key; nil if the server does not have it.
     package var escrow: [UInt8]?
 
     package init(mode: EncryptionMode, id: [UInt8]? = nil, escrow: [UInt8]? = nil) {

@@ -2,7 +2,7 @@
 
 internal import TidemarkFields
 
-/// A key of a zone's encrypted values, closed by its owner's account key.
+/// A key for a zone's encrypted values, itself encrypted with its owner's account key.
 package struct WrappedZoneKey: Sendable, Equatable {
     /// A nonce, the key and a tag.
     package static let wrappedByteCount = 60
@@ -18,7 +18,7 @@ package struct WrappedZoneKey: Sendable, Equatable {
         self.wrapped = wrapped
     }
 
-    /// What is wrong with it whatever is stored; nil if nothing is.
+    /// Why the key is refused, whatever is stored; nil if it is not.
     package var refusal: FailureReason? {
         let isFit =
             id.count == SealedValue.keyIDByteCount && accountKeyID.count == AccountKey.idByteCount
@@ -27,11 +27,11 @@ package struct WrappedZoneKey: Sendable, Equatable {
     }
 }
 
-/// The keys of a zone, or why there is no such zone.
+/// The keys of a zone, or why the zone does not exist.
 package struct ZoneKeysRead: Sendable, Equatable {
-    /// Oldest first; nil if the zone does not live.
+    /// Oldest first; nil if no zone of that name lives.
     package var keys: [WrappedZoneKey]?
-    /// If the zone does not live: why the last one of that name ended.
+    /// If no zone of that name lives: why the last one ended.
     package var lastRemoval: ZoneRemovalReason?
 
     package init(keys: [WrappedZoneKey]?, lastRemoval: ZoneRemovalReason? = nil) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Unicode's normalization form D: precomposed characters taken apart, combining marks in canonical order. The standard
-/// library compares strings by it but does not give it out, and Foundation has no place here.
+/// Unicode's normalization form D: precomposed characters are taken apart, and combining marks are in canonical order.
+/// The standard library compares strings in this form but does not offer it, and this target has no Foundation.
 enum CanonicalDecomposition {
     static func of(_ scalars: some Sequence<Unicode.Scalar>) -> [Unicode.Scalar] {
         var result: [Unicode.Scalar] = []
@@ -19,7 +19,7 @@ enum CanonicalDecomposition {
         if let second = parts.1 { result.append(second) }
     }
 
-    /// Puts each run of marks into the order of their classes; marks of one class stay as they are.
+    /// Sorts each run of combining marks by class. Marks of one class keep their order.
     private static func order(_ scalars: inout [Unicode.Scalar]) {
         var start = 0
         while start < scalars.count {
@@ -54,7 +54,7 @@ enum CanonicalDecomposition {
     }()
 }
 
-/// Unicode §3.12: syllables are taken apart by arithmetic.
+/// Unicode §3.12: syllables are decomposed by arithmetic.
 private struct HangulSyllable {
     let index: UInt32
 

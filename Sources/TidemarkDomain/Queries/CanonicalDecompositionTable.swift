@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Unicode's canonical decompositions, as its character database lists them (version 14): a code point, then the one or
-/// two that it stands for, which may be decomposed further. Hangul syllables are computed, see ``CanonicalDecomposition``.
+/// Unicode's canonical decompositions, from its character database (version 14). Each entry is a code point and the one
+/// or two that it stands for, which may decompose further. Hangul syllables are computed, see
+/// ``CanonicalDecomposition``.
 enum CanonicalDecompositionTable {
-    /// Hexadecimal, the parts of an entry separated by spaces.
+    /// Hexadecimal; spaces separate the parts of an entry.
     static let entries = """
         C0 41 300,C1 41 301,C2 41 302,C3 41 303,C4 41 308,C5 41 30A,C7 43 327,C8 45 300,C9 45 301,CA 45 302,\
         CB 45 308,CC 49 300,CD 49 301,CE 49 302,CF 49 308,D1 4E 303,D2 4F 300,D3 4F 301,D4 4F 302,D5 4F 303,\

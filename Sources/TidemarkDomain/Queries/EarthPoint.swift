@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place as a point of the sphere with radius 1: how locations are indexed and compared.
+/// A location as a point on the unit sphere: the form in which locations are indexed and compared.
 ///
-/// The square of the chord between two points grows with their distance and takes three subtractions, multiplications and
-/// additions: PostgreSQL's double precision gives exactly the same number, whichever machine computes it. The sine of
-/// the coordinates is computed here, without a mathematics library, for the same reason.
+/// The square of the chord between two points grows with their distance. It takes three subtractions, multiplications
+/// and additions, so PostgreSQL's double precision gives exactly the same number on every machine. For the same reason
+/// the sine of the coordinates is computed here, without a mathematics library.
 package struct EarthPoint: Sendable, Hashable {
     /// Metres: the mean radius of the earth.
     package static let radius = 6_371_008.8
@@ -26,15 +26,15 @@ package struct EarthPoint: Sendable, Hashable {
         z = Self.flushed(north.sine)
     }
 
-    /// 0 for what is nearer to it than 10⁻¹⁴⁰: of what is left, two that differ do so by more than the square root of the
-    /// smallest number. PostgreSQL makes an error of a product that underflows.
+    /// 0 for anything nearer to it than 10⁻¹⁴⁰. Of the remaining values, two that differ do so by more than the square
+    /// root of the smallest number. PostgreSQL reports an error for a product that underflows.
     private static func flushed(_ value: Double) -> Double { abs(value) < 1e-140 ? 0 : value }
 
     package init?(_ location: QueryLocation) {
         self.init(latitude: location.latitude, longitude: location.longitude)
     }
 
-    /// 0…4, added in the order x, y, z.
+    /// Between 0 and 4, added in the order x, y, z.
     package func squaredChord(to other: EarthPoint) -> Double {
         let dx = x - other.x
         let dy = y - other.y
@@ -42,8 +42,8 @@ package struct EarthPoint: Sendable, Hashable {
         return dx * dx + dy * dy + dz * dz
     }
 
-    /// The squared chord that belongs to a distance along the surface: below 0 for a negative distance, which nothing is
-    /// near, and infinite for one that reaches around the earth.
+    /// The squared chord for a distance along the surface. Below 0 for a negative distance, so that no point is within
+    /// it. Infinite for a distance that reaches around the earth.
     package static func squaredChord(metres: Double) -> Double {
         if metres < 0 { return -1 }
         let half = metres / (2 * radius) * (180 / Double.pi)
@@ -54,7 +54,7 @@ package struct EarthPoint: Sendable, Hashable {
 }
 
 private enum Degrees {
-    /// For up to a few turns. Exact at multiples of 90°, else within two units in the last place.
+    /// For angles of up to a few turns. Exact at multiples of 90°, otherwise within two units in the last place.
     static func sineAndCosine(_ degrees: Double) -> (sine: Double, cosine: Double) {
         let quarters = (degrees / 90).rounded()
         let angle = (degrees - quarters * 90) * (Double.pi / 180)

@@ -2,10 +2,10 @@
 
 package import TidemarkFields
 
-/// What is kept beside a record so that a database can find it: one JSON object, made of ``IndexValue``s alone.
+/// The column beside a record by which a database finds it: one JSON object, made of ``IndexValue``s alone.
 ///
-/// A marked field has an entry a form, and all searchable fields share one. Scalars are texts whose bytes are in the order
-/// of the values, so that a database needs no types but text in collation "C":
+/// A marked field has one entry for each form; all searchable fields share one. Scalars are texts whose bytes sort as
+/// the values do, so a database needs no types but text in collation "C":
 ///
 ///     "=key": "…"        for equality; and for order, but of strings
 ///     "<key": "…"        for the order of strings
@@ -13,6 +13,7 @@ package import TidemarkFields
 ///     "@key": [x, y, z]  a location as an ``EarthPoint``; empty for what is no place on earth
 ///     "#": ["…", …]      the words of all searchable fields (R-179), each behind the scope
 package enum IndexColumn {
+    /// What a value is indexed for. The raw value is the first character of its key.
     package enum Form: String, Sendable, CaseIterable {
         case equality = "="
         case order = "<"
@@ -20,11 +21,11 @@ package enum IndexColumn {
         case place = "@"
     }
 
-    /// The key of the words.
+    /// The key of the words of full-text search.
     package static let words = "#"
 
-    /// What stands before elements and words: an index of those knows nothing else of a record, and would look through
-    /// everybody's records for a word.
+    /// The prefix of elements and words. Their index knows nothing else of a record; without the prefix a search for a
+    /// word would visit the records of all databases.
     package static func scope(_ database: DatabaseID, _ zone: ZoneID) -> String {
         "\(database.rawValue)/\(zone.rawValue)/"
     }
@@ -32,11 +33,11 @@ package enum IndexColumn {
     /// The key of a field's entry.
     package static func key(_ form: Form, _ field: String) -> String { form.rawValue + field }
 
-    /// The form in which values of this type are compared for order.
+    /// The form that serves comparisons by order for values of this type.
     package static func orderForm(of type: SchemaFieldType) -> Form { type.element == .string ? .order : .equality }
 
-    /// A scalar as text: 16 hexadecimal digits of a double in order and 3 of the remainder, 16 of a date or a user, a string
-    /// as it is. A distance is never stored.
+    /// A scalar as text. A number: 16 hexadecimal digits of a double in sort order, then 3 of the remainder. A date or
+    /// a user: 16 digits. A string as it is. Distances are never stored.
     package static func text(of value: IndexValue) -> String {
         switch value {
         case .number(let number): Hexadecimal.ordered(number.rounded) + Hexadecimal.digits(UInt64(number.remainder), 3)
@@ -48,7 +49,7 @@ package enum IndexColumn {
     }
 }
 
-/// Makes the column of records of one type. Does nothing for a type without marks.
+/// Writes the index column for records of one type. Writes nothing for a type without marks.
 package struct IndexColumnWriter: Sendable {
     private let marked: [String: FieldSchema]
 
@@ -58,16 +59,16 @@ package struct IndexColumnWriter: Sendable {
 
     package var isEmpty: Bool { marked.isEmpty }
 
-    /// The JSON text; nil if nothing of the record is kept.
+    /// The JSON text; nil if the record has nothing to index.
     ///
-    /// - Parameter scope: where the record lies: ``IndexColumn/scope(_:_:)``.
+    /// - Parameter scope: ``IndexColumn/scope(_:_:)`` of the record's zone.
     package func column(of fields: FieldMap, scope: String) -> String? {
         guard !marked.isEmpty else { return nil }
         var object = JSONObject()
         var searched: [String] = []
         for entry in fields where !entry.isEncrypted {
             guard let schema = marked[entry.key], let value = try? entry.value() else { continue }
-            // Values of another type than the schema's, from before it was changed by force, are not found.
+            // If a schema was changed by force, older values may have another type. Queries do not find those.
             guard entry.typeCode == schema.type.code || (entry.type == .emptyList && schema.type.isList) else {
                 continue
             }
@@ -102,7 +103,7 @@ package struct IndexColumnWriter: Sendable {
 }
 
 extension FieldValue {
-    /// What full-text search looks at.
+    /// The strings that full-text search looks at.
     fileprivate var strings: [String] {
         switch self {
         case .string(let string): [string]
@@ -113,7 +114,7 @@ extension FieldValue {
 }
 
 private enum Hexadecimal {
-    /// Sixteen digits whose order as text is that of the numbers.
+    /// Sixteen digits that sort as text in the order of the numbers.
     static func ordered(_ number: Double) -> String {
         let bits = (number.isNaN ? Double.nan : number).bitPattern
         return digits(bits >> 63 == 1 ? ~bits : bits | 1 << 63, 16)
@@ -127,7 +128,7 @@ private enum Hexadecimal {
     }
 }
 
-/// Writes what PostgreSQL's jsonb takes; keys and texts have no U+0000.
+/// Writes JSON that PostgreSQL's jsonb accepts. Keys and texts contain no U+0000.
 private struct JSONObject {
     private(set) var text = "{"
 

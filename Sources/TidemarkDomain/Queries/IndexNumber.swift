@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A number as it is compared and indexed: integers and doubles in one exact order.
+/// A number as queries compare and index it: integers and doubles in one exact order.
 ///
-/// The order is by `rounded`, then by `remainder`: two plain columns, or one key. Not-a-number equals itself and comes after
-/// everything else, infinity included, as PostgreSQL has it; minus zero is zero.
+/// The order is by `rounded`, then by `remainder`: two plain columns, or one key. Not-a-number equals itself and comes
+/// after everything else, even infinity, as in PostgreSQL. Minus zero equals zero.
 package struct IndexNumber: Sendable, Hashable, Comparable {
     /// The nearest double that is not above the number.
     package let rounded: Double
-    /// What is left, 0…1023: not 0 only for integers beyond ±2^53.
+    /// The rest of the number, 0…1023. It is not 0 only for integers beyond ±2^53.
     package let remainder: Int16
 
     package init(_ value: Double) {
@@ -17,13 +17,13 @@ package struct IndexNumber: Sendable, Hashable, Comparable {
 
     package init(_ value: Int64) {
         var double = Double(value)
-        // Rounding up may reach 2^63, which is no Int64; the double below it is always one.
+        // Rounding up may reach 2^63, which does not fit an Int64. The double below it always fits.
         if Int64(exactly: double).map({ $0 > value }) ?? true { double = double.nextDown }
         rounded = double
         remainder = Int16(truncatingIfNeeded: value &- Int64(double))
     }
 
-    /// From parts that were stored; nil if no number has them.
+    /// From stored parts; nil if no number has these parts.
     package init?(rounded: Double, remainder: Int16) {
         guard remainder >= 0, remainder < 1_024 else { return nil }
         guard remainder > 0 else {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A string as it is compared and indexed: code points in UTF-8, ordered by their bytes (PostgreSQL's collation "C").
+/// A string as queries compare and index it: code points in UTF-8, ordered by their bytes (PostgreSQL's collation "C").
 ///
-/// PostgreSQL's text has no U+0000, so U+0000 and U+0001 are written as two characters each, in a way that keeps the order
-/// and what begins with what.
+/// PostgreSQL's text cannot hold U+0000. So U+0000 and U+0001 are each written as two characters, in a way that keeps
+/// order and prefixes.
 package struct IndexText: Sendable, Hashable, Comparable {
     /// Valid UTF-8 without a zero byte.
     package let utf8: [UInt8]
 
-    /// Code points of ``sorting(_:)``: what an index of PostgreSQL can hold in any case.
+    /// The most code points of ``sorting(_:)``. An index of PostgreSQL can always hold this many.
     package static let sortingScalarsMax = 256
 
-    /// For order and BEGINSWITH: as it is written.
+    /// For order and BEGINSWITH: the string as it is written.
     package static func exact(_ string: String) -> IndexText { IndexText(escaping: string) }
 
-    /// For equality, IN and CONTAINS: whatever the case, and whether an accent is a code point of its own or not.
+    /// For equality, IN and CONTAINS: case does not matter, nor whether an accent is a code point of its own.
     package static func folded(_ string: String) -> IndexText { IndexText(escaping: TextFolding.caseless(string)) }
 
-    /// For sorts: the beginning of ``exact(_:)``, so that positions and index entries stay small. Strings that are
-    /// equal so far are in the order of their record names.
+    /// For sorts: the beginning of ``exact(_:)``, so that positions and index entries stay small. Strings with the same
+    /// beginning are ordered by their record names.
     package static func sorting(_ string: String) -> IndexText {
         var text = IndexText(escaping: String(string.unicodeScalars.prefix(sortingScalarsMax))).utf8
         var scalarCount = 0
@@ -31,7 +31,7 @@ package struct IndexText: Sendable, Hashable, Comparable {
         return IndexText(utf8: text)
     }
 
-    /// As a string, for a store that takes those.
+    /// The text as a string, for stores that take strings.
     package var string: String { String(decoding: utf8, as: UTF8.self) }
 
     package func hasPrefix(_ prefix: IndexText) -> Bool { utf8.starts(with: prefix.utf8) }

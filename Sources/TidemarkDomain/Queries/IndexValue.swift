@@ -2,22 +2,23 @@
 
 package import TidemarkFields
 
-/// A scalar as it is compared and indexed. What is stored for a query's sake is computed here and nowhere else, so that
-/// the evaluator in memory and a store's indexes cannot disagree.
+/// A scalar as queries compare and index it. Everything that is stored for queries is computed here, so that the
+/// evaluator in memory and a store's indexes cannot disagree.
 ///
-/// Dates are compared by the millisecond, whatever finer is stored: two dates that a millisecond has are equal to a
-/// query. Values of one kind are ordered among themselves; numbers come before dates, then strings, references, users.
+/// Dates are compared by the millisecond, even if they are stored with more precision: two dates in the same
+/// millisecond are equal to a query. Values of one kind are ordered among themselves. Across kinds, numbers come first,
+/// then dates, strings, references and users.
 package enum IndexValue: Sendable, Hashable, Comparable {
     case number(IndexNumber)
     case date(milliseconds: Int64)
     case text(IndexText)
-    /// The record's name, which lies in the holder's zone.
+    /// The name of the record, which is in the holder's zone.
     case reference(IndexText)
     case user(Int64)
-    /// A squared chord, of a sort by distance; see ``EarthPoint``.
+    /// A squared chord, for a sort by distance; see ``EarthPoint``.
     case distance(Double)
 
-    /// How a string is to be taken.
+    /// For which comparison a string is prepared.
     package enum Use: Sendable {
         /// =, IN, CONTAINS: ``IndexText/folded(_:)``.
         case equality
@@ -35,7 +36,7 @@ package enum IndexValue: Sendable, Hashable, Comparable {
         }
     }
 
-    /// What a field's value is compared as; nil for lists and for what cannot be compared.
+    /// The form in which a field's value is compared; nil for lists and for values that cannot be compared.
     package init?(_ value: FieldValue, for use: Use) {
         switch value {
         case .string(let string): self = .text(use.text(string))
@@ -47,7 +48,7 @@ package enum IndexValue: Sendable, Hashable, Comparable {
         }
     }
 
-    /// What the elements of a list are compared as; empty for anything else.
+    /// The forms in which a list's elements are compared; empty for anything else.
     package static func elements(of value: FieldValue, for use: Use) -> [IndexValue] {
         switch value {
         case .strings(let list): list.map { .text(use.text($0)) }
@@ -59,7 +60,8 @@ package enum IndexValue: Sendable, Hashable, Comparable {
         }
     }
 
-    /// What a constant is compared as, beside references of a zone's records; nil if it is equal to nothing there.
+    /// The form in which a constant is compared with values in the zone `zoneName`. Nil for a reference that does not
+    /// lead into the zone: it equals nothing there.
     package init?(_ value: QueryValue, for use: Use, in zoneName: String) {
         switch value {
         case .string(let string): self = .text(use.text(string))
@@ -75,7 +77,7 @@ package enum IndexValue: Sendable, Hashable, Comparable {
         }
     }
 
-    /// Whether the two may be compared for order; values of different kinds may not.
+    /// Whether the two can be compared for order. Values of different kinds cannot.
     package func isComparable(with other: IndexValue) -> Bool { rank == other.rank }
 
     private var rank: Int {

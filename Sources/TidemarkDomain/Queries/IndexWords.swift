@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The words that full-text search looks at: in a record's fields and in what is searched for, by one rule.
+/// Splits text into the words of full-text search. Records and search texts follow the same rule.
 ///
-/// A word is a run of letters, digits and marks, folded: whatever its case and accents. Ideographs have no spaces between
-/// them, so each is a word. Stop words are left out, and so is what follows in a word after wordScalarsMax.
+/// A word is a run of letters, digits and marks, without case and accents. Ideographs have no spaces between them, so
+/// each is a word. Stop words are left out, and so is the rest of a word after wordScalarsMax.
 package enum IndexWords {
-    /// Code points of a word that count.
+    /// The code points of a word that count.
     package static let wordScalarsMax = 64
 
-    /// Ascending by their bytes, each once.
+    /// The words, sorted by their bytes, each once.
     package static func of(_ strings: some Sequence<String>) -> [IndexText] {
         var words: Set<IndexText> = []
         for string in strings { collect(TextFolding.plain(string), into: &words) }
@@ -46,7 +46,7 @@ package enum IndexWords {
         }
     }
 
-    /// English words that say nothing alone.
+    /// English words that say nothing on their own.
     static let stopWords: Set<String> = [
         "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not",
         "of",

@@ -16,7 +16,7 @@ internal import TidemarkFields
 // Then cursorInvalid, and from what is stored the zone and recordTypeUnknown.
 
 extension Query {
-    /// What is wrong with the query whatever is stored, nil if nothing is. Nothing of a query that is refused is evaluated
+    /// What is wrong with the query, whatever is stored; nil if nothing is. No part of a refused query is evaluated
     ///
     package func refusal(fields: QueryFields, scope: DatabaseScope, limits: Limits) -> QueryRefusal? {
         if recordType == RecordType.users { return QueryRefusal(.recordTypeNotQueryable, subject: recordType) }
@@ -46,7 +46,7 @@ private struct QueryCheck {
     func check(_ predicate: QueryPredicate) throws(QueryRefusal) {
         switch predicate {
         case .always:
-            // a predicate that names no field is answered from the index of record names.
+            // the index of record names answers a predicate that names no field.
             if fields.unqueryable.contains(.recordID) { throw QueryRefusal(.fieldNotQueryable, subject: "recordName") }
         case .compare(let key, let comparison, let value):
             let isOrder = comparison != .equal && comparison != .notEqual
@@ -86,7 +86,7 @@ private struct QueryCheck {
         try check(key, holds: kind, asList: asList)
     }
 
-    /// That a key can be compared with values of a kind.
+    /// Checks that a key can be compared with values of a kind.
     private func check(_ key: QueryKey, holds kind: QueryKind, asList: Bool) throws(QueryRefusal) {
         if case .system(let system) = key {
             guard !asList else { throw QueryRefusal(.operatorInvalid, subject: key.description) }
@@ -147,7 +147,7 @@ private struct QueryCheck {
 }
 
 extension QueryKind {
-    /// Whether < and BETWEEN make sense.
+    /// Whether `<` and BETWEEN make sense for values of this kind.
     fileprivate var isOrdered: Bool {
         switch self {
         case .number, .date, .text: true
@@ -157,7 +157,7 @@ extension QueryKind {
 }
 
 extension QueryPredicate {
-    ///
+    /// whether the condition may be negated.
     fileprivate var isNegatable: Bool {
         switch self {
         case .and, .search, .isNear, .between: false

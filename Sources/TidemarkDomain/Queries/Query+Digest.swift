@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Query {
-    /// Stands for the query in cursors: equal for equal queries, on every machine and in every version of the server.
+    /// A hash that stands for the query in cursors. It is the same for equal queries, on every machine and in every
+    /// version of the server.
     package var digest: UInt64 {
         var writer = CompactWriter()
         writer.write(text: recordType)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What records somebody wants: a type, a zone or all of them, a condition, an order.
+/// A query for records: a type, one zone or all, a condition and an order.
 ///
-/// A pure value: the store in memory evaluates it (``QueryEvaluator``), the one on PostgreSQL translates it, and both give
-/// the same records in the same order. Ask ``refusal(fields:scope:limits:)`` before either.
+/// A pure value. The store in memory evaluates it (``QueryEvaluator``), the store on PostgreSQL translates it, and both
+/// return the same records in the same order. Call ``refusal(fields:scope:limits:)`` before either.
 package struct Query: Sendable, Hashable {
     package var recordType: String
-    /// Nil: all zones of the database.
+    /// Nil for all zones of the database.
     package var zoneName: String?
     package var predicate: QueryPredicate
-    /// Applied in order; ties go by record name, then by zone name. Empty: by creation date.
+    /// Applied in order; ties are ordered by record name, then by zone name. Empty: by creation date.
     package var sorts: [QuerySort]
 
     package init(
@@ -31,7 +31,7 @@ package struct Query: Sendable, Hashable {
 package struct QuerySort: Sendable, Hashable {
     package var key: QueryKey
     package var isAscending: Bool
-    /// By the distance of the key's location from this one, instead of by the key's value.
+    /// The location by distance from which the key's values are sorted; nil to sort by the values themselves.
     package var origin: QueryLocation?
 
     package init(_ key: QueryKey, isAscending: Bool = true, origin: QueryLocation? = nil) {
@@ -41,9 +41,9 @@ package struct QuerySort: Sendable, Hashable {
     }
 }
 
-/// What a predicate or a sort looks at in a record.
+/// The part of a record that a predicate or a sort looks at.
 package enum QueryKey: Sendable, Hashable, CustomStringConvertible {
-    /// An app's field, never an encrypted one.
+    /// A field of the app. Encrypted fields cannot be used.
     case field(String)
     case system(QuerySystemKey)
 
@@ -55,7 +55,7 @@ package enum QueryKey: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The system fields that predicates and sorts may name; raw values are the names that apps use.
+/// The system fields that predicates and sorts may name. Raw values are the names that apps use.
 package enum QuerySystemKey: String, Sendable, CaseIterable {
     case recordID
     case creationDate
@@ -65,7 +65,7 @@ package enum QuerySystemKey: String, Sendable, CaseIterable {
     case parent
     case share
 
-    /// What it is compared with.
+    /// The kind of values that the key is compared with.
     package var kind: QueryKind {
         switch self {
         case .creationDate, .modificationDate: .date

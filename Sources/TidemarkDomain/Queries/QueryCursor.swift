@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far somebody has read in a query's results: a place in a query that is run again, not a snapshot. Opaque to
-/// clients, who send it back with the same query.
+/// How far a client has read in a query's results. It is a place in a query that is run again, not a snapshot.
+/// Opaque to clients, which send it back with the same query.
 package struct QueryCursor: Sendable, Hashable {
     package let store: StoreIncarnation
     package let database: DatabaseID
-    /// Stands for the query: type, zone, predicate and sorts.
+    /// Stands for the query: its type, zone, predicate and sorts.
     package let digest: UInt64
     package let position: QueryPosition
 
@@ -31,7 +31,7 @@ package struct QueryCursor: Sendable, Hashable {
         return Checksum.sealing(writer.bytes)
     }
 
-    /// Nil for bytes that are no cursor of any version that this server knows.
+    /// Nil if the bytes are not a cursor of any version that this server knows.
     package init?(bytes: [UInt8]) {
         guard let content = Checksum.opening(bytes) else { return nil }
         var reader = CompactReader(content)
@@ -50,9 +50,9 @@ package struct QueryCursor: Sendable, Hashable {
         position = QueryPosition(values: values, recordName: recordName, zoneName: zoneName)
     }
 
-    /// A client's cursor; nil if it has none (empty bytes). `cursorInvalid` for what was cut or garbled, and for a cursor of
-    /// another query, zone or database. Whether it is of this life of the store is left to the caller, who learns
-    /// which life that is together with the page.
+    /// A client's cursor; nil if it has none (empty bytes). `cursorInvalid` for a cursor that was cut or garbled, or
+    /// that belongs to another query, zone or database. The caller checks whether it is of this life of the
+    /// store, because it learns that life together with the page.
     package static func opened(
         _ bytes: [UInt8], for query: Query, in database: DatabaseID
     ) -> Result<QueryCursor?, FailureReason> {
@@ -92,7 +92,7 @@ extension CompactWriter {
 }
 
 extension CompactReader {
-    /// Nil for bytes that are no value; the inner nil stands for a key that the record lacks.
+    /// Nil if the bytes are not a value. The inner nil stands for a key that the record lacks.
     fileprivate mutating func readIndexValue() -> IndexValue?? {
         switch readNumber() {
         case 0: return .some(nil)
@@ -110,7 +110,7 @@ extension CompactReader {
         }
     }
 
-    /// Nil for what is no UTF-8, or has a zero byte, which no text of an index has.
+    /// Nil for bytes that are not UTF-8 or contain a zero byte, which no indexed text has.
     fileprivate mutating func readText() -> String? {
         guard let bytes = readContent(), !bytes.contains(0) else { return nil }
         return String(validating: bytes, as: UTF8.self)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells of records in memory whether a predicate is true of them. Constants are folded and taken apart once.
+/// Evaluates a predicate on records in memory. Constants are prepared once.
 ///
-/// The predicate is one that was checked: ``Query/refusal(fields:scope:limits:)``. One that was not is evaluated as well,
-/// and what makes no sense in it is false.
+/// The predicate should have been checked: ``Query/refusal(fields:scope:limits:)``. An unchecked one is evaluated too;
+/// parts of it that make no sense are false.
 package struct QueryEvaluator: Sendable {
     private let root: Node
     private let fields: QueryFields
@@ -13,7 +13,7 @@ package struct QueryEvaluator: Sendable {
         self.fields = fields
     }
 
-    /// - Parameter zoneName: the zone that the record lies in, where its references lead.
+    /// - Parameter zoneName: the zone of the record, to which its references lead.
     package func matches(_ record: RecordState, in zoneName: String) -> Bool {
         root.matches(Subject(record: record, zoneName: zoneName, fields: fields))
     }
@@ -25,7 +25,7 @@ private struct Subject {
     let fields: QueryFields
 }
 
-/// A constant as it is compared; one that is a reference is equal to nothing in zones that it does not lead to.
+/// A constant in the form in which it is compared. A reference equals nothing in zones to which it does not lead.
 private struct Constant: Sendable {
     let value: IndexValue?
     let reference: QueryReference?

@@ -2,11 +2,12 @@
 
 package import TidemarkFields
 
-/// What a query may know of a record type's fields: their types, and what is indexed.
+/// What a query may use of a record type: the types of its fields, and which are indexed.
 ///
-/// Made from the container's schema. Without one (``unknown``) every field may be named, and comparisons go by the types of
-/// the stored values.
+/// Made from the container's schema. Without a schema (``unknown``) every field may be named, and comparisons go by the
+/// types of the stored values.
 package struct QueryFields: Sendable, Hashable {
+    /// One field of a record type: its type, and which queries may use it.
     package struct Field: Sendable, Hashable {
         package var type: FieldType
         package var isEncrypted: Bool
@@ -30,7 +31,8 @@ package struct QueryFields: Sendable, Hashable {
     /// System fields that are not indexed (R-186: a frozen schema without a queryable recordName refuses TRUEPREDICATE).
     package var unqueryable: Set<QuerySystemKey>
     package var unsortable: Set<QuerySystemKey>
-    /// Whether a field that is not listed may be named: nothing is known. Else `queryFieldUnknown`.
+    /// Whether fields that are not listed may be named, because nothing is known of the type. If not:
+    /// `queryFieldUnknown`.
     package var allowsOthers: Bool
 
     package init(
@@ -43,10 +45,10 @@ package struct QueryFields: Sendable, Hashable {
         self.allowsOthers = allowsOthers
     }
 
-    /// Nothing is known: everything is allowed and searchable.
+    /// No schema: every field may be named, compared and searched.
     package static let unknown = QueryFields([:])
 
-    /// The field that somebody meant who wrote this.
+    /// The field that was probably meant by a mistyped name.
     func nearest(to name: String) -> String? {
         NearestName.of(name, among: Array(fields.keys) + QuerySystemKey.allCases.map(\.rawValue))
     }
@@ -60,8 +62,8 @@ package struct QueryFields: Sendable, Hashable {
 extension QueryFields {
     /// What a schema says of a record type.
     ///
-    /// A field that it does not know no record has. One that still learns indexes whatever is asked for, a
-    /// frozen one has what an operator marked.
+    /// A field that the schema does not know exists in no record. A schema that still learns indexes whatever a
+    /// query needs. A frozen one has what an operator marked.
     package init(_ type: RecordTypeSchema, isFrozen: Bool) {
         self.init([:], allowsOthers: false)
         for (key, field) in type.fields {
@@ -81,7 +83,8 @@ extension QueryFields {
 }
 
 extension FieldType {
-    /// What values of this type, or the elements of such a list, are compared as; nil: not usable in predicates.
+    /// The kind as which values of this type, or elements of such a list, are compared; nil if predicates cannot use
+    /// them.
     package var kind: QueryKind? {
         switch element ?? self {
         case .string: .text

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a record stands in the order of a query's results.
+/// A record's place in the order of a query's results.
 package struct QueryPosition: Sendable, Hashable {
-    /// One a sort of ``Query/effectiveSorts``; nil: the record lacks the key.
+    /// One value for each sort of ``Query/effectiveSorts``; nil if the record lacks the key.
     package let values: [IndexValue?]
     package let recordName: String
     package let zoneName: String
@@ -16,9 +16,9 @@ package struct QueryPosition: Sendable, Hashable {
 
 /// The order of a query's results: by each sort in turn, then by record name, then by zone name.
 ///
-/// A record that lacks the key comes before those that have it (after them in a descending sort), and in a sort by
-/// distance it is as far as can be. Fields of several kinds, which a schema would not allow: numbers, dates, strings,
-/// references.
+/// A record without the key comes before those with it, and after them in a descending sort. In a sort by distance it
+/// counts as farthest away. A schema allows one kind of value in a field; if there are several, the order is numbers,
+/// dates, strings, references.
 package struct QueryOrder: Sendable {
     private let sorts: [(sort: QuerySort, origin: EarthPoint?)]
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a store is asked for one page of a query's results. The query has been checked.
+/// What a store is asked for: one page of the results of a checked query.
 package struct QueryPageQuery: Sendable {
     package let database: DatabaseID
     package let query: Query
-    /// What is known of the record type; says which fields `self CONTAINS` looks into.
+    /// What is known of the record type. It says which fields `self CONTAINS` looks into.
     package let fields: QueryFields
-    /// Records that come after it; nil: from the first.
+    /// The page begins after this position; nil for the first page.
     package let after: QueryPosition?
-    /// Records at most, at least 1.
+    /// The most records, at least 1.
     package let recordsMax: Int
-    /// Stored bytes of fields after which no further record is added; there is always one.
+    /// Once the fields hold this many stored bytes, no further record is added. There is always one.
     package let bytesMax: Int
 
     package init(
@@ -39,17 +39,17 @@ package struct QueryMatch: Sendable, Equatable {
     }
 }
 
-/// What a store found: of one snapshot, so that what was saved before is in it.
+/// What a store found, in one snapshot: everything that was saved before is in it.
 package struct QueryPageRead: Sendable, Equatable {
-    /// Whether the zone that the query names lives; true if it names none.
+    /// Whether the zone that the query names lives; true if the query names none.
     package var isZoneFound: Bool
-    /// How the newest incarnation of that zone ended, if it does not live.
+    /// Why the newest incarnation of that zone ended, if it does not live.
     package var lastRemoval: ZoneRemovalReason?
-    /// The schema that the store went by, if it needs one; of the same snapshot.
+    /// The schema that the store used, if it needs one; from the same snapshot.
     package var schema: SchemaStamp?
     /// Living records, in the query's order.
     package var matches: [QueryMatch]
-    /// Whether more come after them.
+    /// Whether there are more after them.
     package var hasMore: Bool
 
     package init(
@@ -67,7 +67,7 @@ package struct QueryPageRead: Sendable, Equatable {
 /// One page of a query's results.
 package struct QueryPage: Sendable, Equatable {
     package let matches: [QueryMatch]
-    /// Nil: there is no more.
+    /// Nil if there is no more.
     package let cursor: QueryCursor?
 
     /// - Parameter isTypeKnown: whether the schema has the record type.
@@ -81,7 +81,7 @@ package struct QueryPage: Sendable, Equatable {
         }
         var cursor: QueryCursor?
         if read.hasMore {
-            // A store that says there is more and shows nothing would have the client ask for ever.
+            // If a store said that there is more and returned nothing, the client would ask for ever.
             guard let last = read.matches.last else { return .failure(QueryRefusal(.serverFault)) }
             let position = QueryOrder(page.query).position(of: last.record, in: last.zoneName)
             cursor = QueryCursor(store: store, database: page.database, query: page.query, position: position)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The condition of a query: the operators of R-177 and nothing else.
+/// The condition of a query, with exactly the operators of R-177.
 ///
-/// Every node is true or false of a record, never unknown: a comparison with a key that the record lacks, or with a value
-/// of another kind, is false, and so its negation is true.
+/// Every node is either true or false of a record, never unknown. A comparison is false if the record lacks the key or
+/// holds a value of another kind, so its negation is true.
 package indirect enum QueryPredicate: Sendable, Hashable {
     /// TRUEPREDICATE and FALSEPREDICATE.
     case always(Bool)
@@ -20,10 +20,10 @@ package indirect enum QueryPredicate: Sendable, Hashable {
     case containsAny(QueryKey, [QueryValue])
     /// `key != nil`; with false `key == nil`. An empty list is present.
     case isPresent(QueryKey, Bool)
-    /// Closer to a place than so many metres, or as close with `isInclusive`.
+    /// Within this many metres of a place; `isInclusive` says whether exactly that distance counts.
     case isNear(QueryKey, QueryLocation, metres: Double, isInclusive: Bool)
-    /// `self CONTAINS text`: every word of the text is in the record's searchable fields, see ``IndexWords``. A
-    /// text without words matches nothing.
+    /// `self CONTAINS text`: the record's searchable fields contain every word of the text, see ``IndexWords``.
+    /// A text without words matches nothing.
     case search(String)
     case and([QueryPredicate])
     case not(QueryPredicate)
@@ -31,11 +31,11 @@ package indirect enum QueryPredicate: Sendable, Hashable {
 
 /// How a key is compared with a constant.
 package enum QueryComparison: UInt8, Sendable, CaseIterable {
-    /// Strings: whatever the case.
+    /// Of strings: without regard to case.
     case equal = 1
-    /// Exactly the negation of `equal`: true of a record that lacks the key.
+    /// Exactly the negation of `equal`, so also true of a record that lacks the key.
     case notEqual = 2
-    /// Order, of strings by their code points: case-sensitive.
+    /// By order. Strings are ordered by their code points, so case matters.
     case less = 3
     case lessOrEqual = 4
     case greater = 5
@@ -49,7 +49,7 @@ package enum QueryValue: Sendable, Hashable {
     case double(Double)
     case date(milliseconds: Int64)
     case reference(QueryReference)
-    /// Nil: somebody whom the container does not know, equal to no user.
+    /// Nil: a user whom the container does not know, who equals no user.
     case user(UserID?)
 
     package var kind: QueryKind {
@@ -63,13 +63,14 @@ package enum QueryValue: Sendable, Hashable {
     }
 }
 
-/// A record that a reference is compared with: its ID alone, never the action.
+/// The record with which a reference is compared: its ID alone, never the action.
 package struct QueryReference: Sendable, Hashable {
+    /// The zone of the record that the reference leads to.
     package enum Zone: Sendable, Hashable {
-        /// That of the record which holds the reference, whichever it is.
+        /// The zone of the record that holds the reference, whichever that is.
         case holder
         case named(String)
-        /// One that is not in this database: no reference of it leads there.
+        /// A zone that is not in this database. No reference of the database leads there.
         case elsewhere
     }
 
@@ -81,7 +82,7 @@ package struct QueryReference: Sendable, Hashable {
         self.zone = zone
     }
 
-    /// Whether the references of a zone's records can mean this record.
+    /// Whether references in a zone's records can lead to this record.
     package func isReachable(from zoneName: String) -> Bool {
         switch zone {
         case .holder: true
@@ -91,7 +92,7 @@ package struct QueryReference: Sendable, Hashable {
     }
 }
 
-/// A place in degrees.
+/// A location in degrees.
 package struct QueryLocation: Sendable, Hashable {
     package var latitude: Double
     package var longitude: Double
@@ -102,7 +103,7 @@ package struct QueryLocation: Sendable, Hashable {
     }
 }
 
-/// What can be compared with what: kinds of values. Integers and doubles are one kind.
+/// Kinds of values: only values of one kind can be compared. Integers and doubles are one kind.
 package enum QueryKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     case number = 1
     case date = 2

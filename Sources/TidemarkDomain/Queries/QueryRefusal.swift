@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a query is refused, and what in it is wrong: a name that the client itself sent.
+/// Why a query is refused, and which name in it is wrong. The client itself sent that name.
 package struct QueryRefusal: Error, Sendable, Equatable {
     package let reason: FailureReason
-    /// The key or record type that is meant; nil: the query as a whole.
+    /// The key or record type that is wrong; nil for the query as a whole.
     package let subject: String?
-    /// The name that was meant, where ``subject`` is mistyped.
+    /// The name that was probably meant, if ``subject`` is mistyped.
     package let nearest: String?
-    /// Takes the place of the reason's own text, where numbers say more.
+    /// Replaces the reason's own text where numbers say more.
     private let detail: String?
 
     package init(_ reason: FailureReason, subject: String? = nil, nearest: String? = nil, detail: String? = nil) {
@@ -17,14 +17,14 @@ package struct QueryRefusal: Error, Sendable, Equatable {
         self.detail = detail
     }
 
-    /// Without what names the type's fields, for who may not read them (I-5).
+    /// The refusal without names of the type's fields, for callers who may not read the type (I-5).
     package var withoutNames: QueryRefusal { QueryRefusal(reason, subject: subject, detail: detail) }
 
     fileprivate static let encryptedAdvice =
         "Leave it out of the query, or keep what you look for in a field that is not encrypted."
 
-    /// What is wrong and what to do about it. CloudKit's own words come first where they are known, because people search
-    /// for them.
+    /// What is wrong, and what to do about it. CloudKit's own words come first where they are known, because people
+    /// search for them.
     package var text: String {
         if let detail { return detail }
         guard let subject else { return reason.text }

@@ -2,15 +2,15 @@
 
 internal import TidemarkFields
 
-/// Finds a page of results by looking at every record, in any order: what a store without indexes does, and what one with
-/// indexes is held to.
+/// Finds a page of results by looking at every record, in any order. A store without indexes uses it; a store with
+/// indexes must return the same.
 ///
-/// Holds no more records than the page will have, and no more bytes of them than its bound and one record.
+/// It holds no more records than the page will have, and no more of their bytes than the bound plus one record.
 package struct QueryScan {
     private let page: QueryPageQuery
     private let evaluator: QueryEvaluator
     private let order: QueryOrder
-    /// The first so far, in order.
+    /// The first results found so far, in order.
     private var found: [(position: QueryPosition, match: QueryMatch)] = []
     private var byteCount = 0
     package private(set) var hasMore = false
@@ -23,8 +23,8 @@ package struct QueryScan {
 
     package var matches: [QueryMatch] { found.map(\.match) }
 
-    /// - Parameter record: any record of one of the zones that the query is about; of another type, or deleted, it is
-    ///   passed over.
+    /// - Parameter record: any record of a zone that the query covers. A deleted record, or one of another type, is
+    ///   skipped.
     package mutating func look(at record: RecordState, in zone: ZoneID, named zoneName: String) {
         guard !record.isDeleted, record.type == page.query.recordType else { return }
         let position = order.position(of: record, in: zoneName)

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How large a query is, by all that ``Limits`` bounds.
+/// The size of a query, in everything that ``Limits`` bounds.
 package struct QuerySize: Sendable, Equatable {
     package var sortCount = 0
-    /// How deep conditions are nested; 1 for one that stands alone.
+    /// How deep conditions are nested; 1 for a single one.
     package var depth = 0
-    /// Conditions and constants, each of a list too.
+    /// Conditions and constants. Each element of a list counts.
     package var nodeCount = 0
-    /// Of the strings in conditions, and 8 for any other constant.
+    /// The bytes of strings in conditions, and 8 for any other constant.
     package var byteCount = 0
 
     package init() {}
 
-    /// Nil if it is within the limits; else `queryTooLarge` for the first that is passed, with it and how much there is.
+    /// Nil if the query is within the limits. Otherwise `queryTooLarge`, with the first limit that is passed and the
+    /// actual number.
     package func refusal(within limits: Limits) -> QueryRefusal? {
         let bounds = [
             (sortCount, limits.sortsMax, "sort descriptors"), (depth, limits.predicateDepthMax, "levels of conditions"),
@@ -31,7 +32,7 @@ extension Query {
     package var size: QuerySize {
         var size = QuerySize()
         size.sortCount = sorts.count
-        // No recursion: a predicate may be nested deeper than a stack is.
+        // No recursion: a predicate may be nested deeper than the stack allows.
         var waiting = [(predicate, 1)]
         while let (predicate, depth) = waiting.popLast() {
             size.depth = max(size.depth, depth)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RecordAccess {
-    /// The query as it is to be carried out, so that it finds nothing that may not be read: as it is where the type may be
-    /// read, of the user's own records where only their creator may.
+    /// The query, narrowed so that it finds nothing that the caller may not read. If the caller may read the type, the
+    /// query stays as it is. If only creators may, it finds the caller's own records.
     ///
-    /// - Returns: nil if no record of the type may be read.
+    /// - Returns: nil if the caller may read no record of the type.
     package func narrowing(_ query: Query) -> Query? {
         if effectivePermission(onType: query.recordType, createdBy: nil).contains(.read) { return query }
         guard let user, effectivePermission(onType: query.recordType, createdBy: user).contains(.read) else {
@@ -17,7 +17,7 @@ extension RecordAccess {
 }
 
 extension QueryPage {
-    /// Who made and last changed the records.
+    /// The users who created or last changed the records.
     package var users: Set<UserID> {
         matches.reduce(into: []) { $0.formUnion([$1.record.createdBy, $1.record.modifiedBy]) }
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Schema {
-    /// What a query needs to be answered from indexes, by key; fields that the schema does not have need nothing.
+    /// The indexes that a query needs, by key. Fields that the schema does not have need none.
     ///
-    /// - Parameter searchesAll: whether `self CONTAINS` looks into all strings, as in development, or into those that are
-    ///   marked.
+    /// - Parameter searchesAll: whether `self CONTAINS` looks into all strings, as in development, or only into marked
+    ///   ones.
     package func marksNeeded(by query: Query, searchesAll: Bool) -> RecordMarks {
         guard let type = types[query.recordType] else { return RecordMarks() }
         var needs = RecordMarks()
@@ -18,8 +18,8 @@ extension Schema {
         return needs
     }
 
-    /// Whether it has the record type and all fields that a query names. Searches look into fields that they do not name:
-    /// a schema that learns may not know the newest.
+    /// Whether the schema has the record type and all fields that a query names. Searches look into fields that they do
+    /// not name, and a schema that learns may not know the newest ones.
     package func knows(_ query: Query) -> Bool {
         guard let type = types[query.recordType], !query.predicate.searches else { return false }
         var isKnown = true
@@ -27,7 +27,7 @@ extension Schema {
         return isKnown
     }
 
-    /// This schema with the marks of one of its types.
+    /// This schema, with these marks for one of its types.
     package func marking(_ type: String, _ marks: RecordMarks) -> Schema {
         var schema = self
         for (key, added) in marks.fields { schema.types[type]?.fields[key]?.marks.formUnion(added) }

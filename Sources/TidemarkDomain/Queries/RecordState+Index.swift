@@ -2,11 +2,12 @@
 
 internal import TidemarkFields
 
-// What queries see of a record. A store that keeps some of it beside the record, to find it, computes it here.
+// What queries see of a record. A store that keeps index values beside the record computes them here.
 extension RecordState {
-    /// What a key's value is compared as; nil if the record lacks it, or it is a list or nothing that can be compared.
+    /// The form in which a key's value is compared. Nil if the record lacks the key, or if the value is a list or
+    /// cannot be compared.
     ///
-    /// Finds the one entry and decodes no other. Encrypted fields are never seen.
+    /// Finds the entry and decodes no other. Encrypted fields are never seen.
     package func indexValue(of key: QueryKey, for use: IndexValue.Use) -> IndexValue? {
         switch key {
         case .field(let name): fieldValue(name).flatMap { IndexValue($0, for: use) }
@@ -26,7 +27,7 @@ extension RecordState {
         }
     }
 
-    /// Where a location field lies; nil if there is none, or it is no place on earth.
+    /// The location in a field; nil if there is none, or if it is no place on earth.
     package func indexPoint(of key: QueryKey) -> EarthPoint? {
         guard case .field(let name) = key, case .location(let location)? = fieldValue(name) else { return nil }
         return EarthPoint(latitude: location.latitude, longitude: location.longitude)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What goes with what, and what is whose parent, if the saves of a request took place.
+/// Which records are deleted with which others, and which are whose parents, as if the saves of a
+/// request had taken place.
 struct CascadeGraph {
-    /// Everything that goes with some records, these included.
+    /// Some records, and all that are deleted with them.
     struct Reach {
-        /// Each once; in an order that is the same each time.
+        /// Each once, in a deterministic order.
         fileprivate(set) var names: [String] = []
         fileprivate var targets: [String: [String]] = [:]
         fileprivate var set: Set<String> = []
@@ -28,10 +29,10 @@ struct CascadeGraph {
         savedChildren = children
     }
 
-    /// The record as it would be; nil if it would not be there.
+    /// The record as it would be after the saves; nil if it would not exist.
     func record(_ name: String) -> RecordState? { saved[name] ?? table.living(name) }
 
-    /// Follows references to their holders, each record once: cycles end.
+    /// Follows references to the records that hold them, each record once, so that cycles end.
     func reach(from roots: [String]) -> Reach {
         var reach = Reach()
         reach.names = roots
@@ -40,7 +41,7 @@ struct CascadeGraph {
         while next < reach.names.count {
             let target = reach.names[next]
             next += 1
-            // a user's record is not deleted, whatever it refers to.
+            // a user's record is never deleted, whatever it refers to.
             for holder in holders(of: target) where !RecordName.isUser(holder) {
                 reach.targets[holder, default: []].append(target)
                 if reach.set.insert(holder).inserted { reach.names.append(holder) }
@@ -49,11 +50,11 @@ struct CascadeGraph {
         return reach
     }
 
-    /// Why those of the reach must stay that would leave a living child without its parent, or take one along that would: from
-    /// them back to the roots.
+    /// Why some records of the reach cannot be deleted. Deleting one would leave a living child without its parent, or
+    /// would take along a record for which that is so. The search goes from those records back to the roots.
     ///
-    /// - Parameter reason: why such a child, which the request would have deleted or moved, is still there; nil if it is in the
-    ///   way by itself, which is what counts where both are so.
+    /// - Parameter reason: why the request failed to delete or move such a child. Nil if the request did not try; such
+    ///   a child decides if both kinds are in the way.
     func reasonsToStay(_ reach: Reach, _ reason: (String) -> FailureReason?) -> [String: FailureReason] {
         let direct = reach.names.compactMap { name -> (name: String, reason: FailureReason)? in
             let reasons = orphans(of: name, in: reach).map(reason)
@@ -72,7 +73,7 @@ struct CascadeGraph {
         return found
     }
 
-    /// The living children that its deletion would leave without their parent, in order.
+    /// The living children that would lose their parent if the record were deleted, in order.
     private func orphans(of name: String, in reach: Reach) -> [String] {
         let unchanged = table.children(of: name).filter { saved[$0] == nil }
         return ((savedChildren[name] ?? []) + unchanged).filter { !reach.set.contains($0) }.sorted()

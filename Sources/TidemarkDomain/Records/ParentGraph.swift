@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who would be whose parent if the saves took place. All ancestors of new parents have been read, so that it does not
-/// matter what others of the group have read besides.
+/// Which records would be whose parents if the saves took place. All ancestors of new parents have been read, so it
+/// does not matter what other requests of the group have read besides.
 ///
-/// Deletes are left out: a record that is somebody's parent is not deleted.
+/// Deletes are left out, because a record that is somebody's parent is never deleted.
 struct ParentGraph {
     let saved: [String: RecordState]
     let table: ZoneTable
@@ -17,14 +17,14 @@ struct ParentGraph {
 
     private func record(_ name: String) -> RecordState? { saved[name] ?? table.living(name) }
 
-    /// The records on the cycle of this one, it first, each the parent of the one before.
+    /// The records on the cycle of this record. It comes first, and each is the parent of the one before.
     func cycle(from name: String) -> [String] {
         var names = [name]
         while let parent = names.last.flatMap({ record($0)?.parent }), parent != name { names.append(parent) }
         return names
     }
 
-    /// Follows the parents of each saved record, each record once.
+    /// The records that are on cycles. Follows the parents of each saved record, each record once.
     var namesOnCycles: Set<String> {
         var pathOfName: [String: Int] = [:]
         var cyclic: Set<String> = []
@@ -34,7 +34,7 @@ struct ParentGraph {
                 pathOfName[name] = path
                 next = record(name)?.parent
             }
-            // The path came back to itself: everything from there on is on the cycle.
+            // The path came back to itself, so everything from here on is on the cycle.
             guard let entry = next, pathOfName[entry] == path else { continue }
             var name = entry
             repeat {

@@ -2,29 +2,29 @@
 
 package import TidemarkFields
 
-/// One version of a record as it is stored: its latest, or the tombstone that it left.
+/// One version of a record as it is stored: the latest version, or the tombstone of a deleted record.
 ///
-/// NB: a class that never changes, as is ``RecordsRequest``: it goes through many hands, and a structure of so many parts
-/// would be copied by most of them. Its place alone is given to it once, by who made it, before anybody else has it: so it is
-/// safe to send.
+/// NB: a class whose objects do not change, as is ``RecordsRequest``. A record passes through many functions, and a
+/// structure with so many parts would be copied by most of them. Only its change number is set later: once, by the code
+/// that made it, before it is shared. So it is safe to send.
 package final class RecordState: @unchecked Sendable {
     package let name: String
     package let type: String
     /// Empty in a tombstone.
     package let fields: FieldMap
-    /// The number of the change that made this version; it is the record's change tag within the zone's incarnation. 0 until
-    /// it is written.
+    /// The number of the change that made this version. Within the zone's incarnation it is the record's change tag. 0
+    /// until the version is written.
     package private(set) var changeNumber: ChangeNumber
     package let isDeleted: Bool
     /// The record name of the parent in the same zone.
     package let parent: String?
     package let createdAt: Timestamp
     package let createdBy: UserID
-    /// The device that created the record: a first fetch by it also gets the record's tombstone.
+    /// The device that created the record. Its first fetch includes the record's tombstone.
     package let createdByDevice: DeviceID
     package let modifiedAt: Timestamp
     package let modifiedBy: UserID
-    /// The last change number of the atomic batch in which this version was written: a page ends there if it can (I-3).
+    /// The last change number of the atomic batch that wrote this version. If possible, a page ends there (I-3).
     package private(set) var batchEnd: ChangeNumber
 
     package init(
@@ -46,7 +46,7 @@ package final class RecordState: @unchecked Sendable {
         self.batchEnd = batchEnd
     }
 
-    /// The record as somebody left it, not yet placed.
+    /// The version that a save makes of the record, without its change number.
     func version(
         _ fields: FieldMap, parent: String?, isDeleted: Bool = false, at modifiedAt: Timestamp, by modifiedBy: UserID
     ) -> RecordState {
@@ -56,14 +56,14 @@ package final class RecordState: @unchecked Sendable {
             modifiedBy: modifiedBy, batchEnd: 0)
     }
 
-    /// Gives a new version its place among the changes of its zone.
+    /// Sets the change number of a new version.
     func place(at changeNumber: ChangeNumber, batchEnd: ChangeNumber) {
         precondition(self.changeNumber == 0)
         self.changeNumber = changeNumber
         self.batchEnd = batchEnd
     }
 
-    /// As it is read where only its place among others matters.
+    /// The version without its fields, for readers that need only its relations to others.
     package var withoutFields: RecordState {
         let version = version(FieldMap(), parent: parent, isDeleted: isDeleted, at: modifiedAt, by: modifiedBy)
         version.place(at: changeNumber, batchEnd: batchEnd)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What became of a ``RecordsRequest``: one entry an item, in the order of the request.
+/// The outcome of a ``RecordsRequest``: one entry for each item, in the order of the request.
 package struct RecordsOutcome: Sendable, Equatable {
     package var saves: [SaveOutcome]
     package var deletes: [DeleteOutcome]
@@ -12,7 +12,7 @@ package struct RecordsOutcome: Sendable, Equatable {
 }
 
 extension RecordsOutcome {
-    /// Who made and last changed the records that it tells of.
+    /// The users who created or last changed the records in the outcome.
     package var users: Set<UserID> {
         var users: Set<UserID> = []
         for save in saves {
@@ -26,12 +26,14 @@ extension RecordsOutcome {
     }
 }
 
+/// What happened to one record that a request saves.
 package enum SaveOutcome: Sendable, Equatable {
     /// The record's metadata after the save.
     case saved(RecordMetadata)
     case failed(ItemFailure)
 }
 
+/// What happened to one record that a request deletes.
 package enum DeleteOutcome: Sendable, Equatable {
     case deleted
     case failed(ItemFailure)
@@ -59,13 +61,15 @@ package struct RecordMetadata: Sendable, Equatable {
     }
 }
 
-/// Why one item failed: a closed reason, what may be said about it, and for a conflict the record that is in the way.
+/// Why one item failed: a reason, a text, and for a conflict the record that is in the way.
 package struct ItemFailure: Sendable, Equatable {
     package let reason: FailureReason
-    /// Takes the place of the reason's own text, where names or numbers say more. Not remembered: made again for a retry, but
-    /// for numbers that nobody knows then, and for a reason that is another item's.
+    /// Replaces the reason's own text where names or numbers say more. It is not remembered but made again for a retry.
+    /// A retry does not have numbers that are no longer known, nor the text of a reason that comes from another item
+    ///
     package var detail: String?
-    /// The current record, for the two reasons that are conflicts. Not remembered: read again for a retry.
+    /// The current record, for the two reasons that are conflicts. It is not remembered but read again for a
+    /// retry.
     package var serverRecord: RecordState?
     package var serverZone: ZoneID?
 

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of one delete.
+/// The decision on one delete.
 enum PlannedDelete: Sendable {
-    /// The tombstone; its change number is given out when the whole request is decided.
+    /// Writes the tombstone. It gets its change number when the whole request is decided.
     case write(RecordState)
     /// there is nothing to delete.
     case skip
     case refuse(FailureReason)
 }
 
-/// What becomes of each item of a request. Nothing is changed to find out, so nothing has to be taken back when an
-/// atomic request fails.
+/// The decision on each item of a request. Deciding changes nothing, so nothing must be undone if an atomic request
+/// fails.
 ///
-/// References are judged on the end state, which depends on what is refused: a refused save may be the
-/// parent of another. So they are judged in rounds until a round refuses nothing more; each round takes time in
-/// proportion to the request, and there are at most as many as items. Where a save and a delete exclude each other,
-/// the save wins: nothing is lost.
+/// References are judged on the end state. The end state depends on what is refused, because a refused
+/// save may be the parent of another. So references are judged in rounds, until a round refuses nothing more. Each
+/// round takes time in proportion to the request, and there are at most as many rounds as items. If a save and a delete
+/// exclude each other, the save wins: nothing is lost.
 struct RecordsPlan {
     private(set) var saves: [PlannedSave]
     private(set) var deletes: [PlannedDelete]
-    /// Tombstones of what goes with the records that are deleted. A record that the same request saves is among
-    /// them if it refers to one of those afterwards: it is saved, then deleted.
+    /// Tombstones of records that are deleted with those of the request. A record that the request saves is
+    /// among them if it then refers to a deleted one: it is saved, then deleted.
     private(set) var cascade: [RecordState] = []
 
-    /// - Parameter use: of the zone's database as it is now; nil: there is no quota.
+    /// - Parameter use: of the zone's database, as it is now; nil if there is no quota.
     init(_ request: RecordsRequest, on table: ZoneTable, use: StorageUse?, limits: Limits, now: Timestamp) {
         let rules = SaveRules(request: request, limits: limits, now: now)
         saves = request.saves.map { rules.plan($0, on: table) }
         deletes = request.deletes.map { name in
             guard RecordName.isValid(name, limits: limits) else {
-                // user records stay, whosever they are.
+                // nobody deletes a user record.
                 return .refuse(RecordName.isUser(name) ? .notPermitted : .recordNameInvalid)
             }
             return rules.planDelete(of: name, on: table)
@@ -45,7 +45,7 @@ struct RecordsPlan {
             || deletes.contains { if case .refuse = $0 { true } else { false } }
     }
 
-    /// refuses what has no failure of its own.
+    /// refuses every item that has no failure of its own.
     mutating func refuseWhole() {
         for index in saves.indices {
             if case .refuse = saves[index] { continue }
@@ -65,7 +65,8 @@ struct RecordsPlan {
         while true {
             let graph = ParentGraph(saves: saves.compactMap(\.record), table: table)
             let cyclic = graph.namesOnCycles
-            // Of the records on a cycle: who would have been moved off it.
+            // For each record on a cycle: the record on it whose move was refused, which would have broken the cycle;
+            // nil if there is none.
             var moved: [String: String?] = [:]
             let refused = saves.indices.compactMap { index -> (Int, ItemFailure)? in
                 guard request.saves[index].parent.setsParent, let record = saves[index].record else { return nil }
@@ -106,7 +107,8 @@ struct RecordsPlan {
 
     // MARK: R-011
 
-    /// Saves in order, before it is known which deletes take place: what these free is there for the next request.
+    /// Decides saves in order, before it is known which deletes take place. The space that they free serves the next
+    /// request.
     private mutating func refuseOverQuota(_ table: ZoneTable, _ use: StorageUse) {
         var use = use
         for index in saves.indices {
@@ -122,7 +124,7 @@ struct RecordsPlan {
 
     // MARK
 
-    /// Finds what the deletes take along, and refuses those that would leave a child without its parent.
+    /// Finds all records that the deletes take along. Refuses deletes that would leave a child without its parent.
     private mutating func planCascade(_ request: RecordsRequest, _ table: ZoneTable, _ rules: SaveRules) {
         if table.references.isCut { refuseUnknownCascades(table) }
         let causes = RefusalCauses(request)

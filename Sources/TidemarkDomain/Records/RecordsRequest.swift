@@ -2,29 +2,29 @@
 
 package import TidemarkFields
 
-/// Saves and deletes in one zone: the unit that is atomic, ordered (I-3) and remembered.
+/// Saves and deletes in one zone. The request is atomic, ordered (I-3) and remembered as a unit.
 ///
-/// A client's request over several zones is cut into one of these a zone, all with the same id.
+/// A client's request for several zones is split into one of these for each zone, all with the same id.
 ///
-/// NB: a class, as is ``RecordSave``: what has so many parts and goes through so many hands costs more to copy than all
-/// that the rules do with it.
+/// NB: a class, as is ``RecordSave``. Copying something with so many parts through so many functions costs more than
+/// all that the rules do with it.
 package final class RecordsRequest: Sendable {
     package let id: RequestID
     package let zoneName: String
     package let saves: [RecordSave]
     package let deletes: [String]
     package let policy: SavePolicy
-    /// Whether one failing item fails all of them.
+    /// Whether all items fail if one of them fails.
     package let isAtomic: Bool
     package let user: UserID
-    /// What the user may do in this database. In the public one the grants are those of the schema that holds when the
-    /// request is decided.
+    /// What the user may do in this database. In the public database, the grants come from the schema that holds when
+    /// the request is decided.
     package let access: RecordAccess
-    /// The client's own mark, given back with the zone's changes; empty: none.
+    /// The client change token, returned with the zone's changes; empty if there is none.
     package let clientToken: [UInt8]
-    /// Of the fields of all saves; counted once, and asked for at every door, as is the next.
+    /// Bytes of the fields of all saves. It and the next property are computed once, because every layer asks for them.
     package let fieldsByteCount: Int
-    ///
+    /// whether two items have the same record.
     let namesRecordTwice: Bool
 
     package init(
@@ -45,9 +45,9 @@ package final class RecordsRequest: Sendable {
         namesRecordTwice = count > 1 && Set(saves.map(\.name) + deletes).count < count
     }
 
-    /// The same request with what only the transaction knows.
+    /// The same request, with what is known only within the transaction.
     ///
-    /// - Parameter refusals: why saves do not fit the schema, by their places.
+    /// - Parameter refusals: saves that do not fit the schema, by their positions, and why.
     package func with(access: RecordAccess, refusals: [(save: Int, refusal: SchemaRefusal)]) -> RecordsRequest {
         var saves = saves
         for (index, refusal) in refusals { saves[index] = saves[index].refused(refusal) }
@@ -56,8 +56,8 @@ package final class RecordsRequest: Sendable {
             access: access, clientToken: clientToken)
     }
 
-    /// Whose memory the outcome goes to. All users of a public database share its zone, so there it is the
-    /// life with the user mixed in: two accounts may use the same bits.
+    /// The life in whose memory the outcome is kept. All users of a public database share its zone. There the
+    /// user is mixed into the life, because two accounts may use the same bits.
     package var memoryLife: DeviceID {
         access.scope == .private ? id.life : id.life.marked(with: user)
     }
@@ -67,22 +67,22 @@ package final class RecordsRequest: Sendable {
 package final class RecordSave: Sendable {
     package let name: String
     package let type: String
-    /// The tag that the client's copy carries; nil if it has none (the client made the record itself).
+    /// The tag of the client's copy; nil if the copy has none, because the client made the record itself.
     package let tag: ChangeTag?
-    /// The keys that the policy sends (R-090 ff.), those set to nil as `removed`.
+    /// The keys that the policy sends (R-090 ff.). Keys that were set to nil are `removed`.
     package let fields: FieldMap
     package let parent: ParentChange
-    /// What was found wrong with the fields when they were read: the item fails with it, and alone. The
-    /// size of a record is not among it, that is for the rules to judge.
+    /// What was wrong with the fields when they were read. Only this item fails with it. The size of the
+    /// record is not checked here: the rules judge it.
     package let fieldsFailure: FailureReason?
-    /// Why the save does not fit the schema, once it has been held against it.
+    /// Why the save does not fit the schema, once it has been checked.
     package let schemaRefusal: SchemaRefusal?
     /// The assets that the fields name; they must have been uploaded before.
     package let assets: [FieldAsset]
     /// The ids of the zone's keys with which values are encrypted.
     package let zoneKeyIDs: [[UInt8]]
-    /// Whether this is the user record of whoever saves it, in a default zone: it has a name that no other record may have,
-    /// and the type `Users`.
+    /// Whether this is the caller's own user record in a default zone. Only it may have a user record's name and the
+    /// type `Users`.
     package let isOwnUser: Bool
 
     package init(
@@ -109,7 +109,7 @@ package final class RecordSave: Sendable {
         schemaRefusal = refusal
     }
 
-    /// The same save, which does not fit the schema.
+    /// The same save, refused because it does not fit the schema.
     func refused(_ refusal: SchemaRefusal) -> RecordSave { RecordSave(self, refusal) }
 }
 
@@ -120,7 +120,7 @@ package enum ParentChange: Sendable, Equatable {
     case removed
 }
 
-/// What a save may overwrite (section 5 of the rules). Raw values are those of CloudKit.
+/// What a save may overwrite (section 5 of the rules). Raw values are CloudKit's.
 package enum SavePolicy: Int, Sendable, CaseIterable {
     case ifServerRecordUnchanged = 0
     case changedKeys = 1

@@ -43,13 +43,14 @@ internal import TidemarkFields
 // 25. batchFailed       R-151
 
 extension RecordsRequest {
-    /// What is wrong with the request whatever is stored, nil if nothing is. Ask before anything is read: names that
-    /// could not have been stored must not reach the store.
+    /// What is wrong with the request, whatever is stored; nil if nothing is. Check it before anything is read: names
+    /// that cannot exist must not reach the store.
     package func refusal(within limits: Limits) -> FailureReason? {
         Self.refusal(of: [self], within: limits)
     }
 
-    /// The same for the parts of one client request, a part a zone: its limits count over all of them.
+    /// The same for the parts of one client request, one part for each zone. The limits count over all parts together
+    ///
     package static func refusal(of parts: [RecordsRequest], within limits: Limits) -> FailureReason? {
         if parts.contains(where: { !$0.id.isPlausible || $0.clientToken.count > limits.clientTokenBytesMax }) {
             return .requestInvalid
@@ -65,15 +66,16 @@ extension RecordsRequest {
         return nil
     }
 
-    /// What must be read to decide the request alone.
+    /// What must be read to decide this request alone.
     package func read(in database: DatabaseID) -> ZoneRead {
         ZoneRead(of: [self], in: ZoneKey(database: database, name: zoneName))
     }
 }
 
 extension ZoneRead {
-    /// What must be read to decide requests to one zone, each thing once: the records that they name, the new parents
-    /// with their ancestors, and what deletions reach. Names that cannot exist are left out.
+    /// What must be read to decide requests to one zone, each thing once: the named records, new parents with
+    /// their ancestors, and everything that deletions reach. Names that cannot exist are left
+    /// out.
     package init(of requests: [RecordsRequest], in key: ZoneKey) {
         var names: [String] = []
         var userNames: [String] = []
@@ -119,7 +121,7 @@ extension ZoneRead {
 }
 
 extension Array where Element: Comparable {
-    /// In order, each once.
+    /// Sorted, each element once.
     fileprivate consuming func sortedOnce() -> [Element] {
         guard count > 1 else { return self }
         var result = self
@@ -135,14 +137,14 @@ extension Array where Element: Comparable {
 }
 
 extension ZoneSnapshot {
-    /// Why there is nothing to read or write here (R-029, R-105 … ); nil if the zone lives.
+    /// Why nothing can be read or written here (R-029, R-105 … ); nil if the zone lives.
     package var refusal: FailureReason? {
         zone == nil ? .missingZone(lastRemoval) : nil
     }
 }
 
 extension FailureReason {
-    /// What a zone that does not live is said to be, by why its last incarnation ended.
+    /// The failure for a zone that does not live. It depends on why the zone's last incarnation ended.
     package static func missingZone(_ lastRemoval: ZoneRemovalReason?) -> FailureReason {
         switch lastRemoval {
         case nil, .deleted: .zoneNotFound

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a transaction changes about who holds deleteSelf references to whom. Empty for nearly all saves.
+/// How a transaction changes deleteSelf references. Empty for nearly all saves.
 package struct ReferenceChanges: Sendable, Equatable {
-    /// Holders all of whose references go; sorted. Those that hold other ones now are in ``added`` as well.
+    /// Sorted records whose stored references are all removed. Their new references, if any, are in ``added``.
     package var dropped: [String]
     /// New references, by holder and target.
     package var added: [HeldReference]
@@ -15,7 +15,7 @@ package struct ReferenceChanges: Sendable, Equatable {
     package var isEmpty: Bool { dropped.isEmpty && added.isEmpty }
 }
 
-/// One record's wish to be deleted with another.
+/// A deleteSelf reference: its holder is deleted with its target.
 package struct HeldReference: Hashable, Sendable {
     package let holder: String
     package let target: String

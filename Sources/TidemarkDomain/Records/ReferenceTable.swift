@@ -2,17 +2,17 @@
 
 internal import TidemarkFields
 
-/// Who holds deleteSelf references to whom in one zone, as far as a transaction has read it and changed it so far.
+/// The deleteSelf references in one zone, as a transaction has read and changed them so far.
 struct ReferenceTable: Sendable {
-    /// Complete for all that a cascade may reach from what is deleted.
+    /// The holders of each target. Complete for everything that a cascade of this group may reach.
     private var holders: [String: Set<String>]
-    /// The same the other way round, as far as it is known.
+    /// The targets of each holder, as far as they are known.
     private var targets: [String: Set<String>] = [:]
-    /// For the targets of references that are saved.
+    /// How many references each target of a saved reference has.
     private var counts: [String: Int]
-    /// What the rows of each changed holder were, and what they are to be.
+    /// For each changed holder, the targets in its rows before and after.
     private var changes: [String: (before: Set<String>, after: Set<String>)] = [:]
-    /// Whether ``holders`` is not complete, because there are too many.
+    /// Whether ``holders`` is incomplete, because there are too many references.
     let isCut: Bool
     private let referencesMax: Int?
 
@@ -28,10 +28,10 @@ struct ReferenceTable: Sendable {
 
     func holders(of target: String) -> Set<String> { holders[target] ?? [] }
 
-    /// Whether a request of the group saves deleteSelf references: most do not, and need not look for them again.
+    /// Whether a request of the group saves deleteSelf references. Most do not, and skip the search.
     var isCounted: Bool { !counts.isEmpty }
 
-    /// With what the container says of references.
+    /// The limits, with the container's own limit of references.
     func limits(_ limits: Limits) -> Limits {
         var limits = limits
         limits.referencesMax = referencesMax ?? limits.referencesMax
@@ -40,7 +40,7 @@ struct ReferenceTable: Sendable {
 
     func count(of target: String) -> Int { counts[target] ?? 0 }
 
-    /// A record took the place of another version, either of which may be a tombstone or missing.
+    /// Takes in a new version of a record. Either version may be a tombstone, and the old one may be missing.
     mutating func replace(_ old: RecordState?, with new: RecordState) {
         let name = new.name
         guard !targets.isEmpty || new.fields.mayNameOthers || old?.fields.mayNameOthers == true else { return }
@@ -59,7 +59,7 @@ struct ReferenceTable: Sendable {
         changes[name] = (changes[name]?.before ?? before, after)
     }
 
-    /// What has to be written.
+    /// What the transaction must write.
     var written: ReferenceChanges {
         var written = ReferenceChanges()
         for (holder, change) in changes.sorted(by: { $0.key < $1.key }) where change.before != change.after {
@@ -71,6 +71,6 @@ struct ReferenceTable: Sendable {
 }
 
 extension RecordState {
-    /// The records with which this one goes; none for a tombstone.
+    /// The records with which this one is deleted; empty for a tombstone.
     var livingTargets: Set<String> { isDeleted ? [] : fields.deleteSelfTargets }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which refused item of a request is why another one fails.
+/// Finds which refused item of a request is the cause of another item's failure.
 struct RefusalCauses {
     private let request: RecordsRequest
-    /// Where each record is saved or deleted.
+    /// The position of each record's save and delete in the request.
     private let saveOfName: [String: Int]
     private let deleteOfName: [String: Int]
-    /// Of saves that failed after others: how the first of those failed.
+    /// For saves that failed because of others: how the first save of the chain failed.
     private var origins: [Int: ItemFailure] = [:]
 
     init(_ request: RecordsRequest) {
@@ -18,8 +18,8 @@ struct RefusalCauses {
         deleteOfName = places(request.deletes)
     }
 
-    /// How a save fails that fails because the save of `name` was refused; nil if it was not, or for a reason that another
-    /// item cannot have.
+    /// The failure of a save whose cause is the refused save of `name`. Nil if that save was not refused, or if its
+    /// reason cannot be passed on.
     mutating func failure(of index: Int, after name: String?, _ saves: [PlannedSave]) -> ItemFailure? {
         guard let cause = name.flatMap({ saveOfName[$0] }), case .refuse(let failure) = saves[cause] else { return nil }
         let origin = origins[cause] ?? failure
@@ -28,15 +28,15 @@ struct RefusalCauses {
         return ItemFailure(following: origin)
     }
 
-    /// Whether the request would have given the record another parent, and was refused to.
+    /// Whether the request tried to give the record another parent and was refused.
     func hasRefusedMove(of name: String, on table: ZoneTable, _ saves: [PlannedSave]) -> Bool {
         guard let index = saveOfName[name], case .refuse = saves[index] else { return false }
         let parent = table.living(name)?.parent
         return request.saves[index].parent.applied(to: parent) != parent
     }
 
-    /// Why a child is still in the way of its parent's delete, if the request would have deleted or moved it and was refused to;
-    /// nil if it is there by itself, or for a reason that another item cannot have.
+    /// Why a child still blocks the delete of its parent, if the request tried to delete or move the child and was
+    /// refused. Nil if the request did not try, or if the reason cannot be passed on.
     func reason(
         ofChild name: String, on table: ZoneTable, _ saves: [PlannedSave], _ deletes: [PlannedDelete]
     ) -> FailureReason? {
@@ -51,13 +51,13 @@ struct RefusalCauses {
 }
 
 extension FailureReason {
-    /// Whether an item may say it because another one failed so. What tells an app what to do with that very record may not:
-    /// a conflict, which comes with the record that is in the way, and a record that is gone.
+    /// Whether the reason can be passed on to items that fail as a consequence. Reasons that tell an app what to do
+    /// with that very record cannot: a conflict, which brings the record that is in the way, and a record that is gone.
     fileprivate var canBeOfAnother: Bool { !isConflict && self != .recordMissing }
 }
 
 extension ItemFailure {
-    /// Of an item that fails because another one of its request failed.
+    /// The failure of an item whose cause is the failure of another item of its request.
     fileprivate init(following cause: ItemFailure) {
         self.init(cause.reason)
         let text = cause.detail ?? cause.reason.text

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a save policy makes of one save, before anything is merged.
+/// What a save policy decides on one save, before anything is merged.
 package enum SaveVerdict: Sendable, Equatable {
-    /// The record is new: a new creation date, also where one was deleted.
+    /// The record is new, with a new creation date, even if one of its name was deleted.
     case create
-    /// The keys that were sent go over the stored ones, which stay otherwise.
+    /// The sent keys overwrite the stored ones; all others stay.
     case update
     case refuse(FailureReason)
 }
@@ -13,11 +13,11 @@ extension SavePolicy {
     /// The truth table of saving, R-090 … R-104.
     ///
     /// - Parameters:
-    ///   - tag: what the client's copy carries; nil if it has none.
-    ///   - current: the tag of the living record; nil if there is none, whether it was deleted or never existed.
+    ///   - tag: the tag of the client's copy; nil if it has none.
+    ///   - current: the tag of the living record; nil if there is none, because it was deleted or never existed.
     ///
-    /// Tags are equal or they are not: one that names another incarnation of the zone or the store, or a number that
-    /// the zone has not reached, equals no current tag, so that it is stale like any other.
+    /// Tags are either equal or not. A tag of another incarnation of the zone or the store, or with a number that the
+    /// zone has not reached, equals no current tag. So it is stale like any other.
     package func verdict(tag: ChangeTag?, current: ChangeTag?) -> SaveVerdict {
         switch (self, tag, current) {
         // there is nothing to conflict with.
@@ -26,7 +26,7 @@ extension SavePolicy {
         case (.ifServerRecordUnchanged, nil, .some): .refuse(.recordExists)
         //
         case (.ifServerRecordUnchanged, let tag?, let current?): tag == current ? .update : .refuse(.recordChanged)
-        // what the client changed is gone, be it by itself or with its zone.
+        // the record that the client changed is gone, alone or with its zone.
         case (.ifServerRecordUnchanged, .some, nil): .refuse(.recordMissing)
         //
         case (.changedKeys, _, nil), (.allKeys, _, nil): .create

@@ -2,16 +2,16 @@
 
 internal import TidemarkFields
 
-/// What becomes of one save, as long as only the record itself is looked at.
+/// The decision on one save, from the record alone.
 enum PlannedSave: Sendable {
-    /// A new version, and the one (or the tombstone) that it takes the place of; its change number is given out when the
+    /// Writes a new version in the place of another one, which may be a tombstone. It gets its change number when the
     /// whole request is decided.
     case write(RecordState, over: RecordState?)
     /// nothing changed, so the current version stays.
     case keep(RecordState)
     case refuse(ItemFailure)
 
-    /// The record as it would be afterwards; nil if the save is refused.
+    /// The record as it would be after the save; nil if the save is refused.
     var record: RecordState? {
         switch self {
         case .write(let record, _), .keep(let record): record
@@ -22,7 +22,7 @@ enum PlannedSave: Sendable {
 
 /// The rules of one save (section 5), in the order of `RecordsRules`.
 ///
-/// NB: the table is handed in each time, because to keep it here would be to copy it for each request of a group.
+/// NB: the table is a parameter of each call. As a property it would be copied for each request of a group.
 struct SaveRules {
     let request: RecordsRequest
     let limits: Limits
@@ -39,7 +39,7 @@ struct SaveRules {
         case .refuse(let reason):
             return .refuse(ItemFailure(reason, serverRecord: current, serverZone: current.map { _ in table.zone }))
         case .create:
-            // everybody has a user record, whatever is granted.
+            // every user may create their own user record, whatever the grants are.
             guard save.isOwnUser || permissions(onNew: save.type).contains(.create) else {
                 return .refuse(ItemFailure(.createNotPermitted))
             }
@@ -68,7 +68,7 @@ struct SaveRules {
             current.version(fields, parent: parent, at: date(after: current), by: request.user), over: current)
     }
 
-    /// What must be true of the record as it would be.
+    /// Checks what must hold for the record as it would be after the save.
     private func limiting(_ plan: PlannedSave, _ save: RecordSave, on table: ZoneTable) -> PlannedSave {
         guard case .write(let record, _) = plan else { return plan }
         if record.fields.byteCount > limits.recordBytesMax {
@@ -80,7 +80,7 @@ struct SaveRules {
         return plan
     }
 
-    /// where there is no living record there is nothing to do, which is a success too.
+    /// if there is no living record there is nothing to delete, which is a success too.
     func planDelete(of name: String, on table: ZoneTable) -> PlannedDelete {
         if let current = table.living(name), !permissions(on: current).contains(.write) {
             return .refuse(.notPermitted)
@@ -96,12 +96,12 @@ struct SaveRules {
         request.access.effectivePermission(onType: type, createdBy: nil)
     }
 
-    /// The tombstone that a record leaves.
+    /// The tombstone that a deleted record leaves.
     func tombstone(of current: RecordState) -> RecordState {
         current.version(.init(), parent: nil, isDeleted: true, at: date(after: current), by: request.user)
     }
 
-    /// later than every earlier version's, even when the clock stood still or went back.
+    /// later than the dates of all earlier versions, even if the clock stood still or was set back.
     private func date(after previous: RecordState?) -> Timestamp {
         guard let previous, previous.modifiedAt >= now else { return now }
         return Timestamp(milliseconds: previous.modifiedAt.milliseconds + 1)
@@ -109,7 +109,7 @@ struct SaveRules {
 }
 
 extension RecordSave {
-    /// What is wrong with the save whatever is stored and whatever the schema says.
+    /// What is wrong with the save, whatever is stored and whatever the schema says; nil if nothing is.
     package func refusal(within limits: Limits) -> FailureReason? {
         guard isOwnUser || RecordName.isValid(name, limits: limits) else {
             return RecordName.isUser(name) && type == RecordType.users ? .notPermitted : .recordNameInvalid

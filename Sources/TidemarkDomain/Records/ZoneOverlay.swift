@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides the requests of a group, one after another, on what was read of their zone and what the earlier ones changed.
+/// Decides the requests of a group, one after another, on what was read of their zone and what earlier requests
+/// changed.
 ///
-/// Only final states are written in the end, each row once, so that a group costs one statement however many requests
-/// are in it. Deciding a group in one overlay gives each request the outcome that it would have had alone, in that order.
+/// Only final states are written in the end, each row once. So a group costs one statement, however many requests are
+/// in it. Each request gets the outcome that it would have had alone, in this order.
 ///
-/// One object for each zone of a group, where a structure would be copied for each request.
+/// There is one object for each zone of a group; a structure would be copied for each request.
 package final class ZoneOverlay {
     private let key: ZoneKey
     private let missing: FailureReason
@@ -17,7 +18,8 @@ package final class ZoneOverlay {
     private let memoryEpoch: Int64
     private var decidedFor: Set<DeviceID> = []
     private var clientTokens: [DeviceID: [UInt8]] = [:]
-    /// The lives whose requests changed records: the zone is pushed to all others. Empty: no push is due.
+    /// The lives whose requests changed records. The zone is pushed to all other lives. Empty if no push is
+    /// due.
     package private(set) var movedBy: Set<DeviceID> = []
 
     package init(snapshot: ZoneSnapshot, store: StoreIncarnation, limits: Limits) {
@@ -29,14 +31,15 @@ package final class ZoneOverlay {
         table = ZoneTable(snapshot, store: store)
     }
 
-    /// Decides one request and remembers its outcome; a request that is remembered gets that outcome again.
+    /// Decides one request and remembers its outcome. A request that is remembered gets that outcome again.
     ///
     /// - Parameters:
     ///   - arrivalEpoch: see `RequestMemory.recall`.
     ///   - now: the server's clock.
-    ///   - use: of the database, with what requests to any of its zones have changed so far; nil: there is no quota.
-    /// - Returns: one entry an item, or why the request as a whole is refused. Refused requests leave no trace, and
-    ///   neither do those to a zone that does not exist: it has no place to remember them.
+    ///   - use: of the database, including what requests to any of its zones have changed so far; nil if there is no
+    ///     quota.
+    /// - Returns: one entry for each item, or why the whole request is refused. A refused request leaves no trace.
+    ///   Neither does a request to a zone that does not exist, which has no place to remember it.
     package func apply(
         _ request: RecordsRequest, arrivalEpoch: Int64? = nil, now: Timestamp, use: StorageUse? = nil
     ) -> Result<RecordsOutcome, FailureReason> {
@@ -49,7 +52,7 @@ package final class ZoneOverlay {
         case .forgotten: return .failure(.requestForgotten)
         case .unseen: break
         }
-        // Taken out, so that it is changed where it is: the records of a group are not copied for each request.
+        // Taken out of the property, so that it is changed in place rather than copied for each request.
         guard var table = self.table.take() else { return .success(request.failing(missing)) }
         defer { self.table = table }
         let changeNumber = table.changeNumber
@@ -61,10 +64,10 @@ package final class ZoneOverlay {
         return .success(outcome)
     }
 
-    /// By how many bytes the records' fields have grown, all requests together.
+    /// How many bytes the records' fields have grown in all requests together.
     package var byteGrowth: Int64 { table?.byteGrowth ?? 0 }
 
-    /// What the transaction has to write; nil if there is nothing.
+    /// What the transaction must write; nil if there is nothing.
     package var changes: ZoneChanges? {
         guard let table, !decidedFor.isEmpty else { return nil }
         return ZoneChanges(
@@ -76,7 +79,7 @@ package final class ZoneOverlay {
     private static func decide(
         _ request: RecordsRequest, on table: inout ZoneTable, use: StorageUse?, limits: Limits, now: Timestamp
     ) -> RecordsOutcome {
-        // the default zone has no atomic batches; each record is on its own there.
+        // the default zone has no atomic batches. Each of its records stands alone.
         let isAtomic = request.isAtomic && request.zoneName != ZoneName.default
         var plan = RecordsPlan(request, on: table, use: use, limits: limits, now: now)
         if isAtomic, plan.isRefusedInPart { plan.refuseWhole() }
@@ -85,7 +88,7 @@ package final class ZoneOverlay {
 
     private func remembered(_ bytes: [UInt8], of request: RecordsRequest) -> Result<RecordsOutcome, FailureReason> {
         guard var outcome = RecordsOutcome(decoding: bytes) else { return .failure(.serverFault) }
-        // A device that gives two requests the same counter gets no answer that fits neither.
+        // If a device gave two requests the same counter, it must not get an answer that fits neither.
         guard outcome.saves.count == request.saves.count, outcome.deletes.count == request.deletes.count else {
             return .failure(.requestInvalid)
         }
@@ -98,7 +101,8 @@ package final class ZoneOverlay {
                 outcome.saves[index] = .failed(ItemFailure(failure.reason, within: references.limits(limits)))
             }
             guard failure.reason.isConflict else { continue }
-            // what is in the way now, which is what the client has to merge with; if it is gone meanwhile, that.
+            // the record that is in the way now, with which the client has to merge. If it is gone by now, the
+            // failure says so.
             let current = table?.living(save.name)
             outcome.saves[index] = .failed(
                 current.map { ItemFailure(failure.reason, serverRecord: $0, serverZone: table?.zone) }
@@ -109,12 +113,12 @@ package final class ZoneOverlay {
 }
 
 extension FailureReason {
-    /// Whether the record that is in the way comes with the failure.
+    /// Whether the failure brings the record that is in the way.
     package var isConflict: Bool { self == .recordExists || self == .recordChanged }
 }
 
 extension RecordsRequest {
-    /// The outcome in which every item fails for the same reason (R-105 … ).
+    /// The outcome in which every item fails for this reason (R-105 … ).
     package func failing(_ reason: FailureReason) -> RecordsOutcome {
         RecordsOutcome(
             saves: saves.map { _ in .failed(ItemFailure(reason)) },
@@ -123,7 +127,8 @@ extension RecordsRequest {
 }
 
 extension RecordsPlan {
-    /// Writes what was not refused, saves before deletes and what these take along, and tells the outcome of each item.
+    /// Writes what was not refused: saves first, then deletes and the records that they take along. Returns the outcome
+    /// of each item.
     func carryOut(on table: inout ZoneTable, asBatch: Bool) -> RecordsOutcome {
         let writeCount = writeCount
         let batchEnd = asBatch ? table.changeNumber + ChangeNumber(writeCount) : nil
@@ -147,7 +152,7 @@ extension RecordsPlan {
                 case .refuse(let reason): return .failed(ItemFailure(reason))
                 }
             })
-        // not in the outcome, but in the feed.
+        // these are in the feed, but not in the outcome.
         for tombstone in cascade { _ = table.write(tombstone, over: table[tombstone.name], batchEnd: batchEnd) }
         return outcome
     }
@@ -161,7 +166,7 @@ extension RecordsPlan {
 }
 
 extension RecordMetadata {
-    /// What the server knows of a version beyond what the client sent.
+    /// What the server adds to what the client sent.
     package init(of record: RecordState, _ changeNumber: ChangeNumber, in zone: ZoneID) {
         self.init(
             zone: zone, changeNumber: changeNumber, createdAt: record.createdAt, createdBy: record.createdBy,

@@ -3,12 +3,12 @@
 internal import TidemarkFields
 
 extension ZoneSnapshot {
-    /// Records by name for a fetch: for each name, in order, the living record, or why there is none.
+    /// Fetches records by name: for each name, in order, the living record, or why there is none.
     ///
     /// - Parameters:
-    ///   - access: of the one who asks. What they may not read is not there (I-5).
-    ///   - bytesMax: names are left out at the end once the fields before them are this many bytes, so that an answer
-    ///     stays bounded; at least one is answered. The client asks for the rest.
+    ///   - access: the caller's access. A record that the caller may not read does not exist for it (I-5).
+    ///   - bytesMax: once the fields hold this many bytes, the remaining names are left out, so that an answer stays
+    ///     bounded. At least one name is answered. The client asks for the rest.
     package func lookUp(
         _ names: [String], by access: RecordAccess, bytesMax: Int
     ) -> [Result<RecordState, FailureReason>] {

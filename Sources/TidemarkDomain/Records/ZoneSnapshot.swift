@@ -5,27 +5,28 @@ package import TidemarkFields
 /// What a transaction must lock and read in one zone before the rules can decide.
 package struct ZoneRead: Sendable {
     package let key: ZoneKey
-    /// Records named by saves, deletes and as new parents; sorted, each once.
+    /// Records that are saved, deleted or named as new parents; sorted, each once.
     package let recordNames: [String]
-    /// Records whose living children matter: those that are deleted; sorted, each once.
+    /// Records whose living children must be read, because they are deleted; sorted, each once.
     package let parentNames: [String]
-    /// New parents: their own ancestors must be known as well; sorted, each once.
+    /// New parents, whose own ancestors must be read as well; sorted, each once.
     package let newParentNames: [String]
-    /// Records that are saved with deleteSelf references: what they hold matters once something is deleted; sorted.
+    /// Records that are saved with deleteSelf references; sorted. Their stored references must be read if something is
+    /// deleted.
     package let holderNames: [String]
-    /// Records to which deleteSelf references are saved: how many there are already matters; sorted, each once.
+    /// Records to which deleteSelf references are saved; sorted, each once. Their references must be counted.
     package let referenceTargets: [String]
-    /// Lives of devices whose remembered requests matter; sorted, each once.
+    /// Lives of devices whose remembered requests must be read; sorted, each once.
     package let lives: [DeviceID]
-    /// Whether a request was sent before: then what is not remembered must be told from what is forgotten.
+    /// Whether a request is a repeat. Then a forgotten outcome must be told from a request that was never seen.
     package var hasRepeats = false
     /// Assets that saves name; by hash, each once.
     package let assets: [FieldAsset]
-    /// Whether it must be known which keys the zone has: only where saves bring encrypted values.
+    /// Whether the zone's keys must be read. Only saves with encrypted values need them.
     package let needsZoneKeys: Bool
     /// The ids of the keys that saves name.
     package var namedZoneKeyIDs: Set<[UInt8]> = []
-    /// Users whose own roles matter: those who write in the public database; sorted, each once.
+    /// Users whose custom roles must be read, because they write in the public database; sorted, each once.
     package let users: [UserID]
 
     package init(
@@ -45,59 +46,59 @@ package struct ZoneRead: Sendable {
         self.users = users
     }
 
-    /// Whether nothing matters but the zone with its keys, records by name and what is remembered of requests, which come
-    /// for the first time: so with most saves.
+    /// Whether nothing must be read but the zone with its keys, records by name, and the memory of requests that are
+    /// sent for the first time. That is so for most saves.
     package var isPlain: Bool {
         parentNames.isEmpty && newParentNames.isEmpty && referenceTargets.isEmpty && assets.isEmpty && users.isEmpty
             && !hasRepeats
     }
 
-    /// Where cascades may begin: all that refers to these, and all that refers to that, must be known, and the
-    /// living children of all of them. Empty unless something is deleted, so that saving costs no question.
+    /// The records where cascades may begin. All that refers to them, directly or not, must be read, with the
+    /// living children of all of those. Empty unless something is deleted, so that saves need no further read.
     package var cascadeRoots: [String] {
         parentNames.isEmpty ? [] : Set(parentNames + holderNames).sorted()
     }
 }
 
-/// What was read, all of it after the zone's row was locked; or what is known of it, which is proven when it is written.
+/// What was read after the zone's row was locked. It may also be cached knowledge, which the write then proves.
 package struct ZoneSnapshot: Sendable {
     package let key: ZoneKey
     /// The living incarnation; nil if there is none.
     package var zone: ZoneState?
-    /// How many transactions have written in the zone, be it only a remembered outcome.
+    /// How many transactions have written in the zone, even if only a remembered outcome.
     package var writeNumber: Int64 = 0
-    /// If there is no living incarnation: why the last one ended (nil: there never was one, or it is forgotten).
+    /// If no incarnation lives: why the last one ended. Nil if there never was one, or if it is forgotten.
     package var lastRemoval: ZoneRemovalReason?
-    /// By name, tombstones included; a name that was never used has no entry. Records that are here only because a
-    /// cascade reaches them, or as ancestors, come without their fields.
+    /// By name, with tombstones. A name that was never used has no entry. Records that were read only as ancestors or
+    /// because a cascade reaches them have no fields.
     package var records: [String: RecordState]
-    /// Names of those that come without their fields, and how many bytes these are.
+    /// How many bytes of fields each record has that was read without them.
     package var unread: [String: Int] = [:]
-    /// Names of living records by the parent they name, for all that a cascade may reach.
+    /// The living children of each parent, for every record that a cascade may reach.
     package var children: [String: [String]]
-    /// Names of living records by the record to which they hold a deleteSelf reference, for all that a cascade may reach
-    /// from the ``ZoneRead/cascadeRoots``.
+    /// The living holders of deleteSelf references to each record, for everything that a cascade from the
+    /// ``ZoneRead/cascadeRoots`` may reach.
     package var holders: [String: [String]] = [:]
-    /// Whether there were more references than may be followed (`Limits.cascadeReferencesMax`).
+    /// Whether there were more references than are followed (`Limits.cascadeReferencesMax`).
     package var isCascadeCut = false
     /// How many records hold a deleteSelf reference to each of the ``ZoneRead/referenceTargets``.
     package var referenceCounts: [String: Int] = [:]
-    /// The container's own limit for them; nil: `Limits.referencesMax`.
+    /// The container's own limit of them; nil for `Limits.referencesMax`.
     package var referencesMax: Int?
     /// By life.
     package var memories: [DeviceID: RequestMemory]
-    /// The store's memory epoch when ``memories`` was read; 0 where they are known without a read, which serves first
-    /// sendings alone.
+    /// The store's memory epoch when ``memories`` was read. 0 if they are known without a read, which is enough for
+    /// first sendings only.
     package var memoryEpoch: Int64 = 0
-    /// Which schema holds for the zone's records; nil where that was not asked for.
+    /// The schema that holds for the zone's records; nil if it was not asked for.
     package var schema: SchemaStamp?
     /// Those of the ``ZoneRead/assets`` that have been uploaded to the database.
     package var assets: Set<FieldAsset> = []
     /// The ids of the zone's keys, if ``ZoneRead/needsZoneKeys``.
     package var zoneKeyIDs: Set<[UInt8]> = []
-    /// The container's own roles of the ``ZoneRead/users``; who has none is not in it.
+    /// The container's own roles of the ``ZoneRead/users``. Users without roles are left out.
     package var roles: [UserID: Set<Role>] = [:]
-    /// Of the zone's database; nil: there is no quota.
+    /// The storage use of the zone's database; nil if there is no quota.
     package var storageUse: StorageUse?
 
     package init(
@@ -123,17 +124,17 @@ package struct ZoneChanges: Sendable {
     package let changeNumber: ChangeNumber
     /// Records and tombstones to insert or replace, by growing change number.
     package let records: [RecordState]
-    /// By how many bytes the fields of the zone's living records grow.
+    /// How many bytes the fields of the zone's living records grow.
     package let byteGrowth: Int64
-    /// What is kept beside the records to find them (``IndexColumn``), by record name; most have none.
+    /// The index column of each record that has one (``IndexColumn``), by record name. Most have none.
     package var indexColumns: [String: String] = [:]
     /// Rows of request memory to insert or replace, by life.
     package let memories: [DeviceID: RequestMemory]
-    /// Which deleteSelf references are held now.
+    /// How the stored deleteSelf references change.
     package let references: ReferenceChanges
-    /// The clients' own marks to insert or replace.
+    /// The client change tokens to insert or replace.
     package let clientTokens: [DeviceID: [UInt8]]
-    /// What changed in which assets the records name; empty unless assets are involved.
+    /// Which assets the records began or ceased to name; empty unless assets are involved.
     package let assetUses: [AssetUse]
 
     package init(
@@ -152,6 +153,6 @@ package struct ZoneChanges: Sendable {
         self.assetUses = assetUses
     }
 
-    /// Whether it is nothing but records and remembered outcomes: so with most saves.
+    /// Whether there are only records and remembered outcomes. That is so for most saves.
     package var isPlain: Bool { references.isEmpty && clientTokens.isEmpty && assetUses.isEmpty }
 }

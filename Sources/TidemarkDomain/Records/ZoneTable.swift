@@ -2,30 +2,31 @@
 
 internal import TidemarkFields
 
-/// The records of one zone as far as a transaction has read them, with what its requests have changed so far.
+/// The records of one zone, as a transaction has read them and its requests have changed them so far.
 struct ZoneTable: Sendable {
     let zone: ZoneID
     let store: StoreIncarnation
-    /// The newest change number that has been given out.
+    /// The newest change number that has been assigned.
     private(set) var changeNumber: ChangeNumber
     /// As they were read.
     private let records: [String: RecordState]
-    /// What has been written since, by growing change number, and where in it a record's newest version is.
+    /// What has been written since, by growing change number. The next property says where in it a record's newest
+    /// version is.
     private var versions: [RecordState] = []
     private var newest: [String: Int] = [:]
-    /// Complete for the parents that were asked for, which are the records that a request of the group deletes.
+    /// The children of the records that a request of the group deletes; complete for these.
     private var children: [String: Set<String>]
-    /// Those of the assets that the group's saves name which have been uploaded.
+    /// The uploaded ones among the assets that the group's saves name.
     let uploadedAssets: Set<FieldAsset>
     /// The ids of the zone's keys, if a save of the group has encrypted values.
     let zoneKeyIDs: Set<[UInt8]>
-    /// What changed records named before, if they named any.
+    /// The assets that changed records named before, for those that named any.
     private var assetsBefore: [String: [FieldAsset]] = [:]
-    /// Names of changed records that may name assets now, or did before.
+    /// Changed records that name assets now or did before.
     private var changedWithAssets: Set<String> = []
-    /// Records that were read without their fields, and how many bytes these are.
+    /// How many bytes of fields each record has that was read without them.
     private let unread: [String: Int]
-    /// By how many bytes the fields of living records have grown since.
+    /// How many bytes the fields of living records have grown since.
     private(set) var byteGrowth: Int64 = 0
     private(set) var references: ReferenceTable
 
@@ -43,7 +44,7 @@ struct ZoneTable: Sendable {
         unread = snapshot.unread
     }
 
-    /// The record of that name, or its tombstone.
+    /// The newest version of the record: its fields or its tombstone.
     subscript(name: String) -> RecordState? {
         if !newest.isEmpty, let index = newest[name] { return versions[index] }
         return records[name]
@@ -58,17 +59,17 @@ struct ZoneTable: Sendable {
         .version(store: store, zone: zone, number: record.changeNumber)
     }
 
-    /// Names of the living records whose parent this is.
+    /// The living records whose parent this is.
     func children(of name: String) -> Set<String> { children[name] ?? [] }
 
     /// Everything that changed, by growing change number.
     var changedRecords: [RecordState] {
-        // NB: usually no record was changed twice, and nothing need be copied.
+        // NB: usually no record changes twice, and nothing needs to be copied.
         if newest.count == versions.count { return versions }
         return versions.indices.compactMap { newest[versions[$0].name] == $0 ? versions[$0] : nil }
     }
 
-    /// What changed in which assets the records name, by the records' names.
+    /// Which assets each changed record began or ceased to name, by the records' names.
     var assetUses: [AssetUse] {
         changedWithAssets.sorted().compactMap { name in
             guard let record = self[name] else { return nil }
@@ -82,14 +83,13 @@ struct ZoneTable: Sendable {
         }
     }
 
-    /// By how many bytes the zone would grow if the record were its newest version, in the place of `old`. A tombstone has
-    /// none.
+    /// How many bytes the zone would grow if the record replaced `old`. A tombstone has no bytes.
     func growth(by record: RecordState, over old: RecordState?) -> Int64 {
         let unreadCount = !unread.isEmpty && newest[record.name] == nil ? unread[record.name] : nil
         return Int64(record.fields.byteCount) - Int64(unreadCount ?? old?.fields.byteCount ?? 0)
     }
 
-    /// Makes room for so many versions, if they are many.
+    /// Reserves memory for this many versions, if they are many.
     mutating func reserve(_ count: Int) {
         guard count > 8 else { return }
         versions.reserveCapacity(versions.count + count)
@@ -99,10 +99,10 @@ struct ZoneTable: Sendable {
     /// Gives a version the next change number and makes it the current one.
     ///
     /// - Parameters:
-    ///   - old: the record of that name until now, or its tombstone.
-    ///   - batchEnd: the last number of the batch that it belongs to, within which a page of the feed should not
-    ///     end (I-3); nil: it is on its own.
-    /// - Returns: the number.
+    ///   - old: the version until now, or the tombstone.
+    ///   - batchEnd: the last number of the version's atomic batch, within which a page of the feed should not end
+    ///     (I-3); nil if the version is not in a batch.
+    /// - Returns: the change number.
     mutating func write(_ version: RecordState, over old: RecordState?, batchEnd: ChangeNumber?) -> ChangeNumber {
         changeNumber += 1
         version.place(at: changeNumber, batchEnd: batchEnd ?? changeNumber)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes numbers in as few bytes as they need: seven bits a byte, lowest first, as protobuf's varints.
+/// Writes numbers in as few bytes as possible: seven bits in each byte, lowest first, like protobuf's varints.
 struct CompactWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// - Parameter capacity: the bytes that are likely to come, which then take one allocation.
+    /// - Parameter capacity: the expected number of bytes, for which memory is allocated once.
     init(capacity: Int = 0) {
         bytes.reserveCapacity(capacity)
     }
@@ -20,12 +20,12 @@ struct CompactWriter {
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Of a number as it is written.
+    /// The number of bytes that ``write`` needs for it.
     static func byteCount(of number: UInt64) -> Int { max(1, (70 - number.leadingZeroBitCount) / 7) }
 
     mutating func write(_ count: Int) { write(UInt64(count)) }
 
-    /// Small numbers of either sign are short (zigzag).
+    /// Zigzag: small numbers of either sign are short.
     mutating func write(signed number: Int64) {
         write(UInt64(bitPattern: number << 1 ^ number >> 63))
     }
@@ -36,7 +36,7 @@ struct CompactWriter {
     }
 }
 
-/// Reads what ``CompactWriter`` wrote. Every read answers nil when the bytes are not that; none traps.
+/// Reads what ``CompactWriter`` wrote. Every read returns nil if the bytes are anything else; none traps.
 struct CompactReader {
     private let bytes: [UInt8]
     private var offset = 0
@@ -59,7 +59,7 @@ struct CompactReader {
             guard let byte = readByte() else { return nil }
             // The tenth byte has room for one bit only.
             if shift == 63, byte > 1 { return nil }
-            // A last byte of 0 would have been needless: each number has one encoding.
+            // A last byte of 0 is not allowed, so that each number has one encoding.
             if shift > 0, byte == 0 { return nil }
             number |= UInt64(byte & 0x7F) << shift
             if byte < 0x80 { return number }
@@ -71,8 +71,8 @@ struct CompactReader {
         readNumber().map { Int64(bitPattern: $0 >> 1) ^ -Int64(bitPattern: $0 & 1) }
     }
 
-    /// A count of things that take at least one byte each: never more than bytes are left, so that it is safe to
-    /// reserve memory for.
+    /// A count of things that take at least one byte each. It never exceeds the remaining bytes, so it is safe to
+    /// reserve memory for it.
     mutating func readCount() -> Int? {
         guard let number = readNumber(), number <= UInt64(bytes.count - offset) else { return nil }
         return Int(number)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RecordsOutcome {
-    /// The outcome as a request memory keeps it: without the records that were in the way, which are read again.
+    /// The outcome as a request memory stores it. Records that were in the way are left out; they are read again.
     ///
-    /// Numbers are differences to those of the item before, which are nearly always small: a dozen bytes a save.
+    /// Each number is stored as the difference to that of the item before, which is usually small: a dozen bytes for
+    /// each save.
     package var encoded: [UInt8] {
         var writer = CompactWriter(capacity: 8 + saves.count * 24 + deletes.count)
         writer.write(MemoryFormat.recordsOutcome)
@@ -30,7 +31,7 @@ extension RecordsOutcome {
         return writer.bytes
     }
 
-    /// Nil for bytes that ``encoded`` does not give.
+    /// Nil if ``encoded`` does not produce these bytes.
     package init?(decoding bytes: [UInt8]) {
         var reader = CompactReader(bytes)
         guard reader.readNumber() == MemoryFormat.recordsOutcome, let saveCount = reader.readCount(),
@@ -69,7 +70,7 @@ extension FailureReason {
     }
 }
 
-/// The numbers in a record's metadata, in the order in which they are written.
+/// The numbers in a record's metadata, in the order of writing.
 private struct MetadataNumbers {
     private var zone: Int64 = 0
     private var changeNumber: Int64 = 0

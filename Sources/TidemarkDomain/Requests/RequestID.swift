@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names one request of one device, so that a repeated request gets the first one's outcome.
+/// Identifies one request of one device, so that a repeated request gets the outcome of the first.
 ///
-/// The name is the device's life and a counter in it; the nonce tells two who live the same life apart. No part of it comes
-/// from a clock, so no clock that is set can make two requests the same or make a new one look old.
+/// It consists of the device's life and a counter in that life. The nonce tells two processes apart that live the same
+/// life. No part of it comes from a clock: setting a clock cannot make two requests the same or a new one look old.
 package struct RequestID: Hashable, Sendable {
-    /// Who is named as the maker of records and of client tokens.
+    /// The device that is named as the creator of records and with client change tokens.
     package let device: DeviceID
-    /// The life of the device: 128 random bits that a process makes for its connection. Two copies of one device
-    /// have two lives. A client that sends none has one life, which is its device.
+    /// The life of the device: 128 random bits that a process makes for its connection. Two copies of one
+    /// device have two lives. A client that sends none has a single life, with the device's ID.
     package let life: DeviceID
     /// 1 for the first request of a life that changes data, then growing.
     package let counter: UInt64
-    /// Random bits that the device made for this request: whoever asks for an outcome must know them. 0: a client that sends
-    /// none.
+    /// Random bits that the device made for this request. A repeat must bring them to get the outcome. 0 for a client
+    /// that sends none.
     package let nonce: UInt64
-    /// The lowest counter that the device still waits for: outcomes below it may be forgotten.
+    /// The lowest counter for which the device still waits. Outcomes below it may be forgotten.
     package let lowestUnanswered: UInt64
-    /// Whether the device has sent it before.
+    /// Whether the device has sent the request before.
     package let isRepeated: Bool
-    /// The store's memory epoch when the device first sent it, as far as it knew. 0: a client that knows of no epochs.
+    /// The store's memory epoch when the device first sent the request, as far as it knew. 0 for a client that knows no
+    /// epochs.
     package let epoch: Int64
 
     package init(
@@ -36,15 +37,15 @@ package struct RequestID: Hashable, Sendable {
     }
 }
 
-/// The outcomes that one zone (or, for zone requests, one database) remembers for one life of a device: one row in storage.
+/// The outcomes that one zone (for zone requests, one database) remembers for one life of a device: one row in storage.
 ///
-/// Bounded: a device names its lowest unanswered request each time, and what is below is dropped.
+/// It is bounded: each request names the device's lowest unanswered request, and everything below that is dropped.
 package struct RequestMemory: Sendable, Equatable {
-    /// Requests below it have been answered, or were never seen here; a repeat of one is refused.
+    /// Requests below it were answered, or were never seen here. A repeat of one is refused.
     package var lowestCounter: UInt64
     /// Encoded outcomes by counter (see `RecordsOutcome+Encoding`, `ZonesOutcome+Encoding`).
     package var outcomes: [UInt64: [UInt8]]
-    /// The nonces of those requests, by counter; a request that has none is not in it.
+    /// The nonces of those requests, by counter. Requests without one are left out.
     package var nonces: [UInt64: UInt64]
 
     package init(

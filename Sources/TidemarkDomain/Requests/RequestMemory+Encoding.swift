@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The first bytes of what is remembered: what it is, and in which version of its format.
+/// The first bytes of a stored memory: what it is, and the version of its format.
 enum MemoryFormat {
     static let memory: UInt64 = 0x11
     static let recordsOutcome: UInt64 = 0x21
@@ -8,8 +8,8 @@ enum MemoryFormat {
 }
 
 extension RequestMemory {
-    /// The memory as one value of one row. The nonces stand behind the outcomes, in the same order, 0 for none; if there are
-    /// none at all, nothing does.
+    /// The memory as one value of one row. The nonces follow the outcomes in the same order, 0 for none. If there are
+    /// no nonces at all, nothing follows.
     package var encoded: [UInt8] {
         var writer = CompactWriter()
         writer.write(MemoryFormat.memory)
@@ -27,7 +27,7 @@ extension RequestMemory {
         return writer.bytes
     }
 
-    /// Nil for bytes that ``encoded`` does not give.
+    /// Nil if ``encoded`` does not produce these bytes.
     package init?(decoding bytes: [UInt8]) {
         var reader = CompactReader(bytes)
         guard reader.readNumber() == MemoryFormat.memory, let lowest = reader.readNumber(),

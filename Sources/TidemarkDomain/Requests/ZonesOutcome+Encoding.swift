@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ZonesOutcome {
-    /// The outcome as a request memory keeps it.
+    /// The outcome as a request memory stores it.
     package var encoded: [UInt8] {
         var writer = CompactWriter()
         writer.write(MemoryFormat.zonesOutcome)
@@ -17,10 +17,10 @@ extension ZonesOutcome {
         return writer.bytes
     }
 
-    /// No failure's number: those have 16 bits with a sign.
+    /// Outside the range of failures, whose numbers are signed 16-bit integers.
     private static let donePerZone: UInt64 = 0x8000
 
-    /// Nil for bytes that ``encoded`` does not give.
+    /// Nil if ``encoded`` does not produce these bytes.
     package init?(decoding bytes: [UInt8]) {
         var reader = CompactReader(bytes)
         guard reader.readNumber() == MemoryFormat.zonesOutcome, let saveCount = reader.readCount(),

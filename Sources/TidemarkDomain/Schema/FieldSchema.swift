@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a field may be used for in queries. Values are stored.
+/// What queries may use a field for. Raw values are stored.
 package struct FieldMarks: OptionSet, Hashable, Sendable {
     package let rawValue: Int16
     package init(rawValue: Int16) { self.rawValue = rawValue }
@@ -18,7 +18,7 @@ package struct FieldMarks: OptionSet, Hashable, Sendable {
 /// What a schema says of one field of a record type.
 package struct FieldSchema: Hashable, Sendable {
     package var type: SchemaFieldType
-    /// Whether the key belongs to the encrypted values; such a field has no marks.
+    /// Whether the field's values are encrypted. Such a field has no marks.
     package var isEncrypted: Bool
     package var marks: FieldMarks
 
@@ -28,11 +28,11 @@ package struct FieldSchema: Hashable, Sendable {
         self.marks = marks
     }
 
-    /// What it can be marked as.
+    /// The marks that the field can have.
     package var possibleMarks: FieldMarks { isEncrypted ? [] : type.possibleMarks }
 }
 
-/// The fields that every record has, by the names that the schema language gives them.
+/// The fields that every record has. Raw values are their names in the schema language.
 package enum SystemField: String, Sendable, CaseIterable {
     case creationDate = "___createTime"
     case creator = "___createdBy"
@@ -51,6 +51,6 @@ package enum SystemField: String, Sendable, CaseIterable {
         }
     }
 
-    /// What it can be marked as: any field that R-183 names may be used in predicates and sorts; the tag may not.
+    /// The marks that the field can have. Predicates and sorts may use every field that R-183 names, but not the tag.
     package var possibleMarks: FieldMarks { self == .tag ? [] : [.queryable, .sortable] }
 }

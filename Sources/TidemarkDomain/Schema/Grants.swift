@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// For whom a permission in the public database holds.
+/// To whom a permission in the public database is granted.
 package enum Role: Hashable, Sendable, Comparable {
     /// Anybody, signed in or not.
     case world
@@ -11,7 +11,7 @@ package enum Role: Hashable, Sendable, Comparable {
     /// One of the container's own roles; its name does not begin with `_`.
     case custom(String)
 
-    /// As the schema language writes it, and as it is stored.
+    /// The name in the schema language, which is also stored.
     package var name: String {
         switch self {
         case .world: "_world"
@@ -21,7 +21,8 @@ package enum Role: Hashable, Sendable, Comparable {
         }
     }
 
-    /// Nil for a name that no role can have: a letter, then letters, digits and underscores, or a built-in one.
+    /// Nil for a name that no role can have. A name is a letter and then letters, digits and underscores, or that of a
+    /// built-in role.
     package init?(name: String) {
         switch name {
         case "_world": self = .world
@@ -36,29 +37,29 @@ package enum Role: Hashable, Sendable, Comparable {
     package static func < (left: Self, right: Self) -> Bool { left.name < right.name }
 }
 
-/// What a role may do with records of one type. Values are stored.
+/// What a role may do with records of one type. Raw values are stored.
 package struct Permissions: OptionSet, Hashable, Sendable {
     package let rawValue: Int16
     package init(rawValue: Int16) { self.rawValue = rawValue }
 
     package static let read = Permissions(rawValue: 1)
     package static let create = Permissions(rawValue: 2)
-    /// To modify and to delete.
+    /// Permission to modify and to delete.
     package static let write = Permissions(rawValue: 4)
 
     package static let all: Permissions = [.read, .create, .write]
 }
 
-/// Who may do what with records of one type in the public database.
+/// Which roles may do what with records of one type in the public database.
 package struct Grants: Hashable, Sendable {
-    /// What each role was given; roles without a permission are not in it.
+    /// The permissions of each role. Roles without a permission are left out.
     package private(set) var byRole: [Role: Permissions]
 
     package init(_ byRole: [Role: Permissions]) {
         self.byRole = byRole.filter { !$0.value.isEmpty }
     }
 
-    /// What a type has of which nothing was said: the world reads, users create, the creator writes.
+    /// The grants of a type whose schema says nothing of them: the world reads, users create, the creator writes.
     package static let standard = Grants([.world: .read, .authenticated: .create, .creator: .write])
 
     package mutating func add(_ permissions: Permissions, to role: Role) {
@@ -66,7 +67,7 @@ package struct Grants: Hashable, Sendable {
         byRole[role, default: []].formUnion(permissions)
     }
 
-    /// What somebody may do who has all of these roles. Who may write may read.
+    /// The permissions of a user with all of these roles. Permission to write includes permission to read.
     package func permissions(of roles: Set<Role>) -> Permissions {
         var sum: Permissions = []
         for role in roles { sum.formUnion(byRole[role] ?? []) }

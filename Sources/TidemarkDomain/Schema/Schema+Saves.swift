@@ -2,22 +2,22 @@
 
 package import TidemarkFields
 
-/// What a schema says of one save.
+/// Whether one save fits a schema.
 package enum SchemaVerdict: Sendable, Equatable {
-    /// It knows everything that is saved.
+    /// The schema knows everything that is saved.
     case fits
-    /// It would have to learn this first.
+    /// The schema would have to learn this first.
     case teaches(SchemaLesson)
     case refused(SchemaRefusal)
 }
 
 extension ContainerSchema {
-    /// Looks at the type and the fields that a save sends; nothing is changed.
+    /// Checks the type and the fields of a save; changes nothing.
     ///
-    /// A removal and an empty list teach nothing, but where the key is known an empty list must go to a list of the same
-    /// space. Where several keys are wrong, the first by their order is told.
+    /// A removal and an empty list teach nothing. If the key is known, an empty list must still go to a list, encrypted
+    /// or not as the list is. If several keys are wrong, the first in their order is reported.
     package func verdict(onSaving fields: FieldMap, type: String) -> SchemaVerdict {
-        // user records are there in every container, also in a schema that does not name them.
+        // every container has user records, even if its schema does not name them.
         let known = schema.types[type] ?? (type == RecordType.users ? RecordTypeSchema() : nil)
         var lesson = SchemaLesson()
         if known == nil {
@@ -41,7 +41,7 @@ extension ContainerSchema {
 extension FieldSchema {
     fileprivate func refusal(of entry: FieldMap.Entry, key: String, type: String) -> SchemaRefusal? {
         if entry.isEncrypted != isEncrypted { return .spaceDiffers(type: type, key: key, isEncrypted: isEncrypted) }
-        // What is in an encrypted value, nobody but the devices knows: it fits whatever type is declared.
+        // Only devices know the content of an encrypted value, so it fits whatever type is declared.
         if isEncrypted, entry.type == .bytes { return nil }
         if entry.typeCode == self.type.code || (entry.type == .emptyList && self.type.isList) { return nil }
         return .typeDiffers(type: type, key: key, has: self.type, wants: entry.schemaName)
@@ -49,6 +49,6 @@ extension FieldSchema {
 }
 
 extension FieldMap.Entry {
-    /// How the schema language calls what the entry holds.
+    /// The name of the entry's type in the schema language.
     fileprivate var schemaName: String { SchemaFieldType(code: typeCode)?.name ?? "an empty list" }
 }

@@ -6,7 +6,7 @@ internal import TidemarkFields
 package struct Schema: Hashable, Sendable {
     /// By name.
     package var types: [String: RecordTypeSchema]
-    /// Names of the container's own roles.
+    /// The names of the container's own roles.
     package var roles: Set<String>
 
     package init(types: [String: RecordTypeSchema] = [:], roles: Set<String> = []) {
@@ -14,15 +14,15 @@ package struct Schema: Hashable, Sendable {
         self.roles = roles
     }
 
-    /// Types and fields together: what ``Limits/schemaEntriesMax`` bounds.
+    /// The number of types and fields together, which ``Limits/schemaEntriesMax`` bounds.
     package var entryCount: Int { types.values.reduce(types.count) { $0 + $1.fields.count } }
 }
 
-/// One record type: its fields, and who may do what with its records.
+/// One record type: its fields, and the permissions on its records.
 package struct RecordTypeSchema: Hashable, Sendable {
     /// By key.
     package var fields: [String: FieldSchema]
-    /// Marks of the fields that every record has; those without marks are not in it.
+    /// Marks of the system fields. Fields without marks are left out.
     package var systemMarks: [SystemField: FieldMarks]
     package var grants: Grants
 
@@ -41,12 +41,12 @@ package enum SchemaName {
     package static func isValid(_ name: String) -> Bool { FieldKeyRule.app.allows(name) }
 }
 
-/// A schema as one container in one environment has it.
+/// The schema of one container in one environment.
 package struct ContainerSchema: Sendable, Equatable {
     package let container: ContainerID
-    /// Grows with every change by an operator, of this schema or another; what saves teach leaves it as it is.
+    /// Grows with every change by an operator, of this schema or another. What saves teach does not change it.
     package let version: Int64
-    /// Whether it is frozen: nothing is learned, and what it does not know is refused.
+    /// Whether the schema is frozen: it learns nothing, and what it does not know is refused.
     package let isFrozen: Bool
     package var schema: Schema
 
@@ -58,7 +58,7 @@ package struct ContainerSchema: Sendable, Equatable {
     }
 }
 
-/// Which schema holds for a database, as a transaction read it after its locks.
+/// Identifies the schema that holds for a database, as a transaction read it after taking its locks.
 package struct SchemaStamp: Sendable, Hashable {
     package let container: ContainerID
     package let version: Int64

@@ -8,12 +8,12 @@ package enum SchemaDifference: Sendable, Equatable {
     case typeRemoved(String)
     case fieldAdded(type: String, key: String, FieldSchema)
     case fieldRemoved(type: String, key: String, FieldSchema)
-    /// Its type or its space is another.
+    /// The field has another type, or changed between plain and encrypted.
     case fieldChanged(type: String, key: String, from: FieldSchema, to: FieldSchema)
     case marksChanged(type: String, key: String, from: FieldMarks, to: FieldMarks)
     case grantsChanged(type: String, from: Grants, to: Grants)
 
-    /// Whether records may hold something that the new schema has no place for.
+    /// Whether stored records may hold something that the new schema has no place for.
     package var isDestructive: Bool {
         switch self {
         case .typeRemoved, .fieldRemoved, .fieldChanged: true
@@ -21,7 +21,7 @@ package enum SchemaDifference: Sendable, Equatable {
         }
     }
 
-    /// One line for people: `+` for what is new, `-` for what is gone, `~` for what is otherwise.
+    /// One line for people: `+` for what is new, `-` for what is gone, `~` for what is different.
     package var text: String {
         switch self {
         case .roleAdded(let name): "+ ROLE \(name)"
@@ -40,7 +40,7 @@ package enum SchemaDifference: Sendable, Equatable {
 }
 
 extension Schema {
-    /// What makes `new` of this schema, in the order of names.
+    /// The differences that turn this schema into `new`, in the order of names.
     package func differences(to new: Schema) -> [SchemaDifference] {
         var differences = new.roles.subtracting(roles).sorted().map(SchemaDifference.roleAdded)
         differences += roles.subtracting(new.roles).sorted().map(SchemaDifference.roleRemoved)
@@ -56,10 +56,10 @@ extension Schema {
         return differences
     }
 
-    /// This schema with everything that `source` has beyond it: what promotion makes of production. Marks and grants are
-    /// those of `source`, for types that it has; nothing is removed.
+    /// This schema with everything that `source` has beyond it: the result of promotion to production. Types that
+    /// `source` has get its marks and grants. Nothing is removed.
     ///
-    /// - Throws: ``SchemaConflict`` if a field is of one type here and of another there.
+    /// - Throws: ``SchemaConflict`` if a field has different types in the two schemas.
     package func promoting(_ source: Schema) throws(SchemaConflict) -> Schema {
         let conflicts = differences(to: source).filter { if case .fieldChanged = $0 { true } else { false } }
         guard conflicts.isEmpty else { throw SchemaConflict(differences: conflicts) }
@@ -76,7 +76,7 @@ extension Schema {
     }
 }
 
-/// Differences that forbid what was asked for.
+/// The differences for which a change of a schema is refused.
 package struct SchemaConflict: Error, Equatable {
     package let differences: [SchemaDifference]
 }

@@ -4,8 +4,9 @@ internal import TidemarkFields
 
 /// The type that a schema gives a field: one of CloudKit's, or a list of one.
 ///
-/// Its code is that of ``FieldType``, and is stored.
+/// Its code is that of the ``FieldType``, and is stored.
 package struct SchemaFieldType: Hashable, Sendable {
+    /// The type of a value, or of a list's elements.
     package enum Element: UInt8, Sendable, CaseIterable {
         case string = 1
         case int64 = 2
@@ -27,12 +28,12 @@ package struct SchemaFieldType: Hashable, Sendable {
 
     package static func list(_ element: Element) -> SchemaFieldType { SchemaFieldType(element, isList: true) }
 
-    /// Every type that there is.
+    /// Every type.
     package static var all: [SchemaFieldType] {
         Element.allCases.flatMap { [SchemaFieldType($0), .list($0)] }
     }
 
-    /// Nil for a code that no type has, and for those that say nothing of one: a removal and an empty list.
+    /// Nil for a code of no type, and for the codes of a removal and an empty list, which tell no type.
     package init?(code: UInt8) {
         let isList = code > FieldType.emptyList.rawValue
         guard let element = Element(rawValue: isList ? code - FieldType.emptyList.rawValue : code) else { return nil }
@@ -41,10 +42,10 @@ package struct SchemaFieldType: Hashable, Sendable {
 
     package var code: UInt8 { element.rawValue + (isList ? FieldType.emptyList.rawValue : 0) }
 
-    /// As CloudKit's schema language writes it.
+    /// The name in CloudKit's schema language.
     package var name: String { isList ? "LIST<\(element.name)>" : element.name }
 
-    /// What a field of this type can be marked as: what predicates and sorts may use.
+    /// The marks that a field of this type can have: what predicates and sorts may use.
     package var possibleMarks: FieldMarks {
         switch (element, isList) {
         case (.bytes, _), (.asset, _): []
@@ -57,7 +58,7 @@ package struct SchemaFieldType: Hashable, Sendable {
 }
 
 extension SchemaFieldType.Element {
-    /// As CloudKit's schema language writes it.
+    /// The name in CloudKit's schema language.
     package var name: String {
         switch self {
         case .string: "STRING"

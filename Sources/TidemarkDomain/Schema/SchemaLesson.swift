@@ -2,7 +2,7 @@
 
 /// What saves teach a schema that is not frozen: types and fields that it did not know.
 package struct SchemaLesson: Sendable, Equatable {
-    /// By type and key, without marks. A type without new fields may be new itself.
+    /// New fields by type and key, without marks. A type without new fields may itself be new.
     package private(set) var fields: [String: [String: FieldSchema]]
 
     package init(fields: [String: [String: FieldSchema]] = [:]) {
@@ -11,10 +11,10 @@ package struct SchemaLesson: Sendable, Equatable {
 
     package var isEmpty: Bool { fields.isEmpty }
 
-    /// How many types and fields it may add.
+    /// The most types and fields that the lesson may add.
     package var entryCount: Int { fields.values.reduce(fields.count) { $0 + $1.count } }
 
-    /// The first save of a key fixes its type, also within one lesson: what is there stays.
+    /// Adds another lesson. The first save of a key fixes its type, also within one lesson, so existing entries stay.
     package mutating func merge(_ other: SchemaLesson) {
         for (type, added) in other.fields { fields[type, default: [:]].merge(added) { first, _ in first } }
     }
@@ -27,7 +27,7 @@ package struct SchemaLesson: Sendable, Equatable {
 }
 
 extension Schema {
-    /// This schema with what it did not know; what it knew stays as it was.
+    /// This schema with the unknown types and fields added. Known ones stay as they are.
     package func learning(_ lesson: SchemaLesson) -> Schema {
         var schema = self
         for (type, fields) in lesson.fields {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where in a text something stands; both count from 1, columns in characters.
+/// A place in a text. Line and column both count from 1, columns in characters.
 package struct SchemaPosition: Hashable, Sendable {
     package let line: Int
     package let column: Int
 }
 
-/// What is wrong with a schema's text, and where.
+/// An error in a schema's text, and its place.
 package struct SchemaSyntaxError: Error, Equatable, CustomStringConvertible {
     package let position: SchemaPosition
     package let message: String
@@ -14,10 +14,10 @@ package struct SchemaSyntaxError: Error, Equatable, CustomStringConvertible {
     package var description: String { "\(position.line):\(position.column): \(message)" }
 }
 
-/// The words and signs of a schema's text, comments and spaces left out.
+/// Splits a schema's text into words and signs, without comments and spaces.
 struct SchemaLexer {
     enum Kind: Hashable {
-        /// A word that may be a keyword, whatever its case.
+        /// A word that may be a keyword, in any case.
         case word
         /// A name in quotation marks, which is never a keyword.
         case quoted
@@ -98,7 +98,7 @@ struct SchemaLexer {
         character.isASCII && (character.isLetter || character.isNumber || character == "_")
     }
 
-    /// A character that can be read, also where it has no shape of its own.
+    /// The character in a form that can be read, even if it is invisible.
     private static func visible(_ character: Character) -> String {
         character.unicodeScalars.map { $0.isASCII ? $0.escaped(asASCII: true) : "\($0)" }.joined()
     }

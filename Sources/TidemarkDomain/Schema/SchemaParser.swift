@@ -13,20 +13,20 @@ extension Schema {
     ///             GRANT READ, WRITE TO Editor
     ///         );
     ///
-    /// Keywords may be in any case; `//` and `--` begin comments. A type that says nothing of grants has the standard ones
-    /// . `NUMBER` is an INT64, or what it is `PREFERRED AS`.
+    /// Keywords may be in any case; `//` and `--` begin comments. A type without grants gets the standard ones.
+    /// `NUMBER` is an INT64, or the type after `PREFERRED AS`.
     package init(parsing text: String) throws(SchemaSyntaxError) {
         var parser = try SchemaParser(text)
         self = try parser.parse()
     }
 }
 
-/// Reads one token ahead; never goes back.
+/// Looks one token ahead and never goes back.
 private struct SchemaParser {
     private var lexer: SchemaLexer
     private var token: SchemaLexer.Token
     private var schema = Schema()
-    /// Roles that grants name, judged when all are known.
+    /// Roles that grants name. They are checked once all roles are known.
     private var namedRoles: [(name: String, position: SchemaPosition)] = []
 
     init(_ text: String) throws(SchemaSyntaxError) {
@@ -218,12 +218,12 @@ private struct SchemaParser {
 }
 
 extension FieldMarks {
-    /// In the order in which they are written.
+    /// In the order of writing.
     static let names: [(FieldMarks, String)] = [
         (.queryable, "QUERYABLE"), (.searchable, "SEARCHABLE"), (.sortable, "SORTABLE"),
     ]
 
-    /// As the schema language writes them, with spaces between; empty for none.
+    /// The marks in the schema language, separated by spaces; empty if there are none.
     package var text: String {
         Self.names.filter { contains($0.0) }.map(\.1).joined(separator: " ")
     }

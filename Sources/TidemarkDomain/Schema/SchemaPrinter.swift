@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Schema {
-    /// The schema in CloudKit's schema language, in the order of names: ``init(parsing:)`` gives it back.
+    /// The schema in CloudKit's schema language, in the order of names. ``init(parsing:)`` reads it back.
     ///
-    /// A type that grants nothing to anybody cannot be written; there is none that was read.
+    /// A type that grants nothing to anybody cannot be written. No parsed schema has one.
     package var text: String {
         var lines = ["DEFINE SCHEMA"]
         for role in roles.sorted() { lines += ["", "    CREATE ROLE \(SchemaWords.name(role));"] }
@@ -31,19 +31,19 @@ extension RecordTypeSchema {
 }
 
 extension SystemField {
-    /// Those that CloudKit's own exports always have.
+    /// Whether CloudKit's own exports always write the field.
     fileprivate var isAlwaysWritten: Bool { self != .parent && self != .share }
 }
 
 extension FieldSchema {
-    /// As the schema language writes it after the field's name.
+    /// The declaration in the schema language after the field's name.
     package var text: String {
         (isEncrypted ? "ENCRYPTED " : "") + type.name + (marks.isEmpty ? "" : " " + marks.text)
     }
 }
 
 extension Grants {
-    /// One a role.
+    /// One line for each role.
     package var lines: [String] {
         byRole.sorted { $0.key < $1.key }.map { role, permissions in
             "GRANT \(permissions.text) TO \(SchemaWords.name(role.name))"
@@ -65,7 +65,7 @@ enum SchemaWords {
         "BYTES", "REFERENCE", "ASSET", "LOCATION",
     ]
 
-    /// A name as it is written: in quotation marks where it is not plain.
+    /// A name in the schema language, in quotation marks where it needs them.
     static func name(_ name: String) -> String {
         SchemaName.isValid(name) && !keywords.contains(name.uppercased()) ? name : "\"\(name)\""
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a save does not fit a schema, with the names that a developer needs: all of them were in the request or are in the
-/// container's own schema.
+/// Why a save does not fit a schema, with the names that a developer needs. All of these names are in the request or in
+/// the container's own schema.
 package enum SchemaRefusal: Error, Sendable, Equatable {
     /// the schema is frozen.
     case typeUnknown(type: String)
     /// the schema is frozen.
     case fieldUnknown(type: String, key: String)
-    /// the key holds `has`; the save wanted it to hold `wants`.
+    /// the key holds values of type `has`, and the save wants to store one of type `wants`.
     case typeDiffers(type: String, key: String, has: SchemaFieldType, wants: String)
-    /// the key is in the other of the two spaces.
+    /// the stored values of the key are encrypted and those of the save are not, or the other way round.
     case spaceDiffers(type: String, key: String, isEncrypted: Bool)
     /// ``Limits/schemaEntriesMax``.
     case full(type: String, entriesMax: Int)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A subscription of one user to one of their databases.
+/// A user's subscription to changes in one of their databases.
 package struct Subscription: Sendable, Equatable {
     package let id: String
     package let scope: DatabaseScope
     package let kind: Kind
-    /// Only changes of this record type fire, if set.
+    /// If set, only changes of this record type count.
     package let recordType: String?
-    /// The zone of a zone subscription; nil for the others.
+    /// The zone of a zone subscription; nil for other kinds.
     package let zoneName: String?
-    /// The client's notification info, kept as it came: the server does not look inside.
+    /// The client's notification info. The server stores it unread.
     package let notificationInfo: [UInt8]
 
+    /// CloudKit's kinds of subscriptions. The raw value is stored.
     package enum Kind: Int16, Sendable {
         case query = 1
         case recordZone = 2

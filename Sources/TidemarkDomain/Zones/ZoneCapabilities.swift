@@ -10,7 +10,7 @@ package struct ZoneCapabilities: OptionSet, Sendable {
     package static let sharing = ZoneCapabilities(rawValue: 4)
     package static let zoneWideSharing = ZoneCapabilities(rawValue: 8)
 
-    /// A zone that is encrypted as a whole is shared only as a whole.
+    /// The capabilities of a zone. A zone that is encrypted as a whole can be shared only as a whole.
     ///
     /// - Parameter feedsEverywhere: whether the container gives the default zones a feed too, beyond CloudKit.
     package static func of(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A zone as it is stored: one row an incarnation.
+/// A zone as it is stored: one row for each incarnation.
 package struct ZoneState: Sendable, Equatable {
     package let id: ZoneID
     package let key: ZoneKey
@@ -8,9 +8,9 @@ package struct ZoneState: Sendable, Equatable {
     package var encryptionScope = ZoneEncryptionScope.perRecord
     /// The number of the newest change in the zone; 0 in a new one.
     package var changeNumber: ChangeNumber
-    /// Tokens below it are expired: tombstones up to here may be gone.
+    /// Tokens below it are expired, because tombstones up to it may be gone.
     package var oldestTokenNumber: ChangeNumber
-    /// Set when this incarnation is gone; its row stays until every feed has told of it.
+    /// Why this incarnation is gone; nil if it lives. Its row stays until every feed has reported the end.
     package var removal: ZoneRemovalReason?
 
     package init(
@@ -26,7 +26,7 @@ package struct ZoneState: Sendable, Equatable {
     }
 }
 
-/// Whether records are encrypted one by one or with their zone. Raw values are stored.
+/// Whether keys encrypt single records or a whole zone. Raw values are stored.
 package enum ZoneEncryptionScope: Int16, Sendable {
     case perRecord = 0
     case perZone = 1

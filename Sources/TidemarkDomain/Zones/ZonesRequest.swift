@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Zones to create and delete in one database. Not atomic: each zone has its own result.
+/// Zones to create and delete in one database. The request is not atomic: each zone has its own result.
 package struct ZonesRequest: Sendable {
     package let id: RequestID
     package let saves: [String]
     package let deletes: [String]
-    /// For those of the saves that say it: what the zone is to have, or has if it exists.
+    /// The scopes that saves ask for, by zone name. A zone that exists must have that scope already.
     package let encryptionScopes: [String: ZoneEncryptionScope]
 
     package init(
@@ -18,7 +18,7 @@ package struct ZonesRequest: Sendable {
     }
 }
 
-/// What became of a ``ZonesRequest``: one entry an item, in the order of the request.
+/// The outcome of a ``ZonesRequest``: one entry for each item, in the order of the request.
 package struct ZonesOutcome: Sendable, Equatable {
     package var saves: [ZoneItemOutcome]
     package var deletes: [ZoneItemOutcome]
@@ -29,16 +29,17 @@ package struct ZonesOutcome: Sendable, Equatable {
     }
 }
 
+/// What happened to one zone that a request saves or deletes.
 package enum ZoneItemOutcome: Sendable, Equatable {
     case done
-    /// As ``done``; the zone that was saved is encrypted as a whole.
+    /// As ``done``, and the saved zone is encrypted as a whole.
     case donePerZone
     case failed(FailureReason)
 }
 
-/// What is read under the database row's lock before zones are created or deleted.
+/// What is read under the lock of the database's row before zones are created or deleted.
 package struct ZonesSnapshot: Sendable {
-    /// Living zones among the names of the request, locked too.
+    /// Living zones among those that the request names; they are locked too.
     package var zones: [String: ZoneState]
     /// How many living zones the database has (`Limits.zonesMax`).
     package var zoneCount: Int
@@ -56,10 +57,10 @@ package struct ZonesSnapshot: Sendable {
     }
 }
 
-/// What is written: new zones by name, ends of living ones, and the memory of the device's life.
+/// What must be written: new zones by name, ends of living ones, and the memory of the device's life.
 package struct ZonesChanges: Sendable {
     package var created: [String]
-    /// Those of them that are encrypted as a whole.
+    /// The new zones that are encrypted as a whole.
     package var createdPerZone: Set<String>
     package var removed: [ZoneID]
     package var removalReason: ZoneRemovalReason

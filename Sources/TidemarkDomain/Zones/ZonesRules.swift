@@ -13,7 +13,7 @@
 //  8. tooManyZones     zones that the same request deletes still count
 
 extension ZonesRequest {
-    /// What is wrong with the request whatever is stored, nil if nothing is. Ask before anything is read.
+    /// What is wrong with the request, whatever is stored; nil if nothing is. Check it before anything is read.
     package func refusal(within limits: Limits) -> FailureReason? {
         if !id.isPlausible { return .requestInvalid }
         if saves.count + deletes.count > limits.itemsMax { return .tooManyItems }
@@ -21,7 +21,7 @@ extension ZonesRequest {
         return nil
     }
 
-    /// The names to lock and read: those that a zone can have but the default zone's, which is neither made nor ended.
+    /// The names to lock and read. The default zone is left out, because it is neither created nor deleted.
     package var namesToRead: [String] {
         Set(saves + deletes).filter { $0 != ZoneName.default && ZoneName.isValid($0) }.sorted()
     }
@@ -29,8 +29,8 @@ extension ZonesRequest {
     /// Decides the request.
     ///
     /// - Parameter arrivalEpoch: see `RequestMemory.recall`.
-    /// - Returns: one entry an item, or why the request as a whole is refused; and what has to be written, nil if
-    ///   nothing: the request is refused, or remembered.
+    /// - Returns: one entry for each item, or why the whole request is refused; and what must be written. Nothing is
+    ///   written if the request is refused or remembered.
     package func decide(
         on snapshot: ZonesSnapshot, arrivalEpoch: Int64? = nil, limits: Limits
     ) -> (outcome: Result<ZonesOutcome, FailureReason>, changes: ZonesChanges?) {
@@ -55,7 +55,7 @@ extension ZonesRequest {
         var created: [String] = []
         let saved = saves.map { name -> ZoneItemOutcome in
             guard ZoneName.isValid(name, limits: limits) else { return .failed(.zoneNameInvalid) }
-            // a zone that exists stays as it is. R-022: the default zone always does.
+            // an existing zone stays as it is. R-022: the default zone always exists.
             if let zone = snapshot.zones[name] { return resave(zone) }
             if name == ZoneName.default { return encryptionScopes[name] == .perZone ? .failed(.zoneScopeFixed) : .done }
             guard snapshot.zoneCount + created.count < limits.zonesMax else { return .failed(.tooManyZones) }
@@ -64,7 +64,7 @@ extension ZonesRequest {
         }
         let deleted = deletes.map { name -> ZoneItemOutcome in
             if name == ZoneName.default { return .failed(.zoneIsDefault) }
-            // one that does not exist is deleted already.
+            // deleting a zone that does not exist succeeds.
             return ZoneName.isValid(name, limits: limits) ? .done : .failed(.zoneNameInvalid)
         }
         return (ZonesOutcome(saves: saved, deletes: deleted), created)
