@@ -2,6 +2,7 @@
 
 /// Why bytes or values are not a record's fields.
 package struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The causes of the error, one for each rule of the format.
     package enum Code: String, Sendable, CaseIterable {
         /// Something ends before it should: a length points past the end of what holds it.
         case truncated

@@ -112,6 +112,7 @@ extension FieldMap: Sequence {
         }
     }
 
+    /// Goes through the entries in the order of their keys.
     package struct Iterator: IteratorProtocol {
         let bytes: [UInt8]
         var cursor = FieldCursor()

@@ -2,6 +2,7 @@
 
 /// Why bytes are not a head: a closed code, and the status that a server answers with before it closes.
 package struct HTTPError: Error, Equatable, Sendable {
+    /// The causes of the error, each with its section of the RFC.
     package enum Code: String, Sendable, CaseIterable {
         /// A line break that is not CR LF, or a CR that no LF follows (RFC 9112 §2.2).
         case bareLineBreak

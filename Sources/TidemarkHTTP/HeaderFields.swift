@@ -2,6 +2,7 @@
 
 /// The fields of a head in the order in which they came. Names compare without regard to case (RFC 9110 §5.1).
 package struct HeaderFields: Equatable, Sendable {
+    /// One field line: a name and its value.
     package struct Field: Equatable, Sendable {
         package let name: String
         package let value: String

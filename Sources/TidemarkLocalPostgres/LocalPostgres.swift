@@ -10,6 +10,7 @@ internal import Synchronization
 /// root, PostgreSQL runs as the user `postgres`. All methods block for a time (a first start about 0.6 s): call them off
 /// the event loops.
 package final class LocalPostgres: Sendable {
+    /// Which crashes a commit survives. Weaker durability makes commits faster.
     package enum Durability: Sendable {
         /// What is committed survives a crash of the machine.
         case durable

@@ -2,6 +2,7 @@
 
 /// Why a private PostgreSQL could not be started.
 package struct LocalPostgresError: Error, CustomStringConvertible, CustomDebugStringConvertible {
+    /// The step that failed.
     package enum Code: Sendable, Equatable {
         /// No directory has both `initdb` and `postgres` in it.
         case binariesNotFound

@@ -2,6 +2,7 @@
 
 /// What can go wrong between this process and PostgreSQL.
 package struct PostgresError: Error, CustomStringConvertible, CustomDebugStringConvertible {
+    /// The causes of the error. They tell a caller whether it may try again.
     package enum Code: Sendable, Equatable {
         /// The connection ended while the batch was under way.
         case connectionLost

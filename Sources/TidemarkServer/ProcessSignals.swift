@@ -5,6 +5,7 @@ internal import Synchronization
 
 /// The signals that a server heeds, told on a thread of their own.
 package final class ProcessSignals: Sendable {
+    /// What a signal asks the process to do.
     package enum Signal: Sendable {
         /// SIGINT or SIGTERM: stop.
         case stop

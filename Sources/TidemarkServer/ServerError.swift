@@ -2,6 +2,7 @@
 
 /// Why a server could not be started. Says what to do about it.
 package struct ServerError: Error, CustomStringConvertible {
+    /// The part of the configuration or the machine that does not work.
     package enum Code: String, Sendable {
         /// Without TLS, the server may listen on loopback only.
         case plainBeyondLoopback

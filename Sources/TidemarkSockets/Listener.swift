@@ -13,6 +13,7 @@ internal import TidemarkTelemetry
 ///
 /// Loop-confined; Sendable only so that work on the loop can capture it.
 package final class Listener: EventHandler, @unchecked Sendable {
+    /// How a listener shares its address and queues connections.
     package struct Options: Sendable {
         /// Lets further listeners share the address (SO_REUSEPORT). Off, a second one gets `addressInUse`.
         package var sharesAddress: Bool

@@ -5,6 +5,7 @@ internal import Glibc
 
 /// Where a socket is or goes: an IPv4 or IPv6 address with a port, or the path of a Unix socket.
 package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
+    /// The kind of an address.
     package enum Family: Sendable, Hashable {
         case ipv4, ipv6, unix
     }

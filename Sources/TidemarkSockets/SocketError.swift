@@ -4,6 +4,7 @@ internal import Glibc
 
 /// Why something on a socket, a listener or an event loop failed.
 package struct SocketError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The causes of the error, by what the caller can do about it rather than by errno.
     package enum Code: String, Sendable, CaseIterable {
         /// The text is no address, or the address cannot be used for this.
         case addressInvalid

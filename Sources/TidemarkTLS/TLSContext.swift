@@ -8,6 +8,7 @@ internal import Synchronization
 /// TLS 1.2 and 1.3, forward secret and authenticated ciphers only, no renegotiation, no compression, no early data:
 /// Mozilla's *intermediate* configuration without its finite-field key exchange.
 package final class TLSContext: Sendable {
+    /// What a server shows its clients, and which protocols it speaks.
     package struct ServerConfiguration: Sendable {
         /// PEM: the server's certificate, then the intermediate ones.
         package var certificateFile: String
@@ -27,6 +28,7 @@ package final class TLSContext: Sendable {
         }
     }
 
+    /// Which servers a client trusts, and which protocols it offers.
     package struct ClientConfiguration: Sendable {
         /// PEM: authorities that are trusted besides the system's.
         package var additionalRootsFile: String?

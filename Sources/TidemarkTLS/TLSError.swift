@@ -4,6 +4,7 @@ internal import CTidemarkOpenSSL
 
 /// Why a TLS context could not be made, or why a TLS session has ended.
 package struct TLSError: Error, Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible {
+    /// The causes of the error. They tell a wrong configuration from a wrong peer.
     package enum Code: String, Sendable, CaseIterable {
         /// A certificate or key file is missing, unreadable or does not fit; ``TLSError/detail`` names it.
         case configurationInvalid

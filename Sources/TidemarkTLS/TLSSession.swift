@@ -17,6 +17,7 @@ internal import TidemarkBytes
 /// session.withOutput { send($0) }
 /// ```
 package final class TLSSession {
+    /// Which side of the handshake the session takes.
     package enum Role: Sendable, Equatable {
         case server
         /// A DNS name or an IP address in digits, which the server's certificate must be for.

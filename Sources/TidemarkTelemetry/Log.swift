@@ -11,6 +11,7 @@ internal import Logging
 /// It goes through swift-log: an app decides with its own backend what becomes of the library's lines; the programs of
 /// this package call ``Log/writeToStandardError(level:)``.
 package struct Log: Sendable {
+    /// How urgent a line is. Lines below the level that the program chose are not written.
     package enum Level: String, Sendable, CaseIterable {
         case debug, info, warning, error
 

@@ -4,6 +4,7 @@ package import TidemarkWebSocket
 
 /// Why a connection was never opened, or ended without a closing handshake.
 package struct TransportError: Error, Sendable {
+    /// The causes of the error, by the layer that failed.
     package enum Code: String, Sendable, CaseIterable {
         /// The host has no address, or none of them takes connections; `underlying` is a `SocketError`.
         case connectFailed

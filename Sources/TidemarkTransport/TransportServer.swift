@@ -9,6 +9,7 @@ package import TidemarkWebSocket
 
 /// Turns what comes into ``MessageConnection``s on the loops that it is given. From any thread.
 package final class TransportServer: Sendable {
+    /// Where a server listens, with which certificate and within which limits.
     package struct Configuration: Sendable {
         /// Where to listen. Port 0 is chosen by the kernel.
         package var addresses: [SocketAddress]

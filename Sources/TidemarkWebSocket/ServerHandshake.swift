@@ -29,6 +29,7 @@ package enum ServerHandshake {
         package let deflate: DeflateParameters?
     }
 
+    /// Whether the handshake succeeds. Either way there is a response to send.
     package enum Outcome: Sendable {
         case accepted(Acceptance)
         /// Answer this and close.

@@ -2,6 +2,7 @@
 
 /// What a peer did that ends its connection.
 package struct WebSocketError: Error, Equatable, Sendable {
+    /// The causes of the error, grouped by the part of RFC 6455 that was broken.
     package enum Code: String, Sendable, CaseIterable {
         // Frames (RFC 6455 §5).
         /// A reserved bit without an extension that gives it a meaning, or on a frame that cannot have it.

@@ -3,8 +3,40 @@
 import Foundation
 import Testing
 
-/// What an app's developer is told of each symbol of the library: what it is, and by which rule.
+/// What readers are told of each symbol: an app's developer what it is and by which rule, ours what a type is for.
 @Suite struct DocumentationTests {
+    @Test func `every type that more than its module can see has a comment that says what it is for`() throws {
+        let type = /\b(public|package|open) ([a-z]+ )*(struct|enum|class|actor|protocol|typealias) (?!func|var)\w/
+        var count = 0
+        for file in try SourceFile.all where file.path.hasPrefix("Sources/") && !isGenerated(file) {
+            for (number, line) in file.code
+            where Self.accessLevels.contains(where: line.contains) && !line.contains("import ") && line.contains(type) {
+                count += 1
+                let hasComment = hasComment(above: number - 1, in: file.lines)
+                #expect(hasComment, "\(file.path):\(number): \(line)")
+            }
+        }
+        #expect(count > 500, "the sources cannot be read")
+    }
+
+    private static let accessLevels = ["public ", "package ", "open "]
+
+    /// Comments of the wire's messages are those of the `.proto` files.
+    private func isGenerated(_ file: SourceFile) -> Bool {
+        file.isGenerated || file.path.hasPrefix("Sources/TidemarkWire/Messages/")
+    }
+
+    /// Attributes may stand between a comment and its declaration, and may have several lines.
+    private func hasComment(above index: Int, in lines: [Substring]) -> Bool {
+        var unopened = 0
+        for line in lines[..<index].reversed().lazy.map({ $0.trimmingCharacters(in: .whitespaces) }) {
+            if line.hasPrefix("///") { return true }
+            unopened += line.count { $0 == ")" } - line.count { $0 == "(" }
+            guard line.hasPrefix("@") || unopened > 0 else { return false }
+        }
+        return false
+    }
+
     @Test func `every public symbol of the library has a comment, and it or its type's comment names a rule`() throws {
         let rule = /R-\d{3}/
         let symbols = try PublicDeclaration.all(in: "Sources/TidemarkKit/")

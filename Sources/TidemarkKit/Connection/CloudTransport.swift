@@ -22,6 +22,7 @@ package protocol CloudChannel: AnyObject, Sendable {
     func close()
 }
 
+/// Hears what happens on a channel: it opens, receives messages and closes.
 package protocol CloudChannelObserver: AnyObject, Sendable {
     func channelOpened(_ channel: any CloudChannel)
     func channelReceived(_ channel: any CloudChannel, _ message: [UInt8])

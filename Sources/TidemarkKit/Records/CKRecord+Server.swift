@@ -5,6 +5,7 @@ package import TidemarkFields
 
 /// What is sent to save a record: a copy of its changes as they were at one moment.
 package struct RecordChanges: Sendable {
+    /// What the save does with the record's parent.
     package enum ParentChange: Sendable, Hashable {
         case unchanged
         case set(recordName: String)

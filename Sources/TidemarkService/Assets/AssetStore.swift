@@ -72,6 +72,7 @@ extension AssetStore {
 
 /// What can go wrong where assets are kept.
 package struct AssetStoreError: Error, CustomStringConvertible {
+    /// The causes of the error. Each becomes an outcome of the asset's request.
     package enum Code: String, Sendable {
         case missing
         /// The bytes are not those that were announced.

@@ -2,6 +2,7 @@
 
 /// What can go wrong between a decision and its being kept.
 package struct StorageError: Error, CustomStringConvertible, CustomDebugStringConvertible {
+    /// The causes of the error. They say what is known of the write.
     package enum Code: String, Sendable {
         /// The store cannot be reached, or broke off before a commit was asked for: nothing was written.
         case unavailable

@@ -12,6 +12,7 @@ package struct AdminStore: Sendable {
         self.storage = storage
     }
 
+    /// A row of the operator's list of accounts.
     package struct Account: Sendable {
         package let id: AccountID
         package let name: String
@@ -21,6 +22,7 @@ package struct AdminStore: Sendable {
         package let encryptionMode: EncryptionMode
     }
 
+    /// A row of the operator's list of an account's credentials.
     package struct Credential: Sendable {
         package let id: CredentialID
         package let label: String
@@ -29,6 +31,7 @@ package struct AdminStore: Sendable {
         package let revokedAt: Timestamp?
     }
 
+    /// A row of the operator's list of an account's devices.
     package struct Device: Sendable {
         package let id: DeviceID
         package let name: String

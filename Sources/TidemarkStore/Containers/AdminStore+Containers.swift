@@ -5,6 +5,7 @@ internal import TidemarkPostgres
 package import TidemarkService
 
 extension AdminStore {
+    /// A row of the operator's list of containers.
     package struct Container: Sendable {
         package let key: ContainerKey
         package let createdAt: Timestamp

@@ -5,6 +5,7 @@ internal import TidemarkPostgres
 package import TidemarkService
 
 extension AdminStore {
+    /// What came of a change of an account's encryption mode.
     package enum EncryptionChange: Sendable, Equatable {
         /// How many zones ended because their keys went.
         case done(endedZoneCount: Int)
@@ -54,6 +55,7 @@ extension AdminStore {
         return .done(endedZoneCount: ended.count)
     }
 
+    /// What came of a change of the master key.
     package enum MasterKeyChange: Sendable, Equatable {
         /// How many account keys were closed anew.
         case done(keyCount: Int)

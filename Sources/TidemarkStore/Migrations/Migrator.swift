@@ -142,6 +142,7 @@ package struct Migrator: Sendable {
 
 /// Why a database could not be brought up to date.
 package struct MigrationError: Error, CustomStringConvertible {
+    /// The causes of the error. A text is the name of the migration.
     package enum Code: Sendable, Equatable {
         case database
         /// PostgreSQL refused it: nothing of it is left.

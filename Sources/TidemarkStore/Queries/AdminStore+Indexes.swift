@@ -6,7 +6,9 @@ package import TidemarkService
 
 /// What an operator sees of the indexes for queries, and mends.
 extension AdminStore {
+    /// A row of the operator's list of indexes.
     package struct Index: Sendable {
+        /// How far an index is.
         package enum State: String, Sendable {
             case valid, building
             /// Broken off while it was made: `build` makes it anew.

@@ -6,6 +6,7 @@ package import TidemarkDomain
 
 /// An index of the table of records for queries over one record type, in all containers that have the type.
 package struct PhysicalIndex: Hashable, Sendable {
+    /// What the index holds of each record.
     package enum Kind: Hashable, Sendable {
         /// Scalars of a field, for equality or for order.
         case scalar(String, IndexColumn.Form)

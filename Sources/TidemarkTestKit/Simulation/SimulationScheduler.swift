@@ -170,6 +170,7 @@ package final class SimulationScheduler: Scheduler {
 
 /// Why a simulated run did not come to its end.
 package struct SimulationError: Error, CustomStringConvertible {
+    /// What ended the run.
     package enum Code: String, Sendable {
         /// Nothing is ready and no timer is set: somebody waits for what never comes.
         case stuck
