@@ -4,10 +4,10 @@ internal import Synchronization
 package import TidemarkDomain
 package import TidemarkScheduling
 
-/// Everything that a server can be asked for, over one ``Storage``: what sessions call, one file a request.
+/// Every request that a server answers, over one ``Storage``. Sessions call it; each request has a file of its own.
 ///
-/// Holds no state that matters: any number of services, in any number of processes, may work on the same store. Every
-/// call is bounded in time, and answers with a reason instead of throwing. Callable from any thread; tasks of its own run
+/// It holds no state that matters: any number of services, in any number of processes, may work on the same store.
+/// Every call is bounded in time, and returns a reason instead of throwing. Callable from any thread; its own tasks run
 /// on the scheduler that it was given.
 package final class CloudService: Sendable {
     let storage: any Storage
@@ -21,17 +21,17 @@ package final class CloudService: Sendable {
     let pagesAhead: PagesAhead
     let retry: StorageRetry
     let directory = Directory()
-    /// Nil: this server keeps no assets.
+    /// Nil: this server stores no assets.
     let assets: (any AssetStore)?
-    /// Nil: this server keeps no account keys.
+    /// Nil: this server stores no account keys.
     let escrow: (any KeyEscrow)?
-    /// For what is removed when it is old.
+    /// Notices jumps of the clock, for everything that is removed when it is old.
     let clockWatch: Mutex<ClockWatch>
 
     /// - Parameters:
-    ///   - sharedWrites: of all services of the process, if there are several; nil: it is the only one.
-    ///   - onMoved: called after each commit that changed something, once it is durable: for pushes to the devices that
-    ///     are connected here, and notices to other servers. Must not block.
+    ///   - sharedWrites: what all services of the process share; nil if this is the only one.
+    ///   - onMoved: called after each commit that changed something, once it is durable. It pushes to the devices that
+    ///     are connected here and sends notices to other servers. It must not block.
     package init(
         storage: any Storage, assets: (any AssetStore)? = nil, escrow: (any KeyEscrow)? = nil,
         scheduler: any Scheduler, limits: Limits, writeSettings: WriteSettings = WriteSettings(),
@@ -57,7 +57,7 @@ package final class CloudService: Sendable {
         pagesAhead = PagesAhead(scheduler: scheduler) { await feedReader.zonePage($0) }
     }
 
-    /// Refuses requests that change data from now on, and returns when those that are being written have ended.
+    /// Refuses further requests that change data. Returns when those under way have ended.
     package func stop() async {
         await writeCoordinator.stop()
         await zonesWriter.stop()

@@ -4,13 +4,13 @@ package import TidemarkDomain
 internal import TidemarkScheduling
 
 extension CloudService {
-    /// Finds out who holds a credential, and notes the device that shows it.
+    /// Finds the holder of a credential, and records the device that shows it.
     ///
     /// - Parameters:
     ///   - credentialHash: the SHA-256 of the credential, which itself is never stored.
-    ///   - createsContainer: whether a container that is not known is made (development only).
-    /// - Returns: nil for a credential that is unknown, revoked or expired; `containerUnknown` for a container that
-    ///   is not known, which only somebody with a good credential is told.
+    ///   - createsContainer: whether an unknown container is created (development only).
+    /// - Returns: nil for a credential that is unknown, revoked or expired. `containerUnknown` for an unknown
+    ///   container; only the holder of a valid credential gets this answer.
     package func authenticate(
         credentialHash: [UInt8], container: String, environment: ContainerEnvironment, createsContainer: Bool,
         device: DeviceID, deviceName: String
@@ -27,7 +27,7 @@ extension CloudService {
         }
     }
 
-    /// The identifiers of the containers that the holder of a credential has used already, the newest first (I-5).
+    /// The identifiers of the containers that the holder of a credential has already used, the newest first (I-5).
     package func containers(
         credentialHash: [UInt8], environment: ContainerEnvironment
     ) async -> Result<[String], FailureReason> {
@@ -40,10 +40,10 @@ extension CloudService {
         }
     }
 
-    /// As many are compared with a name that is not known (I-7).
+    /// The most containers that are compared with an unknown name (I-7).
     private static var containersToldMax: Int { 256 }
 
-    /// Those of the credentials that may not be used any more: their connections are to be cut.
+    /// The credentials among these that are no longer valid: their connections are to be closed.
     package func voidCredentials(
         among credentials: [CredentialID]
     ) async -> Result<[CredentialID], FailureReason> {

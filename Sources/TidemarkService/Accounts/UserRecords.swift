@@ -5,9 +5,9 @@ internal import TidemarkFields
 internal import TidemarkScheduling
 
 extension CloudService {
-    /// Makes the user record of whoever asks for it for the first time: without fields, in a default zone.
+    /// Creates a user record when a caller first asks for it: without fields, in a default zone.
     ///
-    /// Nobody waits for its success: if it could not be made, the fetch that follows says that there is none.
+    /// No caller waits for its success. If it fails, the fetch that follows finds no record.
     ///
     /// - Parameters:
     ///   - name: the user's record name.
@@ -22,8 +22,8 @@ extension CloudService {
         guard case .success(false) = found else { return }
         let save = RecordSave(
             name: name, type: RecordType.users, tag: nil, fields: FieldMap(), parent: .unchanged, isOwnUser: true)
-        // A device that no client is, and another each time: nobody can have used its requests up. Of servers that do so at
-        // once the first one makes it, the others find it made.
+        // A random device that no client is, so that nobody can have used its requests up. If several servers do this
+        // at once, the first creates the record and the others find it.
         let device = DeviceID(high: scheduler.randomBits(), low: scheduler.randomBits())
         let request = RecordsRequest(
             id: RequestID(device: device, counter: 1, lowestUnanswered: 1), zoneName: ZoneName.default,

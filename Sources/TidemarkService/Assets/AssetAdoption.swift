@@ -3,7 +3,7 @@
 internal import Synchronization
 internal import TidemarkDomain
 
-/// A walk over all that is kept, which tells the database of what it does not know.
+/// Goes through all stored assets and adds those to the database that it does not know.
 final class AssetAdoption: Sendable {
     private struct State {
         var count = 0
@@ -31,7 +31,7 @@ final class AssetAdoption: Sendable {
         }
     }
 
-    /// How many were not known.
+    /// How many were unknown.
     func count() throws(StorageError) -> Int {
         let (count, failure) = state.withLock { ($0.count, $0.failure) }
         if let failure { throw failure }

@@ -2,67 +2,68 @@
 
 package import TidemarkDomain
 
-/// Where the content of assets is kept: files in a directory (TidemarkAssets), memory (TidemarkTestKit), or a service for
-/// objects. What records name is in ``Storage``; this holds bytes and decides nothing.
+/// Stores the content of assets: files in a directory (TidemarkAssets), memory (TidemarkTestKit), or an object store.
+/// ``Storage`` knows which assets records name; this protocol stores bytes and decides nothing.
 ///
-/// The promises:
-/// - *Whole or not at all*: what ``read(_:at:count:)`` shows has the hash and size of its key and is durable; an upload that ends in between leaves at most something to go on from.
-/// - *Nobody waits for a disk*: calls suspend; what blocks runs on threads of its own.
-/// - *In order*: calls for one upload take place in the order in which they were made.
+/// It promises:
+/// - *Whole or not at all*: what ``read(_:at:count:)`` returns has the hash and size of its key, and is durable. An
+///   interrupted upload leaves at most a part that can be resumed.
+/// - *Nobody waits for a disk*: calls suspend; blocking work runs on threads of its own.
+/// - *In order*: calls for one upload are carried out in the order in which they were made.
 package protocol AssetStore: AnyObject, Sendable {
-    /// How far an upload is; complete if its asset is there, by whomever it was uploaded.
+    /// How far an upload is. It is complete if its asset exists, whoever uploaded it.
     func progress(of upload: AssetUpload) async throws(AssetStoreError) -> AssetProgress
 
-    /// Adds bytes to an upload if they begin where it ends; else changes nothing. The chunk that makes it whole, which must
-    /// say what it becomes, completes it; for an asset without bytes that is an empty one.
+    /// Adds bytes to an upload if they begin where it ends; otherwise changes nothing. The last chunk must say what the
+    /// upload becomes, and completes it. An asset without bytes has one empty chunk.
     ///
-    /// One that its content is to name is completed only if all of it came without a break: what lay on a disk meanwhile may
-    /// have been damaged, and nobody could tell. Else it stays as it is.
+    /// An upload that its content is to name is completed only if all of it came without a break. A part that lay on a
+    /// disk meanwhile may have been damaged, and nobody could tell. Without completion the upload stays as it is.
     ///
     /// - Returns: how far the upload is now.
-    /// - Throws: `modified` if it is whole and its hash is another: then it begins anew.
+    /// - Throws: `modified` if it is whole and its hash is another; it then begins anew.
     func append(
         _ chunk: ArraySlice<UInt8>, at offset: Int64, to upload: AssetUpload
     ) async throws(AssetStoreError) -> AssetProgress
 
-    /// So many bytes from there on, fewer only at the end.
+    /// This many bytes from the offset, fewer only at the end.
     ///
-    /// - Parameter head: what the result begins with, so that whoever sends the bytes need not copy them.
-    /// - Throws: `missing` if the asset is not there.
+    /// - Parameter head: bytes that the result begins with, so that the sender need not copy the content behind them.
+    /// - Throws: `missing` if the asset does not exist.
     func read(
         _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8]
     ) async throws(AssetStoreError) -> [UInt8]
 
-    /// What the upload that completed the asset said (`AssetUpload.checksum`); nil if it said nothing, or if that was not
-    /// kept, as by a copy of the files that left their attributes behind.
+    /// The checksum that came with the upload that completed the asset (`AssetUpload.checksum`). Nil if none came, or
+    /// if it was not kept, for example because files were copied without their attributes.
     ///
-    /// - Throws: `missing` if the asset is not there.
+    /// - Throws: `missing` if the asset does not exist.
     func checksum(of asset: AssetKey) async throws(AssetStoreError) -> [UInt8]?
 
-    /// Removes an asset; one that is not there is no error.
+    /// Removes an asset. Removing one that does not exist is no error.
     func remove(_ asset: AssetKey) async throws(AssetStoreError)
 
-    /// Everything that is there, a batch at a time, in no certain order.
+    /// Visits all assets, in batches and in no particular order.
     func forEachBatch(_ body: @Sendable ([AssetKey]) async -> Bool) async throws(AssetStoreError)
 
-    /// Forgets uploads to which nothing was added for so long.
+    /// Forgets uploads that have been idle for this long.
     func expireUploads(idleFor idle: Duration) async throws(AssetStoreError)
 }
 
 extension AssetStore {
-    /// As ``progress(of:)``, of an upload that the asset's hash names.
+    /// As ``progress(of:)``, for an upload that is named by the asset's hash.
     package func progress(of asset: AssetKey, by device: DeviceID) async throws(AssetStoreError) -> AssetProgress {
         try await progress(of: AssetUpload(of: asset, by: device))
     }
 
-    /// As ``append(_:at:to:)``, for an upload that the asset's hash names.
+    /// As ``append(_:at:to:)``, for an upload that is named by the asset's hash.
     package func append(
         _ chunk: [UInt8], at offset: Int64, to asset: AssetKey, by device: DeviceID
     ) async throws(AssetStoreError) -> AssetProgress {
         try await append(chunk[...], at: offset, to: AssetUpload(of: asset, by: device))
     }
 
-    /// The bytes alone.
+    /// The bytes without a head.
     package func read(
         _ asset: AssetKey, at offset: Int64, count: Int
     ) async throws(AssetStoreError) -> [UInt8] {
@@ -70,25 +71,25 @@ extension AssetStore {
     }
 }
 
-/// What can go wrong where assets are kept.
+/// What can go wrong where assets are stored.
 package struct AssetStoreError: Error, CustomStringConvertible {
     /// The causes of the error. Each becomes an outcome of the asset's request.
     package enum Code: String, Sendable {
         case missing
-        /// The bytes are not those that were announced.
+        /// The bytes are not the announced ones.
         case modified
-        /// No room is left.
+        /// There is no room left.
         case full
-        /// The user has too much under way in this database.
+        /// The user has too many uploads under way in this database.
         case crowded
-        /// Too many uploads at once, or the same one from elsewhere.
+        /// There are too many uploads at once, or the same one comes from elsewhere.
         case busy
-        /// Anything else that the system refuses.
+        /// The operating system refused for another reason.
         case unavailable
     }
 
     package let code: Code
-    /// For the log: the call that failed and why.
+    /// For the log: the call that failed, and why.
     package let detail: String
 
     package init(_ code: Code, detail: String = "") {
@@ -100,7 +101,7 @@ package struct AssetStoreError: Error, CustomStringConvertible {
 }
 
 extension AssetStoreError.Code {
-    /// What a client is told.
+    /// The failure that a client is told.
     var reason: FailureReason {
         switch self {
         case .missing: .assetMissing

@@ -8,10 +8,10 @@ internal import TidemarkTelemetry
 
 /// What a collection of assets did.
 package struct AssetCollection: Sendable, Equatable {
-    /// Assets that no record names any more, and their bytes: removed, or to be removed.
+    /// Assets that no record names any more, and their bytes. They were removed, or will be.
     package var count = 0
     package var byteCount: Int64 = 0
-    /// Assets that were kept without being known, after a crash or a restore: their grace time begins now.
+    /// Stored assets that the database did not know, after a crash or a restore. Their grace time begins now.
     package var foundCount = 0
 
     package init() {}
@@ -20,19 +20,20 @@ package struct AssetCollection: Sendable, Equatable {
 extension CloudService {
     static let assetLog = Log("assets")
 
-    /// Assets that one statement asks for.
+    /// The most assets of one statement.
     private static let batch = 200
 
     /// Removes assets that no record has named for the grace time.
     ///
-    /// Each is removed under the lock of its row, which every save that names it takes as well, and its file goes before
-    /// its row: whatever fails in between, a save cannot name what is gone without asking for it first. After the server's
-    /// clock was set ahead nothing is removed for the grace time: an upload from before would look old.
+    /// Each is removed under the lock of its row, which every save that names it takes as well. The file is deleted
+    /// before the row. So whatever fails in between, a save cannot name an asset that is gone without asking for it
+    /// first. After the server's clock was set ahead nothing is removed for the grace time, because an earlier upload
+    /// would look old.
     ///
     /// - Parameters:
     ///   - grace: long enough for an upload whose save is still to come.
-    ///   - isDryRun: only looks.
-    ///   - findsUnknown: also walks over everything that is kept, for what the database does not know.
+    ///   - isDryRun: counts without removing anything.
+    ///   - findsUnknown: whether to go through all stored assets too, for those that the database does not know.
     package func collectAssets(
         grace: Duration, isDryRun: Bool = false, findsUnknown: Bool = false
     ) async -> Result<AssetCollection, FailureReason> {
@@ -73,7 +74,7 @@ extension CloudService {
         return .success(collection)
     }
 
-    /// Makes known what is kept and not known, so that it is collected in its time.
+    /// Adds stored assets to the database that it does not know, so that they are collected in time.
     private func adopt(_ store: any AssetStore, _ now: Timestamp) async throws(StorageError) -> Int {
         let adoption = AssetAdoption(storage: storage, now: now)
         do {

@@ -5,7 +5,7 @@ internal import TidemarkFields
 internal import TidemarkScheduling
 internal import TidemarkTelemetry
 
-/// A record by whose right an asset is fetched: whoever may read it may read what it names.
+/// The record through which an asset is fetched: whoever may read the record may read the assets that it names.
 package struct AssetHolder: Sendable {
     package let zone: ZoneKey
     package let name: String
@@ -21,8 +21,8 @@ package struct AssetHolder: Sendable {
 extension CloudService {
     /// Whether the database has the asset, and if not, how far the upload is.
     ///
-    /// An asset that is there is safe from collection for the grace time from now on, so that it can be named by a save. One
-    /// for which the database's quota has no room is refused, before anything of it comes.
+    /// An existing asset is safe from collection for the grace time from now on, so that a save can name it. If the
+    /// database's quota has no room for the asset, it is refused before any of its bytes are sent.
     package func prepare(_ upload: AssetUpload) async -> Result<AssetProgress, FailureReason> {
         await withAssets(upload) { store, now async throws(AssetFailure) in
             let progress = try await Self.asking { () async throws(AssetStoreError) in
@@ -34,8 +34,8 @@ extension CloudService {
         }
     }
 
-    /// Takes the next bytes of an upload. With the last of them the asset becomes known, and durable, before this returns;
-    /// they are refused if the database has been filled meanwhile.
+    /// Takes the next bytes of an upload. With the last of them the asset becomes known and durable before this
+    /// returns. They are refused if the database has become full meanwhile.
     package func append(
         _ chunk: ArraySlice<UInt8>, at offset: Int64, to upload: AssetUpload
     ) async -> Result<AssetProgress, FailureReason> {
@@ -44,7 +44,7 @@ extension CloudService {
         }
         let isLast = offset + Int64(chunk.count) == upload.key.byteCount
         return await withAssets(upload) { store, now async throws(AssetFailure) in
-            // NB: this may suspend, which only the last chunk can afford: no other one may come before it to the store.
+            // NB: this may suspend, which is safe for the last chunk only: no other one may reach the store before it.
             if isLast { try await expectRoom(for: upload, in: store) }
             let progress = try await Self.asking { () async throws(AssetStoreError) in
                 try await store.append(chunk, at: offset, to: upload)
@@ -56,7 +56,7 @@ extension CloudService {
         }
     }
 
-    /// How full a database is, as ``Storage/storageUse(of:)`` says; nil also if that cannot be told now.
+    /// How full a database is, as ``Storage/storageUse(of:)`` says. Nil also if that cannot be found out now.
     package func storageUse(of database: DatabaseID) async -> StorageUse? {
         try? await storage.storageUse(of: database)
     }
@@ -67,18 +67,18 @@ extension CloudService {
         }
         if case .failure(let reason) = answer { throw AssetFailure(reason: reason) }
         guard case .success(let use?) = answer, !use.hasRoom(for: upload.key.byteCount) else { return }
-        // What is there already, and is sent again because an answer was lost, needs no room.
+        // An asset that exists, and is sent again because an answer was lost, needs no room.
         let progress = try await Self.asking { () async throws(AssetStoreError) in
             try await store.progress(of: upload)
         }
         if !progress.isComplete { throw AssetFailure(reason: .quotaExceeded) }
     }
 
-    /// So many bytes of an asset, fewer only at its end.
+    /// Some bytes of an asset, fewer only at its end.
     ///
-    /// - Parameter record: a record that the caller may read and that must name the asset; nil for the owner of the
-    ///   private database, to whom everything in it belongs (I-5).
-    /// - Parameter head: what the result begins with.
+    /// - Parameter record: a record that the caller may read and that must name the asset. Nil for the owner of the
+    ///   private database, who may read everything in it (I-5).
+    /// - Parameter head: bytes that the result begins with.
     package func assetBytes(
         of asset: AssetKey, at offset: Int64, count: Int, namedBy record: AssetHolder?, after head: [UInt8] = []
     ) async -> Result<[UInt8], FailureReason> {
@@ -91,7 +91,7 @@ extension CloudService {
 
     /// The checksum of an asset; nil if none was kept.
     ///
-    /// - Parameter record: as for its bytes.
+    /// - Parameter record: as for the asset's bytes.
     package func assetChecksum(
         of asset: AssetKey, namedBy record: AssetHolder?
     ) async -> Result<[UInt8]?, FailureReason> {
@@ -104,7 +104,7 @@ extension CloudService {
     ) async -> Result<Value, FailureReason> {
         guard let store = assets else { return .failure(.assetsUnavailable) }
         if let record {
-            // Whatever is wrong, that the asset is not to be had is all that is told.
+            // Whatever is wrong, the answer says only that the asset is missing.
             guard case .success(let lookup) = await records(named: [record.name], in: record.zone, by: record.access),
                 case .success(let state)? = lookup.records.first, AssetRules.isNamed(asset.content, by: state)
             else { return .failure(.assetMissing) }
@@ -116,8 +116,8 @@ extension CloudService {
         }
     }
 
-    /// Makes known what is kept. Then looks again: a collection that was removing it has ended by now, and from now on none
-    /// will; what it has taken is to be uploaded once more.
+    /// Adds the stored asset to the database, then looks at the store again. A collection that was removing it has
+    /// ended by now, and no other can begin. If that collection took the asset, it must be uploaded once more.
     private func keep(
         _ upload: AssetUpload, in store: any AssetStore, _ now: Timestamp
     ) async throws(AssetFailure) -> AssetProgress {
@@ -131,7 +131,7 @@ extension CloudService {
         }
     }
 
-    /// Why an asset cannot be had, from either of the two places that know of it.
+    /// Why an asset is not available, from either of the two places that know it.
     private struct AssetFailure: Error {
         let reason: FailureReason
         var storeError: AssetStoreError?
@@ -160,7 +160,7 @@ extension CloudService {
         }
     }
 
-    /// An operator should hear of a disk that is full or broken.
+    /// Logs a disk that is full or broken, so that an operator hears of it.
     private func note(_ error: AssetStoreError) -> FailureReason {
         switch error.code {
         case .full, .unavailable: Self.assetLog.error("assets cannot be kept", ["error": error.description])

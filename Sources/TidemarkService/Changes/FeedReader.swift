@@ -4,15 +4,17 @@ package import TidemarkDomain
 
 /// Reads pages of the two change feeds.
 ///
-/// Writers never touch the database feed: whoever reads it finds the zones that have moved. A few of them are told of as they
-/// are (``FeedPosition``), so that nothing is written; else they are given their numbers, and the answer comes after that is
+/// Writers never touch the database feed: its reader finds the zones that have changed. A few of them are included with
+/// their own change numbers (``FeedPosition``), so that nothing need be written. If there are more, they get feed
+/// numbers, and the answer waits until these are durable: a number that a client saw and the store lost would be given
+/// out twice (I-2).
 /// durable, because a number that was told and lost would be given out twice (I-2).
 struct FeedReader: Sendable {
     let storage: any Storage
     let limits: Limits
     let retry: StorageRetry
 
-    /// Of a page that comes with another answer, so that both make a message of moderate size.
+    /// The most bytes of a page that comes with another answer, so that the message stays of moderate size.
     private static let attachedBytesMax = 65_536
 
     func zonePage(_ question: ZoneQuestion) async -> Result<ZonePage, FailureReason> {
@@ -26,8 +28,9 @@ struct FeedReader: Sendable {
         }
     }
 
-    /// A page of the database feed, and of a zone's if one is wanted, which is read after it: what the first says of that zone
-    /// is in the second. That one is nil if it cannot be had in the same go, whatever the reason.
+    /// A page of the database feed and, if wanted, one of a zone's feed. The zone's page is read later, so it contains
+    /// everything that the first page says of the zone. It is nil if it cannot be read in the same round trip, whatever
+    /// the reason.
     func databasePage(
         of viewer: DatabaseID, token: [UInt8], zonesMax: Int, tellsEnds: Bool, then question: ZoneQuestion?
     ) async -> Result<DatabasePageAndZone, FailureReason> {
@@ -41,8 +44,8 @@ struct FeedReader: Sendable {
                 var (read, zoneRead) = try await storage.databaseFeed(
                     of: viewer, after: start, entriesMax: entriesMax, then: zoneQuery)
                 if read.value.needsNumbers(entriesMax: entriesMax) {
-                    // NB: once is enough. It sees every change that was committed before it began, so before this fetch's
-                    // answer; zones that move meanwhile are for the next fetch.
+                    // NB: once is enough. It sees every change that was committed before it began, so before this
+                    // fetch's answer. Zones that change meanwhile are for the next fetch.
                     read = try await storage.advanceDatabaseFeed(of: viewer, after: start, entriesMax: entriesMax)
                     zoneRead = nil
                 }
@@ -77,15 +80,16 @@ struct FeedReader: Sendable {
         return try? ZonePage.make(of: read.value, for: query, store: read.store).get()
     }
 
-    /// What a read came to.
+    /// The result of a read.
     private enum Attempt<Page: Sendable>: Sendable {
-        /// The token is none for this feed, if the store is the one that was assumed.
+        /// The token does not belong to this feed, if the store has the assumed life.
         case refused(FailureReason)
         case read(Result<Page, FailureReason>, in: StoreIncarnation)
     }
 
-    /// Reads as if the token were of the store's present life, which the read itself then tells: nearly always it is, and
-    /// asking before would cost every page a round trip. If it is not, the read is done again with what is true.
+    /// Reads as if the token belonged to the store's current life, which the read itself returns. It nearly always
+    /// does, and asking first would cost every page a round trip. If it does not, the read is repeated with the true
+    /// life.
     private func page<Page>(
         after token: [UInt8], _ read: @Sendable (StoreIncarnation) async throws(StorageError) -> Attempt<Page>
     ) async -> Result<Page, FailureReason> {
@@ -102,7 +106,7 @@ struct FeedReader: Sendable {
     }
 }
 
-/// A page of a database's feed, and one of a zone's that was wanted with it.
+/// A page of a database's feed, with the page of a zone's feed that was wanted with it.
 package struct DatabasePageAndZone: Sendable, Equatable {
     package let page: DatabasePage
     /// Not older than ``page``.

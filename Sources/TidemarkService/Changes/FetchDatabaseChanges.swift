@@ -3,13 +3,13 @@
 package import TidemarkDomain
 
 extension CloudService {
-    /// One page of the feed that says which zones changed (R-203 … R-207).
+    /// One page of the feed of changed zones (R-203 … R-207).
     ///
     /// - Parameters:
-    ///   - viewer: the user's private database, whose feed it is.
-    ///   - token: from the page before; empty for a first fetch, which lists the zones that exist.
-    ///   - zonesMax: what the client asks for; 0 leaves it to the server.
-    ///   - tellsEnds: whether a first fetch is told of zones that are gone.
+    ///   - viewer: the user's private database, to which the feed belongs.
+    ///   - token: from the page before; empty for a first fetch, which lists the existing zones.
+    ///   - zonesMax: the most zones that the client wants; 0 leaves it to the server.
+    ///   - tellsEnds: whether a first fetch includes zones that are gone.
     package func databaseChanges(
         of viewer: DatabaseID, token: [UInt8], zonesMax: Int, tellsEnds: Bool = false
     ) async -> Result<DatabasePage, FailureReason> {
@@ -17,9 +17,9 @@ extension CloudService {
             .map(\.page)
     }
 
-    /// As above, and a page of the feed of a zone that is expected to have changed, in the same round trip to the store.
+    /// As above, with a page of the feed of a zone that has probably changed, in the same round trip to the store.
     ///
-    /// - Parameter question: who asks it may read all of the zone.
+    /// - Parameter question: its caller may read all of the zone.
     package func databaseChanges(
         of viewer: DatabaseID, token: [UInt8], zonesMax: Int, tellsEnds: Bool, then question: ZoneQuestion?
     ) async -> Result<DatabasePageAndZone, FailureReason> {

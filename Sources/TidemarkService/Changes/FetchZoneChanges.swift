@@ -7,10 +7,11 @@ extension CloudService {
     ///
     /// - Parameters:
     ///   - token: from the page before; empty for a first fetch.
-    ///   - recordsMax: what the client asks for; 0 leaves it to the server. A page is cut at `Limits.answerBytesMax` too.
-    ///   - device: who asks.
-    ///   - tellsEnds: whether a first fetch is told of everything that was deleted.
-    ///   - reader: by whose right, if not everything there may be read (I-5).
+    ///   - recordsMax: the most records that the client wants; 0 leaves it to the server. A page is cut at
+    ///     `Limits.answerBytesMax` too.
+    ///   - device: the device that asks.
+    ///   - tellsEnds: whether a first fetch includes all deletions.
+    ///   - reader: the caller's access, unless everything may be read (I-5).
     ///   - feedsEverywhere: whether the default zone has a feed too, see ``feedsEverywhere(in:)``.
     package func zoneChanges(
         in key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID, tellsEnds: Bool = false,
@@ -22,8 +23,8 @@ extension CloudService {
                 feedsEverywhere: feedsEverywhere))
     }
 
-    /// Whether the container gives all zones a feed, the default zones and the public database's too: beyond CloudKit, and
-    /// off unless an operator says otherwise.
+    /// Whether the container gives all zones a feed, even default zones and those of the public database. That is
+    /// beyond CloudKit, and off unless an operator turns it on.
     package func feedsEverywhere(in container: ContainerKey) async -> Result<Bool, FailureReason> {
         await retry.run { () async throws(StorageError) in
             .success(try await storage.feedsEverywhere(in: container))

@@ -6,14 +6,14 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkScheduling
 
-/// Pages of zones' feeds that are read before they are asked for, while the client is busy with the page before.
+/// Reads pages of zones' feeds before clients ask for them, while the client is busy with the page before.
 ///
-/// Such a page counts only if it says that there is more: what has changed since it was read has later numbers, and comes
-/// with the pages after it. The last page of a fetch is always read when it is asked for, so that a fetch sees whatever was
-/// committed before it. No page is older than the one before it: a page that was read ahead for an earlier fetch is not used
-/// by a later one, which may have seen newer changes (I-3).
+/// A page that was read ahead is used only if more pages follow it: what has changed since it was read has later
+/// numbers, and comes with those. The last page of a fetch is always read when the client asks for it, so a fetch sees
+/// everything that was committed before. No page is older than the one before it: a page that was read ahead for an
+/// earlier fetch is not used by a later one, which may have seen newer changes (I-3).
 ///
-/// Bounded in number, in bytes (only small pages are followed by one that is read ahead) and in age.
+/// The pages are bounded in number, in age, and in bytes: only small pages are followed by one that is read ahead.
 final class PagesAhead: Sendable {
     typealias Page = Result<ZonePage, FailureReason>
 
@@ -24,11 +24,12 @@ final class PagesAhead: Sendable {
     }
 
     private static let countMax = 32
-    /// A client that goes on at all goes on at once.
+    /// A client that goes on does so at once.
     private static let ageMax: Duration = .seconds(2)
-    /// Of the stored bytes of the page before.
+    /// The most stored bytes of the page before.
     private static let bytesMax = 262_144
-    /// Pages before the one that is being answered: with two the store has work while the client asks for the first.
+    /// How many pages are read ahead of the one that is being answered. With two, the store has work while the client
+    /// asks for the first.
     private static let depth = 2
 
     private let scheduler: any Scheduler
@@ -41,17 +42,18 @@ final class PagesAhead: Sendable {
         self.read = read
     }
 
-    /// The answer to a question, read ahead or now; and the next pages, if there are more, are begun.
+    /// The answer to a question, from a page that was read ahead or from a new read. Begins to read the next pages, if
+    /// there are more.
     func page(_ question: ZoneQuestion) async -> Page {
         let ahead = await pageReadAhead(question)
         let page: Page = if let ahead { .success(ahead) } else { await read(question) }
         readAhead(of: page, isNew: ahead == nil, question, depth: Self.depth)
-        // So that the store is asked before this page is encoded, and both work at the same time.
+        // The store gets the next question before this page is encoded, so that both work at the same time.
         await Task.yield()
         return page
     }
 
-    /// Nil if there is none, or none that counts.
+    /// Nil if there is none that may be used.
     private func pageReadAhead(_ question: ZoneQuestion) async -> ZonePage? {
         let now = scheduler.now
         let answer = entries.withLock { entries -> Answer<Page>? in
@@ -63,9 +65,10 @@ final class PagesAhead: Sendable {
         return page
     }
 
-    /// Begins to read so many pages after this one, each when the one before has come, but for those that are here.
+    /// Begins to read this many pages after this one, each when the one before has arrived. Skips those that are
+    /// already here.
     ///
-    /// - Parameter isNew: whether this page was read just now: then those that are here are older.
+    /// - Parameter isNew: whether this page was read just now. Then the pages that are already here are older.
     private func readAhead(of page: Page, isNew: Bool, _ question: ZoneQuestion, depth: Int) {
         guard depth > 0, case .success(let page) = page, page.moreComing, byteCount(of: page) <= Self.bytesMax else {
             return

@@ -2,18 +2,18 @@
 
 package import TidemarkDomain
 
-/// A request for a page of a zone's feed, as one server understands it.
+/// A client's request for a page of a zone's feed, once it is decoded.
 package struct ZoneQuestion: Sendable, Equatable {
     package let key: ZoneKey
     /// From the page before; empty for a first fetch.
     package var token: [UInt8]
-    /// What the client asks for; 0 leaves it to the server. A page is cut at `Limits.answerBytesMax` too.
+    /// The most records that the client wants; 0 leaves it to the server. A page is cut at `Limits.answerBytesMax` too.
     package let recordsMax: Int
-    /// Who asks.
+    /// The device that asks.
     package let device: DeviceID
-    /// Whether a first fetch is told of everything that was deleted.
+    /// Whether a first fetch includes all deletions.
     package let tellsEnds: Bool
-    /// By whose right, if not everything there may be read (I-5).
+    /// The caller's access, unless everything may be read (I-5).
     package let reader: RecordAccess?
     /// Whether the default zone has a feed too, see ``CloudService/feedsEverywhere(in:)``.
     package let feedsEverywhere: Bool

@@ -3,14 +3,14 @@
 internal import Synchronization
 internal import TidemarkDomain
 
-/// What never changes once it is known, so that it is asked for once: where public databases are, and how users are named.
+/// A cache of facts that never change: where public databases are, and how users are named.
 final class Directory: Sendable {
     private struct State {
         var publicDatabases: [ContainerKey: PublicDatabase] = [:]
         var userNames: [UserID: String] = [:]
     }
 
-    /// Entries of either kind; past it all are forgotten (I-7), which costs one question each.
+    /// The most entries of each kind. Past it all are forgotten (I-7); each then costs one read.
     private static let entriesMax = 50_000
     private let state = Mutex(State())
 

@@ -4,7 +4,7 @@ package import TidemarkDomain
 internal import TidemarkScheduling
 
 extension CloudService {
-    /// A container's public database, made on its first use; `containerUnknown` if there is no such
+    /// A container's public database, created on first use; `containerUnknown` if there is no such
     /// container.
     package func publicDatabase(of container: ContainerKey) async -> Result<PublicDatabase, FailureReason> {
         if let known = directory.publicDatabase(of: container) { return .success(known) }
@@ -18,9 +18,9 @@ extension CloudService {
         }
     }
 
-    /// What somebody may read in a public database, as its schema says at this moment.
+    /// What a caller may read in a public database, by its current schema.
     ///
-    /// - Parameter user: nil: nobody, who may read what the world may.
+    /// - Parameter user: nil if nobody is signed in; then it is what the world may read.
     package func readAccess(
         to database: PublicDatabase, by user: UserID?
     ) async -> Result<RecordAccess, FailureReason> {
@@ -34,7 +34,7 @@ extension CloudService {
         }
     }
 
-    /// The record names of users, of those that there are.
+    /// The record names of these users. Users that do not exist are left out.
     package func userRecordNames(of users: Set<UserID>) async -> Result<[UserID: String], FailureReason> {
         let known = directory.userNames(of: users)
         let unknown = users.subtracting(known.keys).sorted { $0.rawValue < $1.rawValue }
@@ -46,7 +46,7 @@ extension CloudService {
         }
     }
 
-    /// The users of a container who have these record names, of those that there are.
+    /// The users of a container who have these record names. Names that nobody has are left out.
     package func users(
         named names: Set<String>, in container: ContainerKey
     ) async -> Result<[UserID: String], FailureReason> {

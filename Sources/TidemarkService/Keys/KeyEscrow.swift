@@ -2,15 +2,14 @@
 
 package import TidemarkDomain
 
-/// Closes the account keys that are stored, with a key that is kept elsewhere: whoever has the database alone has none of
-/// them.
+/// Encrypts stored account keys with a master key that is kept elsewhere. The database alone reveals none of them.
 package protocol KeyEscrow: Sendable {
-    /// Says with which master key stored keys are closed, without telling anything of it.
+    /// Identifies the master key that encrypts stored keys, without revealing anything of it.
     var check: [UInt8] { get }
 
-    /// - Returns: bytes that only ``open(_:of:)`` with the same master key and user makes the key of again.
+    /// - Returns: bytes that only ``open(_:of:)`` with the same master key and user can decrypt.
     func close(_ key: [UInt8], of user: UserID) -> [UInt8]
 
-    /// - Returns: nil for what another master key, or for another user, was closed.
+    /// - Returns: nil for bytes that were encrypted with another master key or for another user.
     func open(_ escrow: [UInt8], of user: UserID) -> [UInt8]?
 }

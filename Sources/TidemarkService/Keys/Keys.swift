@@ -6,8 +6,8 @@ internal import TidemarkScheduling
 extension CloudService {
     /// The user's account key, and the keys of zones by name.
     ///
-    /// - Returns: the zones in that order; `tooManyItems` over ``Limits/keyZonesMax``, `keysUnavailable` and
-    ///   `masterKeyWrong` where the account's key is in escrow and cannot be had.
+    /// - Returns: the zones in that order. `tooManyItems` over ``Limits/keyZonesMax``; `keysUnavailable` and
+    ///   `masterKeyWrong` if the account's key is in escrow and cannot be read.
     package func keys(
         of user: UserID, zonesNamed names: [String], in database: DatabaseID
     ) async -> Result<(account: AccountKey, zones: [Result<[WrappedZoneKey], FailureReason>]), FailureReason> {
@@ -21,10 +21,10 @@ extension CloudService {
         }
     }
 
-    /// Gives the account its key, unless it has one.
+    /// Saves the account's key, unless it has one.
     ///
-    /// - Returns: the key that counts, which may be another device's; `encryptionModeDiffers`, `requestInvalid`, and as
-    ///   ``keys(of:zonesNamed:in:)``.
+    /// - Returns: the account's key, which another device may have saved; `encryptionModeDiffers`, `requestInvalid`,
+    ///   and the failures of ``keys(of:zonesNamed:in:)``.
     package func saveAccountKey(_ key: AccountKey, of user: UserID) async -> Result<AccountKey, FailureReason> {
         if let reason = key.refusal { return .failure(reason) }
         if key.mode == .escrowed, escrow == nil { return .failure(.keysUnavailable) }
@@ -37,16 +37,16 @@ extension CloudService {
         }
         return saved.flatMap { stored in
             if stored.mode != key.mode { return .failure(.encryptionModeDiffers) }
-            // It was not saved although there was none: keys in the store are closed by another master key.
+            // It was not saved although there was none, so the keys in the store are encrypted with another master key.
             if stored.id == nil { return .failure(.masterKeyWrong) }
             return opened(stored, of: user)
         }
     }
 
-    /// Gives a zone a new key, if its newest one is the one that the device knows.
+    /// Adds a key to a zone, if the zone's newest key is the one that the device knows.
     ///
-    /// - Parameter newest: nil: the zone has none.
-    /// - Returns: the zone's keys as they are now, oldest first, with the new one or without it.
+    /// - Parameter newest: nil if the device knows of no key.
+    /// - Returns: the zone's current keys, oldest first, with or without the new one.
     package func saveZoneKey(
         _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?
     ) async -> Result<[WrappedZoneKey], FailureReason> {

@@ -6,11 +6,11 @@ extension CloudService {
     /// One page of a query's results (R-173 … R-190).
     ///
     /// - Parameters:
-    ///   - container: the database's; its schema says what may be asked.
-    ///   - access: by whose right: what may not be read is not there (I-5); grants are those of the schema that the query
-    ///     goes by. In the shared database a query needs a zone.
+    ///   - container: the database's container, whose schema says what queries may use.
+    ///   - access: the caller's access. What it may not read does not exist for it (I-5). The grants are those of the
+    ///     schema that the query uses. In the shared database a query needs a zone.
     ///   - cursor: from the page before, with the same query; empty for the first page.
-    ///   - recordsMax: what the client asks for; 0 leaves it to the server. A page is cut at
+    ///   - recordsMax: the most records that the client wants; 0 leaves it to the server. A page is cut at
     ///     `Limits.answerBytesMax` too.
     package func queryRecords(
         _ query: Query, in database: DatabaseID, of container: ContainerID, by access: RecordAccess, cursor: [UInt8],
@@ -25,7 +25,7 @@ extension CloudService {
                 var access = access
                 if access.scope == .public { access.grants = known.grants }
                 if let refusal = query.refusal(fields: fields, scope: access.scope, limits: limits) {
-                    // I-5: who may not read the type is not told what it has.
+                    // I-5: a caller who may not read the type does not learn its fields.
                     return .success(.failure(access.narrowing(query) == nil ? refusal.withoutNames : refusal))
                 }
                 guard let query = access.narrowing(query) else {
@@ -41,7 +41,7 @@ extension CloudService {
                     recordsMax: limits.pageCount(requested: recordsMax), bytesMax: limits.answerBytesMax)
                 let read = try await storage.queryPage(page)
                 if let opened, opened.store != read.store { return .failure(.cursorInvalid) }
-                // An operator changed the schema: what was allowed may not be any more.
+                // An operator changed the schema: the query may no longer be allowed.
                 if let stamp = read.schema, stamp.version != schema.version {
                     try await schemas.load(container)
                     continue

@@ -2,11 +2,11 @@
 
 package import TidemarkDomain
 
-/// Records that were asked for by name.
+/// The result of a fetch of records by name.
 package struct RecordsLookup: Sendable {
     package let zone: ZoneState
-    /// In the order of the names; cut where the stored bytes pass `Limits.answerBytesMax`, but never empty for that
-    /// reason: the client asks for the rest.
+    /// In the order of the names. Cut where the stored bytes pass `Limits.answerBytesMax`, but never empty for that
+    /// reason. The client asks for the rest.
     package let records: [Result<RecordState, FailureReason>]
 
     package init(zone: ZoneState, records: [Result<RecordState, FailureReason>]) {
@@ -14,7 +14,7 @@ package struct RecordsLookup: Sendable {
         self.records = records
     }
 
-    /// Who made and last changed them.
+    /// The users who created or last changed the records.
     package var users: Set<UserID> {
         var users: Set<UserID> = []
         for case .success(let record) in records { users.formUnion([record.createdBy, record.modifiedBy]) }
@@ -23,8 +23,9 @@ package struct RecordsLookup: Sendable {
 }
 
 extension CloudService {
-    /// Fetches records by name: `recordUnknown` for each that is not there or was deleted, `zoneNotFound` and its
-    /// kin for a missing zone, `tooManyItems` over the limit of R-155. What `access` may not read is not there (I-5).
+    /// Fetches records by name: `recordUnknown` for each that does not exist or was deleted, `zoneNotFound` and
+    /// its kin for a missing zone, `tooManyItems` over the limit of R-155. What `access` may not read does not exist
+    /// (I-5).
     package func records(
         named names: [String], in key: ZoneKey, by access: RecordAccess
     ) async -> Result<RecordsLookup, FailureReason> {

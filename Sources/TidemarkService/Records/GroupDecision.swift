@@ -2,28 +2,29 @@
 
 internal import TidemarkDomain
 
-/// What the rules say about the requests of one transaction: every request's own outcome, and the final states to write.
+/// What the rules decide on the requests of one transaction: an outcome for each request, and the final states to
+/// write.
 ///
-/// Decided on an overlay for each zone, so that a later request of the group sees what the earlier ones did.
+/// There is one overlay for each zone, so that a request of the group sees what earlier ones did.
 struct GroupDecision: Sendable {
-    /// One a request, in order.
+    /// One for each request, in order.
     private(set) var outcomes: [Result<RecordsOutcome, FailureReason>] = []
-    /// Only zones in which something is to be written, if only a remembered outcome.
+    /// Only zones in which something must be written, even if only a remembered outcome.
     let changes: [ZoneChanges]
-    /// Zones whose records changed, each once.
+    /// The zones whose records changed, each once.
     let moved: ZonesMoved
 
     /// - Parameters:
     ///   - keys: each zone of `entries` once.
-    ///   - snapshots: what was read of them, in the same order.
-    ///   - schemas: in the versions that the snapshots tell of.
+    ///   - snapshots: what was read of the zones, in the same order.
+    ///   - schemas: in the versions that the snapshots name.
     init(
         _ entries: [WriteQueue.Entry], keys: [ZoneKey], snapshots: [ZoneSnapshot], store: StoreIncarnation,
         schemas: [ContainerID: KnownSchema] = [:], limits: Limits, now: Timestamp
     ) {
         let overlays = snapshots.map { ZoneOverlay(snapshot: $0, store: store, limits: limits) }
         let indices = Dictionary(uniqueKeysWithValues: zip(keys, overlays.indices))
-        // Zones of one database share what room there is.
+        // Zones of one database share its quota.
         var uses = Dictionary(
             zip(keys, snapshots).compactMap { key, snapshot in snapshot.storageUse.map { (key.database, $0) } },
             uniquingKeysWith: { first, _ in first })
@@ -55,14 +56,14 @@ struct GroupDecision: Sendable {
         }
         let notices = zip(keys, overlays).compactMap { key, overlay -> ZoneNotice? in
             guard let first = overlay.movedBy.first else { return nil }
-            // Where several devices changed the zone each of them is told, as is everybody else.
+            // If several devices changed the zone, each of them is told, like everybody else.
             let life = overlay.movedBy.count == 1 ? first : .nobody
             return ZoneNotice(database: key.database, life: life, zoneName: key.name)
         }
         moved = ZonesMoved(notices, news: news)
     }
 
-    /// One a zone: all that its requests need to have read.
+    /// One for each zone: everything that its requests need.
     static func reads(of entries: [WriteQueue.Entry], keys: [ZoneKey]) -> [ZoneRead] {
         if keys.count == 1 { return [ZoneRead(of: entries.map(\.request), in: keys[0])] }
         var requests: [ZoneKey: [RecordsRequest]] = [:]

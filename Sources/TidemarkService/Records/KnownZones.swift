@@ -3,25 +3,30 @@
 internal import TidemarkDomain
 internal import TidemarkFields
 
-/// What this server knows of zones because it wrote in them last: their newest records, and what is remembered of requests.
+/// What this server knows of zones because it was the last to write in them: their newest records, and the memory of
+/// requests.
 ///
-/// Who decides by it needs no question before the answer: one round trip to the store instead of two. Of a zone that has more
-/// records than are kept here, those that a request names are read first, without a lock, unless it says that they are new.
-/// None of it is ever believed: ``Storage/commit(_:at:)`` writes only if nobody has written in the zone since, and what was
-/// taken for new is. So nothing need be told between servers, and to forget is always right.
+/// A request that this cache can decide needs one database round trip instead of two. If a zone has more records than
+/// the cache keeps, the missing ones that a request names are read first, without a lock, unless the request says that
+/// they are new.
+///
+/// The cache is never trusted: ``Storage/commit(_:at:)`` writes only if nobody else has written in the zone since, and
+/// if records that were assumed to be new are new. So servers need not tell each other anything, and an entry may be
+/// dropped at any time.
 struct KnownZones {
-    /// All that the rules need to know, as a transaction would have read it.
+    /// Everything that the rules need, as a transaction would have read it.
     struct Knowledge {
         var snapshots: [ZoneSnapshot] = []
-        /// One a snapshot. Records that are not known are among their ``ZoneMoment/absentNames``.
+        /// One for each snapshot. Unknown records are among its ``ZoneMoment/absentNames``.
         var moments: [ZoneMoment] = []
 
         var hasUnknown: Bool { moments.contains { !$0.absentNames.isEmpty } }
 
-        /// Whether whoever names records that are not known saves them as new: without a tag, and by the policy that never
-        /// replaces what it has not seen. If that is wrong it costs a round trip more, and nothing else.
+        /// Whether every request that names unknown records saves them as new: without a tag, and with the policy that
+        /// never replaces what it has not seen. If the guess is wrong it costs one more round trip, and nothing
+        /// else.
         ///
-        /// - Parameter keys: one a moment.
+        /// - Parameter keys: one for each moment.
         func areUnknownNew(to entries: [WriteQueue.Entry], keys: [ZoneKey]) -> Bool {
             zip(keys, moments).allSatisfy { key, moment in
                 guard !moment.absentNames.isEmpty else { return true }
@@ -33,21 +38,21 @@ struct KnownZones {
         }
     }
 
-    /// Zones in use, and those that were before: when the recent ones fill half of the room, the earlier ones are forgotten,
-    /// and the recent ones become the earlier ones. So what is not used goes, and no list of uses need be kept.
+    /// A cache of two generations: zones in use, and those in use before. When the recent ones fill half of the room,
+    /// the earlier ones are dropped and the recent ones take their place. So unused zones go, without a list of uses.
     private var recent: [ZoneKey: KnownZone] = [:]
     private var earlier: [ZoneKey: KnownZone] = [:]
     private var recentByteCount = 0
-    /// How often all was forgotten.
+    /// How often the whole cache was dropped.
     private var lossCount = 0
     private let bytesMax: Int
 
-    /// - Parameter bytesMax: about how much memory all of it may take; 0: nothing is known.
+    /// - Parameter bytesMax: the approximate memory of the cache; 0 turns it off.
     init(bytesMax: Int) {
         self.bytesMax = bytesMax
     }
 
-    /// - Returns: nil unless everything is known that is asked for, but for records.
+    /// - Returns: nil if anything but records is missing for these reads.
     mutating func knowledge(for reads: [ZoneRead]) -> Knowledge? {
         var knowledge = Knowledge()
         for read in reads {
@@ -63,8 +68,8 @@ struct KnownZones {
     /// Takes in what a transaction read of zones and then wrote in them, once that is durable.
     ///
     /// - Parameters:
-    ///   - snapshots: one a read.
-    ///   - store: of all of them.
+    ///   - snapshots: one for each read.
+    ///   - store: the life of the store in which all of them were read.
     mutating func learn(
         _ reads: [ZoneRead], _ snapshots: [ZoneSnapshot], _ changes: [ZoneChanges], in store: StoreIncarnation
     ) {
@@ -73,7 +78,7 @@ struct KnownZones {
         for (read, snapshot) in zip(reads, snapshots) {
             guard let state = snapshot.zone, let changes = written.first, changes.zone == state.id else { continue }
             written.removeFirst()
-            // Where there is a quota or are roles, what others do elsewhere matters too.
+            // With a quota or with roles, writes in other zones matter too, and the cache does not see those.
             guard snapshot.storageUse == nil, read.users.isEmpty, let schema = snapshot.schema else {
                 forget([read.key])
                 continue
@@ -89,12 +94,12 @@ struct KnownZones {
         }
     }
 
-    /// Zones that are taken out to follow what was written in them, while others use the rest.
+    /// Zones that are taken out of the cache to be updated, while other loops use the rest.
     struct Followed {
         fileprivate var zones: [(key: ZoneKey, zone: KnownZone)] = []
         fileprivate let lossCount: Int
 
-        /// Takes in what was written in zones by what was known of them, once that is durable. One change a zone.
+        /// Takes in what a decision from the cache wrote, once that is durable. There is one change for each zone.
         mutating func follow(_ changes: [ZoneChanges]) {
             let changes = Dictionary(uniqueKeysWithValues: changes.lazy.map { ($0.zone, $0) })
             for index in zones.indices {
@@ -103,18 +108,18 @@ struct KnownZones {
         }
     }
 
-    /// NB: nobody else asks for them meanwhile, because a zone is in one transaction of a process at most.
+    /// NB: nobody else needs them meanwhile, because a zone is in at most one transaction of a process.
     mutating func take(_ keys: [ZoneKey]) -> Followed {
         Followed(zones: keys.compactMap { key in take(key).map { (key, $0) } }, lossCount: lossCount)
     }
 
-    /// Puts back what was taken, unless all was forgotten meanwhile.
+    /// Puts the zones back, unless the whole cache was dropped meanwhile.
     mutating func keep(_ followed: consuming Followed) {
         guard followed.lossCount == lossCount else { return }
         for (key, zone) in followed.zones { keep(zone, as: key) }
     }
 
-    /// For zones of which it is no longer clear what was written in them.
+    /// Drops zones of which it is not known what was written in them.
     mutating func forget(_ keys: [ZoneKey]) {
         for key in keys { _ = take(key) }
     }
@@ -128,7 +133,7 @@ struct KnownZones {
 
     // MARK: Room
 
-    /// Makes the zone one of those in use.
+    /// Moves the zone to the recent generation.
     private mutating func use(_ key: ZoneKey) -> KnownZone? {
         if let zone = recent[key] { return zone }
         guard let zone = earlier.removeValue(forKey: key) else { return nil }
@@ -136,14 +141,15 @@ struct KnownZones {
         return zone
     }
 
-    /// NB: taken out, so that it is changed where it is.
+    /// NB: taken out of the dictionary, so that it is changed in place.
     private mutating func take(_ key: ZoneKey) -> KnownZone? {
         guard let zone = recent.removeValue(forKey: key) else { return earlier.removeValue(forKey: key) }
         recentByteCount -= zone.byteCount
         return zone
     }
 
-    /// NB: of a zone that takes a quarter of the room the records are forgotten, so that no single one drives out all others.
+    /// NB: if a zone takes a quarter of the room, its records are dropped, so that no single zone drives out all
+    /// others.
     private mutating func keep(_ zone: consuming KnownZone, as key: ZoneKey) {
         if zone.byteCount > bytesMax / 4 { zone.forgetRecords() }
         guard zone.byteCount <= bytesMax / 4 else { return }
@@ -163,19 +169,20 @@ private struct KnownZone {
     private var writeNumber: Int64
     private let store: StoreIncarnation
     var schema: SchemaStamp
-    /// Whether what is not here is not there either: this server has seen everything that was ever written in the zone.
+    /// Whether this server has seen everything that was ever written in the zone. Then a record that is not here does
+    /// not exist.
     private var isWhole: Bool
-    /// Whether this server wrote twice and nobody between. A zone that several servers write in turn never is: to decide by
-    /// what is known would cost a round trip more, not less.
+    /// Whether this server wrote twice in a row. A zone that several servers write in turn is never trusted: a decision
+    /// from the cache would then cost one more round trip, not one less.
     var isTrusted: Bool
     private var records: [String: RecordState] = [:]
     /// By life.
     private var memories: [DeviceID: RequestMemory] = [:]
-    /// Keys that the zone has; others may have come since, but none goes while the zone lives.
+    /// Some of the zone's keys. Others may have been added since, but none is removed while the zone lives.
     private var zoneKeyIDs: Set<[UInt8]> = []
     private(set) var byteCount = 0
 
-    /// Nothing of it but that it is there.
+    /// A zone of which only its existence is known.
     init(_ state: ZoneState, _ schema: SchemaStamp, in store: StoreIncarnation, _ writeNumber: Int64) {
         self.state = state
         self.schema = schema
@@ -191,15 +198,16 @@ private struct KnownZone {
             changeNumber: state.changeNumber, writeNumber: writeNumber)
     }
 
-    /// Whether nobody has written in the zone between this and what was read of it now.
+    /// Whether nobody wrote in the zone between this knowledge and the newer read.
     func isSame(as now: KnownZone) -> Bool {
         state.id == now.state.id && store == now.store && writeNumber == now.writeNumber
             && state.changeNumber == now.state.changeNumber
     }
 
-    /// Nil if more is not known than records.
+    /// Nil if anything but records is missing.
     ///
-    /// NB: with all records where those that are asked for are among them, which costs less than to pick these. It must be let
+    /// NB: it has all records if it has those that are asked for, because picking these out costs more. Release it
+    /// before ``follow(_:)``, which would otherwise have to copy them all.
     /// go of before ``follow(_:)``, which would have to copy them all.
     func snapshot(for read: ZoneRead, unknownNames: inout [String]) -> ZoneSnapshot? {
         guard read.namedZoneKeyIDs.isSubset(of: zoneKeyIDs) else { return nil }
@@ -225,7 +233,7 @@ private struct KnownZone {
     mutating func learn(_ read: ZoneRead, _ snapshot: ZoneSnapshot, _ changes: ZoneChanges) {
         for (name, record) in snapshot.records where snapshot.unread[name] == nil { keep(record) }
         zoneKeyIDs.formUnion(snapshot.zoneKeyIDs)
-        // A life of which nothing is remembered is known to be one.
+        // A life without remembered requests is known to be one.
         for life in read.lives { keep(snapshot.memories[life] ?? RequestMemory(), of: life) }
         follow(changes)
     }
@@ -253,7 +261,7 @@ private struct KnownZone {
         byteCount += Self.byteCount(of: memory) - (old.map(Self.byteCount) ?? 0)
     }
 
-    /// With about what it takes to hold it: the object, an array's head, a place in the dictionary.
+    /// Includes the approximate cost of keeping it: the object, the head of an array and an entry of the dictionary.
     private static func byteCount(of record: RecordState) -> Int {
         record.fields.byteCount + record.name.utf8.count + 300
     }

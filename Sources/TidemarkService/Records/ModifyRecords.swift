@@ -5,11 +5,11 @@ package import TidemarkDomain
 extension CloudService {
     /// Saves and deletes records.
     ///
-    /// The parts of a client's request, one a zone, are independent of each other. A part that fails as a whole
-    /// has a reason instead of an outcome; one whose items fail has an outcome that says which. All parts are queued
-    /// before this suspends: one device's requests to a zone keep the order in which they were called.
+    /// The parts of a client's request, one for each zone, are independent of each other. A part that fails as
+    /// a whole has a reason instead of an outcome. A part whose items fail has an outcome that says which. All parts
+    /// are queued before this suspends, so one device's requests to a zone keep the order of the calls.
     ///
-    /// - Returns: one a part, in order.
+    /// - Returns: one for each part, in order.
     package func modifyRecords(
         in database: DatabaseID, _ parts: [RecordsRequest]
     ) async -> [Result<RecordsOutcome, FailureReason>] {

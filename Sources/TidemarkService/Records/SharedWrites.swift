@@ -2,11 +2,11 @@
 
 internal import Synchronization
 
-/// What the ``WriteCoordinator``s of one process share, of which each event loop has one: what waits to be written, what is
-/// known of zones, and of the store's memory epoch.
+/// What the ``WriteCoordinator``s of one process share: the queue of requests, the cache of zones, and the store's
+/// memory epoch. Each event loop has one coordinator.
 ///
-/// So a zone is in one transaction of the process at most, whichever loops its devices are connected to, and what one loop
-/// has written in it the others know.
+/// So a zone is in at most one transaction of the process, whichever loops its devices are connected to. What one loop
+/// has written in it, the others know.
 package final class SharedWrites: Sendable {
     struct State {
         var queue: WriteQueue
@@ -24,7 +24,7 @@ package final class SharedWrites: Sendable {
         knownZones = Mutex(KnownZones(bytesMax: settings.knownBytesMax))
     }
 
-    /// The store's memory epoch was read.
+    /// Takes in a memory epoch that was read from the store.
     func learn(_ epoch: Int64, now: Duration) {
         state.withLock { $0.epochs.learn(epoch, now: now) }
     }

@@ -4,10 +4,10 @@ internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkScheduling
 
-/// Carries record requests from the queue through transactions to their outcomes: the driver of ``WriteQueue``.
+/// Takes record requests from the queue through transactions to their outcomes. It is the driver of ``WriteQueue``.
 ///
-/// A request's outcome is given after the commit that holds it is durable (I-1), and never guessed: when the answer to a
-/// commit is lost, the same group begins again, and the requests that it remembers are answered from memory.
+/// A request's outcome is returned after the commit that holds it is durable (I-1), and is never guessed. If the answer
+/// to a commit is lost, the same group begins again, and the memory answers the requests that were committed.
 final class WriteCoordinator: Sendable {
     typealias Outcome = Result<RecordsOutcome, FailureReason>
 
@@ -17,7 +17,7 @@ final class WriteCoordinator: Sendable {
     private let schemas: SchemaCache
     private let onMoved: @Sendable (ZonesMoved) -> Void
     private let shared: SharedWrites
-    /// This one's number there.
+    /// The number of this coordinator's event loop in the queue.
     private let loop: Int
 
     init(
@@ -33,7 +33,7 @@ final class WriteCoordinator: Sendable {
         loop = shared.state.withLock { $0.queue.addLoop() }
     }
 
-    /// Queues a request at once, before this returns: requests of one device to one zone keep the order of these calls.
+    /// Queues a request before this returns: one device's requests to a zone keep the order of these calls.
     func submit(_ request: RecordsRequest, in database: DatabaseID) -> Answer<Outcome> {
         let now = scheduler.now
         let (answer, startsWorker) = shared.state.withLock { state in
@@ -54,7 +54,7 @@ final class WriteCoordinator: Sendable {
         return answer
     }
 
-    /// Refuses what waits and returns when the last transaction has ended.
+    /// Refuses waiting requests. Returns when the last transaction has ended.
     func stop() async {
         let answer = Answer<Void>()
         let refusals = shared.state.withLock { state in
@@ -87,7 +87,8 @@ final class WriteCoordinator: Sendable {
         return group
     }
 
-    /// Writes a group: in one transaction if all goes well, else in as many as it takes to find the culprit.
+    /// Writes a group: in one transaction if all goes well, otherwise in as many as it takes to find the request that
+    /// fails.
     private func write(_ group: [WriteQueue.Entry]) async {
         var parts = [group]
         while let part = parts.first {
@@ -102,7 +103,7 @@ final class WriteCoordinator: Sendable {
         }
     }
 
-    /// One transaction, of one round trip if this server knows the zones with the records that are named.
+    /// One transaction. It takes one round trip if the cache has the zones and the records that are named.
     private func attempt(_ part: [WriteQueue.Entry]) async throws(StorageError) -> GroupDecision {
         let keys = WriteQueue.keys(of: part)
         let reads = GroupDecision.reads(of: part, keys: keys)
@@ -110,20 +111,21 @@ final class WriteCoordinator: Sendable {
             if let decision = try await writeKnown(part, keys: keys, reads) { return decision }
             return try await write(part, keys: keys, reads)
         } catch {
-            // A store that was lost may come back as an earlier one, where a standby had not heard of everything.
+            // A store that was lost may come back in an earlier state, if a standby had not received everything.
             let isLost = error.code == .unavailable || error.code == .commitUnknown
             shared.knownZones.withLock { if isLost { $0.forgetAll() } else { $0.forget(keys) } }
             throw error
         }
     }
 
-    /// Decides by what is known; nil if that is not enough, or is not so any more: nothing was written then.
+    /// Decides from the cache. Nil if the cache lacks something or is out of date; nothing was written then.
     private func writeKnown(
         _ part: [WriteQueue.Entry], keys: [ZoneKey], _ reads: [ZoneRead]
     ) async throws(StorageError) -> GroupDecision? {
         guard var known = shared.knownZones.withLock({ $0.knowledge(for: reads) }) else { return nil }
         if known.hasUnknown, !known.areUnknownNew(to: part, keys: keys) {
-            // NB: with a lock one record takes no more round trips, by statements that take the database less time.
+            // NB: for a single record, a transaction with a lock takes no more round trips, and its statements take the
+            // database less time.
             guard keys.count == 1, known.moments[0].absentNames.count > 1 else { return nil }
             guard try await readUnknown(in: &known) else {
                 shared.knownZones.withLock { $0.forget(keys) }
@@ -137,7 +139,7 @@ final class WriteCoordinator: Sendable {
         let decision = GroupDecision(
             part, keys: keys, snapshots: known.snapshots, store: store, schemas: schemas, limits: limits, now: wallClock
         )
-        // What writes nothing in a zone would prove nothing of it.
+        // A decision that writes nothing in a zone would not prove that the cache is right about it.
         guard decision.changes.count == keys.count, decision.changes.allSatisfy(\.isPlain) else { return nil }
         known.snapshots = []  // else what follows would have to be copied
         do {
@@ -146,16 +148,17 @@ final class WriteCoordinator: Sendable {
             shared.knownZones.withLock { $0.forget(keys) }
             return nil
         }
-        // NB: what takes time is done without the lock, for which the other loops wait.
+        // NB: slow work is done without the lock, because the other loops wait for it.
         var followed = shared.knownZones.withLock { $0.take(keys) }
         followed.follow(decision.changes)
         shared.knownZones.withLock { $0.keep(followed) }
         return decision
     }
 
-    /// Reads what is not known, without a lock: if nobody has written in the zone by the time of the commit, nobody had now.
+    /// Reads records that the cache lacks, without a lock. If nobody has written in the zone by the time of the commit,
+    /// nobody had by now.
     ///
-    /// - Returns: false if somebody has.
+    /// - Returns: false if somebody has written in the zone.
     private func readUnknown(in known: inout KnownZones.Knowledge) async throws(StorageError) -> Bool {
         let found = try await storage.records(named: known.moments[0].absentNames, in: known.snapshots[0].key)
         guard let now = found.zone, let zone = known.snapshots[0].zone, now.id == zone.id,
@@ -166,7 +169,7 @@ final class WriteCoordinator: Sendable {
         return true
     }
 
-    /// Lock, read, decide, write, commit. Begins again if the schema has something to learn first.
+    /// Locks, reads, decides, writes and commits. Begins again if the schema has something to learn first.
     private func write(
         _ part: [WriteQueue.Entry], keys: [ZoneKey], _ reads: [ZoneRead]
     ) async throws(StorageError) -> GroupDecision {
@@ -189,7 +192,7 @@ final class WriteCoordinator: Sendable {
         throw StorageError(.unavailable, detail: "the schema does not come to rest")
     }
 
-    /// One to get to know the schema, one to learn, one because an operator changed it meanwhile; and again.
+    /// One round to load the schema, one to learn, one because an operator changed it meanwhile; and the same again.
     private static let schemaRoundsMax = 6
 
     private func write(
@@ -210,7 +213,7 @@ final class WriteCoordinator: Sendable {
     private var wallClock: Timestamp { Timestamp(milliseconds: scheduler.wallClockMilliseconds) }
 
     private func conclude(_ part: [WriteQueue.Entry], _ decision: GroupDecision, ends group: [WriteQueue.Entry]?) {
-        // First, because whoever is told has still a way to go.
+        // First, because pushes still have a way to go.
         if !decision.moved.notices.isEmpty { onMoved(decision.moved) }
         let answers = shared.state.withLock { state in
             state.queue.leave(part)
@@ -220,7 +223,7 @@ final class WriteCoordinator: Sendable {
         for (answer, outcome) in zip(answers, decision.outcomes) { answer?.give(outcome) }
     }
 
-    /// - Returns: what to run instead; nil if the group is over for now.
+    /// - Returns: what to run instead; nil if the group is finished for now.
     private func recover(
         from code: StorageError.Code, part: [WriteQueue.Entry], rest: [[WriteQueue.Entry]], group: [WriteQueue.Entry]
     ) -> [[WriteQueue.Entry]]? {
@@ -228,7 +231,7 @@ final class WriteCoordinator: Sendable {
         let recovery = shared.state.withLock { state in
             let recovery = state.queue.recover(
                 from: code, part: part, rest: rest, now: now, dice: scheduler.randomBits)
-            // NB: in the same breath, before another worker can take a lane that was put back.
+            // NB: under the same lock, before another worker can take a lane that was put back.
             if case .later = recovery { state.queue.endGroup(group) }
             return recovery
         }
@@ -238,7 +241,7 @@ final class WriteCoordinator: Sendable {
         case .later(let refusals, let wakes):
             refuse(refusals)
             for wake in wakes { arm(wake) }
-            // While it was being written it was not among those whose deadlines are watched.
+            // Deadlines of requests in a transaction are not watched, so the timer may have to be set for them again.
             armDeadlineTimer()
             return nil
         }

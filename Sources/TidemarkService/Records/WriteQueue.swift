@@ -4,19 +4,20 @@ internal import DequeModule
 internal import TidemarkDomain
 internal import TidemarkFields
 
-/// Which record requests go into which transaction, and when: a pure state machine that ``WriteCoordinator`` drives.
+/// Decides which record requests go into which transaction, and when. It is a pure state machine; ``WriteCoordinator``
+/// drives it.
 ///
-/// Each zone is a lane. While a lane's requests are in a transaction, further ones wait in the lane and go together in
-/// the next one, so that one zone is in one transaction of this process at most, and one device's requests to a zone
-/// keep their order. Lanes that are ready at the same moment share a transaction.
+/// Each zone is a lane. While requests of a lane are in a transaction, further ones wait in the lane and go together in
+/// the next one. So a zone is in at most one transaction of this process, and one device's requests to a zone keep
+/// their order. Lanes that are ready at the same moment share a transaction.
 ///
-/// It may serve several event loops, each with workers of its own (``addLoop()``). A lane that comes to life belongs to the
-/// loop where its first request came until nothing waits in it any more, so that most requests never change threads.
+/// It may serve several event loops, each with workers of its own (``addLoop()``). A lane belongs to the loop that
+/// received its first request until nothing waits in it any more, so most requests never change threads.
 struct WriteQueue {
-    /// Names a request while it is here; grows with time.
+    /// Identifies a request while it is in the queue; grows with time.
     typealias Ticket = UInt64
 
-    /// A request and what has become of it so far.
+    /// A request and its progress.
     struct Entry: Sendable {
         let ticket: Ticket
         let key: ZoneKey
@@ -24,13 +25,14 @@ struct WriteQueue {
         let itemCount: Int
         let byteCount: Int
         let deadline: Duration
-        /// The store's memory epoch that the server knew when it came (``MemoryEpochWatch``).
+        /// The store's memory epoch that the server knew when the request arrived (``MemoryEpochWatch``).
         let arrivalEpoch: Int64?
         var failureCount = 0
-        /// What went wrong, told if the deadline comes.
+        /// What went wrong last. The client is told if the deadline passes.
         var lastFailure: FailureReason?
 
-        /// NB: once nobody knows whether it was written, "busy" would be a lie: it says that nothing was.
+        /// NB: once it is unknown whether the request was written, "busy" would be wrong, because it means that nothing
+        /// was.
         mutating func note(_ code: StorageError.Code) {
             failureCount += 1
             if lastFailure != .storeUnavailable { lastFailure = code.reason }
@@ -39,7 +41,7 @@ struct WriteQueue {
 
     enum Admission: Equatable {
         case queued(Ticket)
-        /// The same request is here already: its outcome is this one's as well.
+        /// The same request is here already and shares its outcome.
         case joined(Ticket)
         case refused(FailureReason)
     }
@@ -51,9 +53,9 @@ struct WriteQueue {
 
     /// What to do after a transaction failed.
     enum Recovery {
-        /// Run these, in this order, each in a transaction of its own: the culprit is in one of them.
+        /// Run these in this order, each in a transaction of its own: one of them has the request that fails.
         case bisect([Entry], [Entry])
-        /// Everything that was not decided is back in its lane, but for these; wake the lanes then.
+        /// All undecided requests are back in their lanes, except these; then wake the lanes.
         case later(refusals: [Refusal], wakes: [Wake])
     }
 
@@ -68,7 +70,7 @@ struct WriteQueue {
         let loop: Int
         var phase = Phase.idle
         var waiting: Deque<Entry> = []
-        /// Set after the lane was in a group that found a zone busy: its next transaction holds no other zone.
+        /// Set after the lane was in a group that found a zone busy. Its next transaction holds no other zone.
         var isAlone = false
 
         /// - Returns: whether that makes it ready.
@@ -95,16 +97,16 @@ struct WriteQueue {
             user = request.user
         }
 
-        /// Different requests of one life in one zone differ in their counters, which is enough to tell most apart.
+        /// Requests of one life in one zone differ in their counters, which is enough to tell most of them apart.
         func hash(into hasher: inout Hasher) {
             hasher.combine(life.low)
             hasher.combine(counter)
         }
     }
 
-    /// Those of one event loop, and what is for them to do.
+    /// The workers of one event loop, and the lanes for them.
     private struct Workers {
-        /// Lanes whose phase is `ready`, by how long they have been.
+        /// Lanes whose phase is `ready`, the longest waiting first.
         var ready: Deque<ZoneKey> = []
         var count = 0
         var hasOneStarting = false
@@ -132,7 +134,7 @@ struct WriteQueue {
     // MARK: Requests come
 
     /// - Parameters:
-    ///   - loop: where it came.
+    ///   - loop: where the request arrived.
     ///   - epoch: the store's memory epoch, as far as it is known.
     mutating func admit(
         _ request: RecordsRequest, in database: DatabaseID, at loop: Int, now: Duration, epoch: Int64? = nil
@@ -157,9 +159,9 @@ struct WriteQueue {
         return .queued(entry.ticket)
     }
 
-    /// Whether a loop's driver is to start a worker, which then calls ``nextGroup(at:isFirst:)`` until that is nil.
+    /// Whether a loop's driver must start a worker. The worker then calls ``nextGroup(at:isFirst:)`` until that is nil.
     ///
-    /// At most one is starting at a time: requests of the same moment gather until it runs.
+    /// At most one worker is starting at a time: requests of the same moment gather until it runs.
     mutating func startsWorker(at loop: Int) -> Bool {
         guard !workers[loop].hasOneStarting, !workers[loop].ready.isEmpty,
             workers[loop].count < settings.transactionsMax
@@ -169,7 +171,7 @@ struct WriteQueue {
         return true
     }
 
-    /// A worker's next transaction, by zones; nil ends the worker.
+    /// A worker's next transaction, ordered by zone; nil ends the worker.
     ///
     /// - Parameter isFirst: whether the worker has just started.
     mutating func nextGroup(at loop: Int, isFirst: Bool) -> [Entry]? {
@@ -184,7 +186,7 @@ struct WriteQueue {
 
     // MARK: Transactions end
 
-    /// These requests have their outcome and leave.
+    /// Removes requests that have their outcome.
     mutating func leave(_ entries: some Sequence<Entry>) {
         for entry in entries {
             tickets[Identity(key: entry.key, request: entry.request)] = nil
@@ -193,12 +195,12 @@ struct WriteQueue {
         }
     }
 
-    /// The transaction of `part` failed and wrote nothing, or nobody knows whether it did. Whose time is over is refused
-    /// now: else it would be tried again, and that may take long while the store is away.
+    /// The transaction of `part` failed, or it is unknown whether it did. Requests past their deadline are refused now:
+    /// another attempt may take long while the store is away.
     ///
     /// - Parameters:
     ///   - rest: parts of the same group that were not tried yet, in order.
-    ///   - dice: spreads the back-off.
+    ///   - dice: random bits that spread the back-off.
     mutating func recover(
         from code: StorageError.Code, part: [Entry], rest: [[Entry]], now: Duration, dice: () -> UInt64
     ) -> Recovery {
@@ -217,7 +219,7 @@ struct WriteQueue {
                     Refusal(ticket: entry.ticket, reason: code == .zoneBusy ? entry.lastFailure ?? reason : reason))
                 leave([entry])
             case .retry(let delay):
-                // One zone of several was busy: each goes on at once, alone, so that only the busy one waits.
+                // One of several zones was busy. Each goes on at once and alone, so that only the busy one waits.
                 let delay = code == .zoneBusy && isShared ? .zero : delay
                 delays[entry.key] = max(delay, delays[entry.key] ?? .zero)
                 returned.append(entry)
@@ -234,7 +236,7 @@ struct WriteQueue {
         return .later(refusals: refusals, wakes: wakes)
     }
 
-    /// The group's transactions are over; lanes that got nothing back go on.
+    /// The group's transactions are over. Lanes that got nothing back go on.
     mutating func endGroup(_ group: [Entry]) {
         for key in Self.keys(of: group) {
             guard let index = lanes.index(forKey: key), lanes.values[index].phase == .writing else { continue }
@@ -251,12 +253,12 @@ struct WriteQueue {
 
     // MARK: Time and the end
 
-    /// The earliest deadline of those who wait; nil if nobody does.
+    /// The earliest deadline of a waiting request; nil if none waits.
     var nextDeadline: Duration? {
         lanes.values.lazy.compactMap { lane in lane.waiting.lazy.map(\.deadline).min() }.min()
     }
 
-    /// Refuses those who have waited too long for a transaction to begin.
+    /// Refuses requests that have waited too long for their transaction to begin.
     mutating func expire(now: Duration) -> [Refusal] {
         removeWaiting { $0.deadline <= now }.map { Refusal(ticket: $0.ticket, reason: refusal(ofWaiting: $0)) }
     }
@@ -265,7 +267,7 @@ struct WriteQueue {
         isStopped ? .storeUnavailable : entry.lastFailure ?? .zoneBusy
     }
 
-    /// Refuses those who wait, and whoever comes after.
+    /// Refuses all waiting requests and all later ones.
     mutating func stop() -> [Refusal] {
         isStopped = true
         return removeWaiting { _ in true }.map { Refusal(ticket: $0.ticket, reason: refusal(ofWaiting: $0)) }
@@ -288,7 +290,7 @@ extension WriteQueue {
         }
     }
 
-    /// Takes from the lanes that have been ready longest, as far as the bounds of a group go.
+    /// Takes requests from the lanes that have been ready longest, within the bounds of a group.
     private mutating func gatherGroup(at loop: Int) -> [Entry] {
         var group: [Entry] = []
         var zoneCount = 0
@@ -351,7 +353,7 @@ extension WriteQueue {
         return wakes
     }
 
-    /// In the order of their tickets, so that nothing depends on hashing.
+    /// In the order of their tickets, so that the result does not depend on hashing.
     private mutating func removeWaiting(where isGone: (Entry) -> Bool) -> [Entry] {
         var removed: [Entry] = []
         for (key, lane) in lanes {
@@ -374,7 +376,7 @@ extension WriteQueue {
 }
 
 extension [WriteQueue.Entry] {
-    /// Cut where the zone changes. A group has the entries of a zone one after the other, unless some were put back.
+    /// Split where the zone changes. A group has the entries of a zone one after the other, unless some were put back.
     var zones: [ArraySlice<WriteQueue.Entry>] {
         var zones: [ArraySlice<WriteQueue.Entry>] = []
         var start = 0
@@ -387,11 +389,11 @@ extension [WriteQueue.Entry] {
     }
 }
 
-/// What a group may still take.
+/// How much more a group may take.
 private struct Room {
     var items: Int
     var bytes: Int
-    /// With so many items left, or fewer, no further zone comes to the group.
+    /// Once no more than this many items are left, no further zone joins the group.
     let itemsAlone: Int
 
     var isShared: Bool { items > itemsAlone }

@@ -2,29 +2,29 @@
 
 /// How a server groups writes, and how long it keeps trying.
 package struct WriteSettings: Sendable {
-    /// Write transactions of each event loop at one time: enough to keep two cores of PostgreSQL busy while some of them are
-    /// decided here and others wait for the log's flush. What waits meanwhile makes the next groups larger. A loop has two
-    /// connections more by default, for what else is written.
+    /// Write transactions of each event loop at one time. This many keep two cores of PostgreSQL busy while some are
+    /// decided here and others wait for the log's flush. What waits meanwhile makes the next groups larger. By default
+    /// a loop has two more connections, for other writes.
     package var transactionsMax = 6
-    /// Saves and deletes of one transaction. A single request may have more: it then goes alone.
+    /// Saves and deletes of one transaction. A single request may have more; it then goes alone.
     package var groupItemsMax = 1_000
     /// Field bytes of one transaction, as ``groupItemsMax``.
     package var groupBytesMax = 4_194_304
-    /// Saves and deletes of a transaction to which no further zone comes: larger ones go side by side.
+    /// Saves and deletes of a transaction that no further zone joins: larger ones run side by side.
     package var sharedItemsMax = 100
-    /// Zones of one transaction: they wait for each other's locks.
+    /// Zones of one transaction. They wait for each other's locks.
     package var groupZonesMax = 64
-    /// Whether zones of several databases may share a transaction: not where an engine spreads databases over nodes.
+    /// Whether zones of several databases may share a transaction. Off where an engine spreads databases over nodes.
     package var groupSpansDatabases = true
     /// Requests that wait or are being written, of all devices together (I-7). More: `tooManyRequests`.
     package var requestsMax = 20_000
     /// Field bytes of the same (I-7).
     package var bytesMax = 134_217_728
-    /// How much memory what is known of zones may take, so that saves in them need one round trip (``KnownZones``).
+    /// The approximate memory of the cache of zones, with which saves need one round trip (``KnownZones``).
     package var knownBytesMax = 134_217_728
-    /// How long a request may wait for its transaction to begin. Longer: `zoneBusy`, or what last went wrong.
+    /// How long a request may wait for its transaction to begin. Longer: `zoneBusy`, or what went wrong last.
     package var waitMax: Duration = .seconds(10)
-    /// Attempts of one request when the store fails in a way that passes.
+    /// Attempts of one request when the store fails temporarily.
     package var attemptsMax = 6
     /// The first wait before another attempt; doubles each time.
     package var backoffShortest: Duration = .milliseconds(20)

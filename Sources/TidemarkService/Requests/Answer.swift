@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// A value that arrives once, and everybody who waits for it: a repeated request waits for the first one's.
+/// A value that arrives once, for everybody who waits for it. A repeated request waits for the outcome of the first.
 final class Answer<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -11,11 +11,11 @@ final class Answer<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Suspends until ``give(_:)``; does not heed cancellation, because every request is bounded by its deadline.
+    /// Suspends until ``give(_:)``. It ignores cancellation, because every request is bounded by its deadline.
     func value() async -> Value {
         while true {
-            // Read under the lock also after the wait: the thread sanitizer does not see what orders a continuation
-            // that is resumed before its task waits.
+            // Read under the lock also after the wait. The thread sanitizer does not see the order in which a
+            // continuation is resumed before its task waits.
             if let value = state.withLock({ $0.value }) { return value }
             await withUnsafeContinuation { continuation in
                 let isGiven = state.withLock { state in
@@ -27,7 +27,7 @@ final class Answer<Value: Sendable>: Sendable {
         }
     }
 
-    /// The first value counts; later ones are dropped.
+    /// The first value counts. Later ones are dropped.
     func give(_ value: Value) {
         let waiters = state.withLock { state in
             guard state.value == nil else { return [] as [UnsafeContinuation<Void, Never>] }

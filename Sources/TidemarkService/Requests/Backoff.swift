@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long to wait before something is tried again: doubling, bounded, and spread so that servers do not march in step.
+/// How long to wait before another attempt: doubling, bounded, and spread so that servers do not retry in step.
 struct Backoff: Sendable {
     /// The wait after the first failure, before it is spread.
     var shortest: Duration
@@ -8,7 +8,7 @@ struct Backoff: Sendable {
 
     /// - Parameters:
     ///   - failureCount: 1 after the first failure.
-    ///   - dice: 64 random bits; the wait lies between a half and the whole of the doubled value.
+    ///   - dice: 64 random bits. The wait is between a half and the whole of the doubled value.
     func delay(failureCount: Int, dice: UInt64) -> Duration {
         let doublings = min(max(failureCount, 1) - 1, 16)
         let whole = min(longest, shortest * (1 << doublings))

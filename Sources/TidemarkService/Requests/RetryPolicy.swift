@@ -2,9 +2,10 @@
 
 internal import TidemarkDomain
 
-/// What to do about a failure of the store: the one place that says which are tried again, and what is told at the end.
+/// What to do about a failure of the store. Only this type says which failures are tried again, and what the client is
+/// told in the end.
 struct RetryPolicy: Sendable {
-    /// Attempts in all. Bounded, because a device can repeat its request better than a server can keep it.
+    /// Attempts in all. They are bounded because a device can repeat its request better than a server can keep it.
     var attemptsMax: Int
     var backoff: Backoff
 
@@ -13,7 +14,7 @@ struct RetryPolicy: Sendable {
         case fail(FailureReason)
     }
 
-    /// - Parameter failureCount: failures so far, this one included.
+    /// - Parameter failureCount: the failures so far, including this one.
     func verdict(on code: StorageError.Code, failureCount: Int, dice: UInt64) -> Verdict {
         guard code.isPassing, failureCount < attemptsMax else { return .fail(code.reason) }
         return .retry(after: backoff.delay(failureCount: failureCount, dice: dice))
@@ -29,7 +30,7 @@ extension StorageError.Code {
         }
     }
 
-    /// What a client is told when it is not tried again.
+    /// The failure that a client is told when there is no other attempt.
     var reason: FailureReason {
         switch self {
         case .unavailable, .commitUnknown, .stopped: .storeUnavailable

@@ -3,12 +3,12 @@
 internal import TidemarkDomain
 internal import TidemarkScheduling
 
-/// Runs calls to the store that may safely be made twice, again when a failure passes.
+/// Runs calls to the store that may safely be made twice, and repeats them after temporary failures.
 struct StorageRetry: Sendable {
     let scheduler: any Scheduler
     let policy: RetryPolicy
 
-    /// - Parameter call: whole reads, or writes that come to the same when repeated.
+    /// - Parameter call: whole reads, or writes that have the same effect when repeated.
     func run<Value: Sendable>(
         _ call: () async throws(StorageError) -> Result<Value, FailureReason>
     ) async -> Result<Value, FailureReason> {

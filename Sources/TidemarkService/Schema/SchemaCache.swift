@@ -4,11 +4,11 @@ internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkFields
 
-/// What this server remembers of its containers' schemas, so that a save asks nobody.
+/// What this server remembers of its containers' schemas, so that a save need not read them.
 ///
-/// It is never trusted blindly: every write transaction reads the schema's version after its locks, and one that differs
-/// is loaded again. What saves teach only adds, and leaves the version: a server that has not heard of it learns it when
-/// it needs it.
+/// It is never trusted blindly: every write transaction reads the schema's version after its locks, and loads the
+/// schema again if the version differs. What saves teach only adds, and does not change the version. A server that has
+/// not heard of it learns it when it needs it.
 final class SchemaCache: Sendable {
     private let storage: any Storage
     private let schemas = Mutex<[ContainerID: KnownSchema]>([:])
@@ -17,7 +17,7 @@ final class SchemaCache: Sendable {
         self.storage = storage
     }
 
-    /// What is remembered, as it is now.
+    /// The schemas that are remembered now.
     var known: [ContainerID: KnownSchema] { schemas.withLock { $0 } }
 
     /// Loads or learns what a check of saves found missing.
@@ -31,14 +31,14 @@ final class SchemaCache: Sendable {
         }
     }
 
-    /// The schema as it is now, for who reads: asks for its version alone if it is remembered.
+    /// The current schema, for reads. If a schema is remembered, only its version is read.
     func current(_ container: ContainerID) async throws(StorageError) -> KnownSchema {
         let version = try await storage.schemaVersion(of: container)
         if let known = known[container], known.schema.version == version { return known }
         return try await load(container)
     }
 
-    /// The schema by which a query is judged: what is remembered, unless another server may have learned what it names.
+    /// The schema that judges a query: the remembered one, unless another server may have learned what the query names.
     func schema(of container: ContainerID, for query: Query) async throws(StorageError) -> KnownSchema {
         if let known = known[container], known.schema.isFrozen || known.schema.schema.knows(query) { return known }
         return try await load(container)
@@ -50,8 +50,8 @@ final class SchemaCache: Sendable {
         remember(try await storage.schema(of: container))
     }
 
-    /// NB: answers may overtake each other. An older one does harm for a moment only: the next transaction finds another
-    /// version, or learns what is known.
+    /// NB: answers may overtake each other. An older one does harm for a moment only: the next transaction finds
+    /// another version, or learns what is known.
     @discardableResult
     private func remember(_ schema: ContainerSchema) -> KnownSchema {
         let known = KnownSchema(schema)
@@ -60,14 +60,14 @@ final class SchemaCache: Sendable {
     }
 }
 
-/// A schema, prepared for quick answers.
+/// A schema, prepared for fast checks.
 struct KnownSchema: Sendable {
     let schema: ContainerSchema
-    /// Of the types that do not have the standard ones.
+    /// The grants of types that do not have the standard ones.
     let grants: [String: Grants]
-    /// Of the types' fields: what they cover fits, and needs no verdict.
+    /// The fields of each type. A save whose fields they cover fits without a verdict.
     let shapes: [String: FieldShapes]
-    /// Of the types that have index marks.
+    /// For the types that have index marks.
     private let indexWriters: [String: IndexColumnWriter]
 
     init(_ schema: ContainerSchema) {
@@ -79,7 +79,7 @@ struct KnownSchema: Sendable {
         indexWriters = schema.schema.types.mapValues(IndexColumnWriter.init).filter { !$0.value.isEmpty }
     }
 
-    /// What is kept beside records so that queries find them, by record name; empty where no type is marked.
+    /// The index columns beside the changed records, by record name. Empty if no type is marked.
     func indexColumns(of changes: ZoneChanges) -> [String: String] {
         guard !indexWriters.isEmpty else { return [:] }
         var columns: [String: String] = [:]

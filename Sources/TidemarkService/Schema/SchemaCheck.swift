@@ -3,11 +3,11 @@
 internal import TidemarkDomain
 internal import TidemarkFields
 
-/// The saves of a group, held against the schemas that are remembered.
+/// The result of checking the saves of a group against the remembered schemas.
 enum SchemaCheck {
-    /// Everything is known. Saves that do not fit are marked, and fail as items of their requests, so that batches stay
-    /// atomic and outcomes are remembered. Requests to the public database have their grants and roles
-    ///
+    /// Everything is known. Saves that do not fit are marked. They fail as items of their requests, so that batches
+    /// stay atomic and outcomes are remembered. Requests to the public database have their grants and
+    /// roles.
     case checked([WriteQueue.Entry])
     /// These schemas are not remembered, or not in the version that the transaction saw.
     case unknown(Set<ContainerID>)
@@ -15,7 +15,7 @@ enum SchemaCheck {
     case teaches([ContainerID: SchemaLesson])
 
     /// - Parameters:
-    ///   - snapshots: of all zones of the entries, with the stamps that hold for them.
+    ///   - snapshots: of all zones of the entries, with the schema stamps that hold for them.
     init(
         _ entries: [WriteQueue.Entry], snapshots: [ZoneSnapshot], schemas: [ContainerID: KnownSchema],
         limits: Limits
@@ -57,7 +57,7 @@ enum SchemaCheck {
         let limits: Limits
         var lessons: [ContainerID: SchemaLesson] = [:]
 
-        /// By the places of the saves; empty where all is well, which is the usual case.
+        /// By the positions of the saves. Usually empty.
         mutating func refusals(
             of request: RecordsRequest, with access: RecordAccess, over records: [String: RecordState],
             by schema: KnownSchema
@@ -65,7 +65,7 @@ enum SchemaCheck {
             var shapes: FieldShapes?
             var refusals: [(save: Int, refusal: SchemaRefusal)] = []
             for (index, save) in request.saves.enumerated() {
-                // NB: asked for once for all neighbours of one type.
+                // NB: looked up once for all neighbours of one type.
                 if index == 0 || save.type != request.saves[index - 1].type { shapes = schema.shapes[save.type] }
                 if shapes?.cover(save.fields) == true { continue }
                 switch schema.schema.verdict(onSaving: save.fields, type: save.type) {
@@ -96,7 +96,7 @@ enum SchemaCheck {
 }
 
 extension RecordAccess {
-    /// Whether the roles let the user save it, over what is there now.
+    /// Whether the user's roles allow this save over the current record.
     fileprivate func mayTry(_ save: RecordSave, over current: RecordState?) -> Bool {
         guard let current, !current.isDeleted else {
             return effectivePermission(onType: save.type, createdBy: nil).contains(.create)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What can go wrong between a decision and its being kept.
+/// What can go wrong between a decision and its durable write.
 package struct StorageError: Error, CustomStringConvertible, CustomDebugStringConvertible {
     /// The causes of the error. They say what is known of the write.
     package enum Code: String, Sendable {
-        /// The store cannot be reached, or broke off before a commit was asked for: nothing was written.
+        /// The store cannot be reached, or the connection broke before a commit was requested: nothing was written.
         case unavailable
-        /// The answer to a commit was lost: whether it took place is found in the remembered requests.
+        /// The answer to a commit was lost. The remembered requests tell whether it took place.
         case commitUnknown
-        /// A zone's lock was not to be had in time.
+        /// A zone's lock was not available in time.
         case zoneBusy
-        /// What was known of a zone is not so any more: nothing was written.
+        /// Cached knowledge of a zone is no longer true: nothing was written.
         case outdated
-        /// The statement itself fails, whenever it is tried: only the request that caused it may fail.
+        /// The statement itself fails, however often it is tried. Only the request that caused it may fail.
         case rejected
         case containerUnknown
         /// The server is stopping.

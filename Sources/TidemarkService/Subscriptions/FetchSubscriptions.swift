@@ -13,7 +13,7 @@ extension CloudService {
         }
     }
 
-    /// A user's subscriptions in all scopes: what a session must know to push.
+    /// A user's subscriptions in all scopes. A session needs them to push.
     package func subscriptions(of user: UserID) async -> Result<[Subscription], FailureReason> {
         await retry.run { () async throws(StorageError) in .success(try await storage.subscriptions(of: user)) }
     }

@@ -2,18 +2,18 @@
 
 package import TidemarkDomain
 
-/// What became of subscriptions that were saved and deleted: one entry an item, in order.
+/// The outcome of saving and deleting subscriptions: one entry for each item, in order.
 package struct SubscriptionsOutcome: Sendable {
     package let saves: [Result<Subscription, FailureReason>]
     package let deletes: [Result<Void, FailureReason>]
 }
 
 extension CloudService {
-    /// Saves (R-242: replacing what has the same ID) and deletes subscriptions of one user and scope. Each has its own
-    /// result: `subscriptionInvalid` for one that this database cannot have, `zoneNotFound` for one of a zone that is
-    /// not there, `subscriptionUnknown` for a deletion
-    /// of one that is not there, `tooManySubscriptions` for a new one beyond `Limits.subscriptionsMax`,
-    /// `tooManyItems` for all over the limit of R-155.
+    /// Saves and deletes subscriptions of one user and scope. A save replaces a subscription with the same ID.
+    /// Each item has its own result: `subscriptionInvalid` if this database cannot have it, `zoneNotFound` if
+    /// its zone does not exist, `subscriptionUnknown` if the one to delete does not exist,
+    /// `tooManySubscriptions` for a new one beyond `Limits.subscriptionsMax`, and `tooManyItems` for all over the limit
+    /// of R-155.
     package func modifySubscriptions(
         saves: [Subscription], deletes: [String], scope: DatabaseScope, of user: UserID
     ) async -> Result<SubscriptionsOutcome, FailureReason> {
@@ -41,7 +41,8 @@ extension CloudService {
 
     private func delete(_ id: String, scope: DatabaseScope, of user: UserID) async -> Result<Void, FailureReason> {
         guard Subscription.isID(id, limits: limits) else { return .failure(.subscriptionUnknown) }
-        // A repeated attempt may find what an earlier one deleted without an answer: that is a success.
+        // A repeated attempt may find that an earlier one deleted the subscription but got no answer: that is a
+        // success.
         var isRepeated = false
         return await retry.run { () async throws(StorageError) in
             let wasRepeated = isRepeated

@@ -3,13 +3,13 @@
 package import TidemarkDomain
 
 extension CloudService {
-    /// All living zones of a database by age, the default zone among them.
+    /// All living zones of a database by age, with the default zone.
     package func zones(in database: DatabaseID) async -> Result<[ZoneState], FailureReason> {
         await retry.run { () async throws(StorageError) in .success(try await storage.zones(in: database)) }
     }
 
-    /// Zones by name, in that order; for each that does not live why, `tooManyItems` over the limit of
-    ///
+    /// Zones by name, in that order. For each that does not live, why; `tooManyItems` over the
+    /// limit of R-155.
     package func zones(
         named names: [String], in database: DatabaseID
     ) async -> Result<[Result<ZoneState, FailureReason>], FailureReason> {

@@ -3,8 +3,8 @@
 package import TidemarkDomain
 
 extension CloudService {
-    /// Creates and deletes zones; each has its own result. One database's requests are carried out in the order of
-    /// these calls.
+    /// Creates and deletes zones. Each has its own result. One database's requests are carried out in the order
+    /// of these calls.
     package func modifyZones(
         in database: DatabaseID, _ request: ZonesRequest
     ) async -> Result<ZonesOutcome, FailureReason> {

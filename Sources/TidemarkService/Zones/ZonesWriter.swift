@@ -5,9 +5,9 @@ internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkScheduling
 
-/// Carries zone requests through their transactions, one at a time in each database.
+/// Takes zone requests through their transactions, one at a time in each database.
 ///
-/// Creating and deleting zones is rare: nothing is grouped, and a database's requests keep their order.
+/// Zones are rarely created or deleted, so nothing is grouped. A database's requests keep their order.
 final class ZonesWriter: Sendable {
     typealias Outcome = Result<ZonesOutcome, FailureReason>
 
@@ -15,7 +15,7 @@ final class ZonesWriter: Sendable {
         let identity: Identity
         let request: ZonesRequest
         let deadline: Duration
-        /// The store's memory epoch that the server knew when it came (``MemoryEpochWatch``).
+        /// The store's memory epoch that the server knew when the request arrived (``MemoryEpochWatch``).
         let arrivalEpoch: Int64?
         let answer: Answer<Outcome>
     }
@@ -28,7 +28,7 @@ final class ZonesWriter: Sendable {
     }
 
     private struct State {
-        /// The first of each is being written.
+        /// The first entry of each lane is being written.
         var lanes: [DatabaseID: Deque<Entry>] = [:]
         var requestCount = 0
         var isStopped = false
@@ -55,7 +55,7 @@ final class ZonesWriter: Sendable {
         self.onMoved = onMoved
     }
 
-    /// Queues a request at once; one that is here already is joined.
+    /// Queues a request before this returns. If the same request is here already, the two share its outcome.
     func submit(_ request: ZonesRequest, in database: DatabaseID) -> Answer<Outcome> {
         let identity = Identity(
             database: database, life: request.id.life, counter: request.id.counter, nonce: request.id.nonce)
@@ -81,7 +81,7 @@ final class ZonesWriter: Sendable {
         return answer
     }
 
-    /// Refuses whoever comes, and returns when the last request has its outcome.
+    /// Refuses further requests. Returns when the last one has its outcome.
     func stop() async {
         let answer = Answer<Void>()
         let isIdle = state.withLock { state in
@@ -112,7 +112,7 @@ final class ZonesWriter: Sendable {
         }
     }
 
-    /// Tries until it is decided, or for as long as is sensible.
+    /// Tries until the request is decided, or until trying on makes no sense.
     private func write(_ entry: Entry, in database: DatabaseID) async -> Outcome {
         var failureCount = 0
         var isUndecided = false
