@@ -5,9 +5,9 @@ internal import TidemarkPostgres
 package import TidemarkService
 package import TidemarkSockets
 
-/// ``Storage`` on PostgreSQL: all SQL of the server is in this target.
+/// ``Storage`` on PostgreSQL. All SQL of the server is in this target.
 ///
-/// Reads go pipelined over connections that they share; whatever writes has a connection of its own while it lasts.
+/// Reads are pipelined over shared connections. Each write has a connection of its own while it lasts.
 package final class PostgresStorage: Storage {
     let pool: PostgresPool
     let containers = DatabaseContainers()
@@ -16,14 +16,14 @@ package final class PostgresStorage: Storage {
     let preparations = Preparations()
     let indexBuilder: IndexBuilder
 
-    /// Where reads go. One process of PostgreSQL serves a connection: with a second, whoever reads one record does not stand
-    /// behind who reads hundreds.
+    /// Connections for reads. One process of PostgreSQL serves one connection: with a second, a read of one record does
+    /// not wait behind a read of hundreds.
     private static let readConnections = 2
 
     /// - Parameters:
-    ///   - url: as libpq takes it; several hosts are allowed (`target_session_attrs=read-write` finds the leader).
+    ///   - url: in libpq's form; several hosts are allowed (`target_session_attrs=read-write` finds the leader).
     ///   - connections: for transactions. Measured: 4 to 8 are as fast as more, because all wait for one disk.
-    /// - Throws: `rejected` if the URL cannot be understood. That nobody answers there is no error here.
+    /// - Throws: `rejected` if the URL cannot be parsed. An unreachable server is no error here.
     package init(url: String, loop: EventLoop, connections: Int = 8) throws(StorageError) {
         queries = QueryConnections(url: url, loop: loop)
         indexBuilder = IndexBuilder(url: url, loop: loop)
@@ -42,8 +42,8 @@ package final class PostgresStorage: Storage {
         await pool.stop()
     }
 
-    /// What every session of the store must have (design: *Lock first, read after*), and what keeps its plans from
-    /// depending on statistics: all hot statements are nested loops over indexes.
+    /// Settings that every session of the store needs. Some serve the promise *Lock first, read after* (``Storage``).
+    /// Others keep plans independent of statistics: all hot statements are nested loops over indexes.
     static let sessionSettings: [(String, String)] = [
         ("default_transaction_isolation", "read committed"),
         ("synchronous_commit", "on"),
@@ -70,7 +70,7 @@ package final class PostgresStorage: Storage {
 
     // MARK: For the rest of the target
 
-    /// A connection of the caller's own, for a transaction. It goes back by ``release(_:)`` in any case.
+    /// Takes a connection for a transaction. Always return it with ``release(_:)``.
     func acquire() async throws(StorageError) -> PostgresLease {
         do {
             return try await pool.acquire()
@@ -79,7 +79,7 @@ package final class PostgresStorage: Storage {
         }
     }
 
-    /// Gives a connection back. A transaction that is still open is rolled back first.
+    /// Returns a connection. A transaction that is still open is rolled back first.
     func release(_ lease: PostgresLease) {
         pool.release(lease)
     }
@@ -102,8 +102,8 @@ package final class PostgresStorage: Storage {
         }
     }
 
-    /// Several statements that may safely be sent twice: an answer that is lost leaves nothing in doubt. On a connection of
-    /// its own, as ``write(_:)``.
+    /// Runs several statements that may safely be sent twice, so a lost answer leaves nothing in doubt. On a connection
+    /// of its own, like ``write(_:)``.
     func writeRepeatably(_ statements: [BoundStatement]) async throws(StorageError) -> [PostgresRows] {
         let lease = try await acquire()
         defer { release(lease) }
@@ -114,8 +114,8 @@ package final class PostgresStorage: Storage {
         }
     }
 
-    /// Several statements, one implicit transaction: all or nothing. On a connection of its own, because who reads on the
-    /// shared one would stand behind it while it waits for locks and the disk.
+    /// Runs several statements as one implicit transaction, all or nothing. On a connection of its own: on a shared
+    /// one, reads would wait behind it while it waits for locks and the disk.
     func write(_ statements: [BoundStatement]) async throws(StorageError) -> [PostgresRows] {
         let lease = try await acquire()
         defer { release(lease) }
@@ -127,7 +127,7 @@ package final class PostgresStorage: Storage {
     }
 }
 
-/// Turns an error of decoding rows (a column of another type than the statement says) into a storage error.
+/// Turns an error in decoding rows (a column has another type than the statement says) into a storage error.
 func decode<Value>(_ body: () throws(PostgresError) -> Value) throws(StorageError) -> Value {
     do {
         return try body()

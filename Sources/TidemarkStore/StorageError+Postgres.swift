@@ -4,9 +4,9 @@ internal import TidemarkPostgres
 internal import TidemarkService
 
 extension StorageError {
-    /// What an error of PostgreSQL means for whoever asked for something to be kept.
+    /// What an error of PostgreSQL means for a caller of the store.
     ///
-    /// - Parameter duringCommit: whether the batch that failed held a COMMIT, or was a transaction by itself.
+    /// - Parameter duringCommit: whether the failed batch held a COMMIT, or was a transaction by itself.
     init(_ error: PostgresError, duringCommit: Bool) {
         self.init(Self.code(of: error, duringCommit: duringCommit), detail: error.debugDescription)
     }

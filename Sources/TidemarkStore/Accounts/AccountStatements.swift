@@ -7,7 +7,7 @@ enum AccountStatements {
     /// The store's life, and the version of its schemas.
     static let store = Statement("store", "SELECT incarnation, schema_version, memory_epoch FROM store", [])
 
-    /// 1 hash, 2 container, 3 environment, 4 now. No row: no such credential. Nulls: not made yet.
+    /// 1 hash, 2 container, 3 environment, 4 now. No row: no such credential. Nulls: not created yet.
     static let identity = Statement(
         "identity",
         """
@@ -20,7 +20,8 @@ enum AccountStatements {
          WHERE c.hash = $1 AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > $4)
         """, [.bytea, .text, .int2, .timestamptz])
 
-    /// 1 hash, 2 environment, 3 now, 4 how many. By container rather than by account, of which there may be many more.
+    /// 1 hash, 2 environment, 3 now, 4 the most rows. It starts from the containers, because there may be many more
+    /// accounts.
     static let containers = Statement(
         "containers_of_credential",
         """
@@ -47,7 +48,7 @@ enum AccountStatements {
         """, [.text, .int2, .int8])
 
     static let createPrivateDatabase = createDatabase("create_private_database", scope: 2)
-    /// It has no zone of its own, and so no default zone (R-022).
+    /// A shared database has no zone of its own, so no default zone (R-022).
     static let createSharedDatabase = createDatabase("create_shared_database", scope: 3)
 
     private static func createDatabase(_ name: String, scope: Int) -> Statement {
@@ -177,7 +178,7 @@ enum AccountStatements {
         SELECT setval(pg_get_serial_sequence('zone', 'id'), nextval(pg_get_serial_sequence('zone', 'id')) + $1)
         """, [.int8])
 
-    /// Credentials among the list that must not be in use any more. 1 ids, 2 now.
+    /// Credentials in the list that are no longer valid. 1 ids, 2 now.
     static let voidCredentials = Statement(
         "void_credentials",
         """

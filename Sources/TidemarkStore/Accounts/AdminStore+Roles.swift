@@ -4,18 +4,18 @@ package import TidemarkDomain
 internal import TidemarkPostgres
 package import TidemarkService
 
-/// What an operator does with a container's own roles; used by `tidemark admin roles`.
+/// How an operator manages a container's own roles, for `tidemark admin roles`.
 extension AdminStore {
-    /// A role of a container's schema and one of those who have it.
+    /// A role of a container's schema, and a user who has it.
     package struct RoleMember: Sendable, Equatable {
         package let role: String
-        /// Nil, once: nobody has the role.
+        /// Nil in the single entry of a role that nobody has.
         package let account: String?
         /// The user's name in the container; empty if nobody has the role.
         package let userRecordName: String
     }
 
-    /// By role and account.
+    /// Ordered by role and account.
     package func roleMembers(in key: ContainerKey) async throws(StorageError) -> [RoleMember] {
         let statement = ChoiceStatements.listRoles(.text(key.identifier), .int2(key.environment.rawValue))
         return try all(try await storage.read(statement)) { row throws(PostgresError) in
@@ -25,7 +25,7 @@ extension AdminStore {
         }
     }
 
-    /// Gives a user one of the container's own roles, or takes it away; in force from the next request on.
+    /// Gives a user one of the container's own roles, or takes it away. It holds from the next request on.
     ///
     /// - Returns: false, with nothing changed, if the schema has no such role.
     package func setRole(_ name: String, of user: UserID, isGiven: Bool) async throws(StorageError) -> Bool {

@@ -4,7 +4,7 @@ package import TidemarkDomain
 internal import TidemarkPostgres
 package import TidemarkService
 
-/// What an operator does with accounts and credentials; used by `tidemark admin` and `tidemark dev`.
+/// How an operator manages accounts and credentials, for `tidemark admin` and `tidemark dev`.
 package struct AdminStore: Sendable {
     let storage: PostgresStorage
 
@@ -61,7 +61,7 @@ package struct AdminStore: Sendable {
         }
     }
 
-    /// Keeps the SHA-256 of a credential; the credential itself is shown once and never stored.
+    /// Stores the SHA-256 of a credential. The credential itself is shown once and never stored.
     package func issueCredential(
         hash: [UInt8], label: String, expiresAt: Timestamp?, for account: AccountID
     ) async throws(StorageError) -> CredentialID {
@@ -76,9 +76,9 @@ package struct AdminStore: Sendable {
         return id
     }
 
-    /// Revokes, and tells every server to cut the connections that it opened.
+    /// Revokes a credential, and tells every server to close the connections that it opened.
     ///
-    /// - Returns: false if there is no such credential, or it was revoked before.
+    /// - Returns: false if there is no such credential, or if it was revoked before.
     package func revokeCredential(_ id: CredentialID) async throws(StorageError) -> Bool {
         let rows = try await storage.write([AccountStatements.revokeCredential(.int8(id.rawValue))])
         guard rows[0].count > 0 else { return false }
@@ -98,7 +98,7 @@ package struct AdminStore: Sendable {
         }
     }
 
-    /// Last seen first.
+    /// The device that was seen last comes first.
     package func devices(of account: AccountID) async throws(StorageError) -> [Device] {
         let rows = try await storage.read(AccountStatements.listDevices(.int8(account.rawValue)))
         return try all(rows) { row throws(PostgresError) in
@@ -109,8 +109,8 @@ package struct AdminStore: Sendable {
         }
     }
 
-    /// Makes all tokens and tags that were ever handed out void: after a restore from a backup. What is saved from
-    /// then on is told from what came from the backup.
+    /// Makes all existing tokens and tags void, after a restore from a backup. Versions saved from then on can
+    /// be told from those of the backup.
     package func renewIncarnation() async throws(StorageError) {
         _ = try await storage.write([
             AccountStatements.renewIncarnation(), AccountStatements.countZonesOn(),

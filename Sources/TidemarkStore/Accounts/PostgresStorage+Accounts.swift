@@ -27,7 +27,7 @@ extension PostgresStorage {
 
     private enum Finding {
         case none
-        /// The account is known, but not yet to this container.
+        /// The account exists, but not yet in this container.
         case incomplete(account: Int64, hasContainer: Bool)
         case complete(Identity)
     }
@@ -52,7 +52,7 @@ extension PostgresStorage {
         }
     }
 
-    /// All of it in one transaction; each step does nothing if somebody else was faster.
+    /// Creates everything in one transaction. Each step does nothing if another server was faster.
     func createUser(
         _ account: Int64, container: String, environment: ContainerEnvironment, now: Timestamp
     ) async throws(StorageError) {

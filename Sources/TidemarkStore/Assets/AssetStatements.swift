@@ -4,8 +4,8 @@ internal import TidemarkPostgres
 
 /// The SQL of assets. A save without assets runs none of it.
 enum AssetStatements {
-    /// Those of the list that are known, locked in the order of their keys, so that two groups never wait for each other in
-    /// a circle: `forget` waits, and sees afterwards that they were touched. 1 databases, 2 hashes, 3 byte counts.
+    /// Locks the known assets of the list in the order of their keys, so that two groups never deadlock. `forget` waits
+    /// for the locks, and then sees that the assets were touched. 1 databases, 2 hashes, 3 byte counts.
     static let lock = Statement(
         "lock_assets",
         """
@@ -37,7 +37,8 @@ enum AssetStatements {
            AND u.record_name = k.record_name
         """, [.int8Array, .int8Array, .textArray, .byteaArray])
 
-    /// All that these named; touches it as ``touch`` does. 1 databases, 2 zones, 3 record names, 4 times.
+    /// Removes all uses of these records, and touches the assets as ``touch`` does. 1 databases, 2 zones, 3 record
+    /// names, 4 times.
     static let removeUnreadUses = Statement(
         "remove_unread_asset_uses",
         """
@@ -63,9 +64,9 @@ enum AssetStatements {
          WHERE asset.database_id = k.database_id AND asset.sha256 = k.sha256
         """, [.int8Array, .int8Array, .textArray, .timestamptzArray])
 
-    /// Those that are named now are locked already (``lock``); those that no longer are may be locked by somebody who names
-    /// them, and are touched by them: waiting for each other, two groups that exchange assets would do so in a circle.
-    /// 1 databases, 2 hashes, 3 times.
+    /// Touches assets. Those that are named now are locked already (``lock``). Those that are no longer named may be
+    /// locked by a group that names them, which touches them itself; waiting for it could deadlock two groups that
+    /// exchange assets. 1 databases, 2 hashes, 3 times.
     static let touch = Statement(
         "touch_assets",
         """
@@ -80,15 +81,15 @@ enum AssetStatements {
          WHERE asset.database_id = k.database_id AND asset.sha256 = k.sha256
         """, [.int8Array, .byteaArray, .timestamptzArray])
 
-    /// Counts what has come, listed in `added` (R-706).
+    /// Counts the new assets, listed in `added`, as storage use (R-706).
     private static let counted = """
         INSERT INTO asset_total (database_id, byte_count)
         SELECT database_id, sum(byte_count) FROM added GROUP BY database_id ORDER BY database_id
             ON CONFLICT (database_id) DO UPDATE SET byte_count = asset_total.byte_count + excluded.byte_count
         """
 
-    /// NB: a row that was there before has been locked to be updated, which PostgreSQL notes in its xmax; a new one's is 0.
-    /// 1 database, 2 hash, 3 byte count, 4 now.
+    /// NB: `xmax` tells an old row from a new one. PostgreSQL sets it in a row that it locked for the update; in a new
+    /// row it is 0. 1 database, 2 hash, 3 byte count, 4 now.
     static let keep = Statement(
         "keep_asset",
         """
@@ -101,7 +102,7 @@ enum AssetStatements {
         \(counted)
         """, [.int8, .bytea, .int8, .timestamptz])
 
-    /// One row for each that was not known. 1 databases, 2 hashes, 3 byte counts, 4 now.
+    /// One row for each asset that was unknown. 1 databases, 2 hashes, 3 byte counts, 4 now.
     static let adopt = Statement(
         "adopt_assets",
         """
@@ -121,7 +122,8 @@ enum AssetStatements {
              WHERE u.database_id = a.database_id AND u.sha256 = a.sha256)
         """
 
-    /// 1 the time before which they were touched, 2 and 3 the database and hash after which to begin, 4 rows at most.
+    /// 1 the time before which they were last touched, 2 and 3 the database and hash after which to begin, 4 the most
+    /// rows.
     static let unused = Statement(
         "unused_assets",
         """
@@ -132,12 +134,12 @@ enum AssetStatements {
          LIMIT $4
         """, [.timestamptz, .int8, .bytea, .int8])
 
-    /// Before ``isStillUnused``: a statement sees what was committed before it began, and a save may have to end first.
-    /// 1 database, 2 hash.
+    /// Runs before ``isStillUnused``. A statement sees what was committed before it began, so a save must be able to
+    /// end first. 1 database, 2 hash.
     static let lockOne = Statement(
         "lock_asset", "SELECT byte_count FROM asset WHERE database_id = $1 AND sha256 = $2 FOR UPDATE", [.int8, .bytea])
 
-    /// One row if it is. 1 database, 2 hash, 3 the time before which it was touched.
+    /// One row if it is. 1 database, 2 hash, 3 the time before which it was last touched.
     static let isStillUnused = Statement(
         "is_asset_unused",
         """
@@ -154,7 +156,7 @@ enum AssetStatements {
           FROM gone WHERE t.database_id = gone.database_id
         """, [.int8, .bytea])
 
-    /// What records of ended zones have left. 1 database, 2 hash.
+    /// Removes uses that records of ended zones have left. 1 database, 2 hash.
     static let forgetUses = Statement(
         "forget_asset_uses", "DELETE FROM asset_use WHERE database_id = $1 AND sha256 = $2", [.int8, .bytea])
 }

@@ -4,7 +4,7 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkPostgres
 
-/// What a group of zones changes in which records name which assets, as lists for PostgreSQL.
+/// How a group of zones changes which records name which assets, as lists for PostgreSQL.
 struct AssetUseWrites {
     private struct Rows {
         var databases: [Int64] = []
@@ -49,7 +49,7 @@ struct AssetUseWrites {
         }
     }
 
-    /// None where no asset is involved, which is the usual case.
+    /// Empty if no asset is involved, which is usual.
     var statements: [BoundStatement] {
         var statements: [BoundStatement] = []
         if !unread.names.isEmpty {

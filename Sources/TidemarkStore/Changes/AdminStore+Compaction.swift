@@ -5,7 +5,7 @@ internal import TidemarkPostgres
 package import TidemarkService
 
 extension AdminStore {
-    /// What a compaction forgot.
+    /// What a compaction removed.
     package struct Compaction: Sendable, Equatable {
         package var records = 0
         package var zones = 0
@@ -13,13 +13,13 @@ extension AdminStore {
         package init() {}
     }
 
-    /// Rows of one transaction, so that writers wait for no more than that.
+    /// Rows of one transaction. It bounds how long writers wait.
     private static let rowsMax: Int64 = 1_000
 
-    /// Removes tombstones of records and zones that are older than `before`; tokens from before them are expired from
-    /// then on (R-220, R-221).
+    /// Removes tombstones of records and zones that are older than `before`. Older tokens are expired from then on
+    /// (R-220, R-221).
     ///
-    /// Zones whose records have not been cleared yet stay for another time.
+    /// Zones whose records have not been cleared yet stay until a later compaction.
     package func compact(before: Timestamp) async throws(StorageError) -> Compaction {
         var forgotten = Compaction()
         let time = PostgresValue.timestamp(milliseconds: before.milliseconds)
@@ -35,7 +35,7 @@ extension AdminStore {
             }
         }
         for (database, _) in try await pairs(CompactionStatements.databasesWithEndedZones(time)) {
-            // Every end gets its number first, so that tokens from before it are known to be too old.
+            // Every end gets its number first, so that older tokens are known to be too old.
             _ = try await storage.advanceDatabaseFeed(of: DatabaseID(database), after: nil, entriesMax: 0)
             let rows = try await storage.write([
                 ChangeStatements.lockFeed(.int8(database)), CompactionStatements.forgetZones(.int8(database), time),
@@ -70,7 +70,7 @@ private enum CompactionStatements {
     static let lockZone = Statement(
         "lock_zone_for_compaction", "SELECT id FROM zone WHERE database_id = $1 AND id = $2 FOR UPDATE", [.int8, .int8])
 
-    /// 1 database, 2 zone, 3 time, 4 rows at most. One row with their number, if there were any.
+    /// 1 database, 2 zone, 3 time, 4 the most rows. The only row has the number of removed rows, if there were any.
     static let forgetRecords = Statement(
         "forget_records",
         """
@@ -94,7 +94,7 @@ private enum CompactionStatements {
          GROUP BY database_id ORDER BY database_id
         """, [.timestamptz])
 
-    /// 1 database, 2 time. One row with their number, if there were any.
+    /// 1 database, 2 time. The only row has the number of removed rows, if there were any.
     static let forgetZones = Statement(
         "forget_zones",
         """

@@ -5,17 +5,20 @@ internal import TidemarkPostgres
 /// The SQL of the two change feeds. Each page is one statement, so that expiry check, entries and token come from one
 /// snapshot.
 enum ChangeStatements {
-    /// 1 database, 2 zone name, 3 change number of the token, 4 records at most, 5 bytes at most, 6 the device that asks.
+    /// 1 database, 2 zone name, 3 change number of the token, 4 the most records, 5 the most bytes, 6 the device that
+    /// asks.
     static let zonePage = zonePage("zone_page", filter: "")
 
     /// The same from the beginning: living records, and tombstones of those that the device created (R-211).
     static let firstZonePage = zonePage(
         "first_zone_page", filter: "AND (NOT r.is_deleted OR r.created_by_device = $6)")
 
-    /// The first row is the zone itself: its name column is null, `fields` is the device's own mark (R-222), `is_deleted`
-    /// whether it is encrypted as a whole (R-035), and the last one the store's incarnation. The records follow, oldest
-    /// change first. A record is in if those before it are within the bytes, so that there is always one: they are counted
-    /// only where the zone's largest record makes it possible that they matter, because counting takes a third of the time.
+    /// The first row is the zone itself: its name column is null, `fields` is the device's client change token (R-222),
+    /// `is_deleted` says whether the zone is encrypted as a whole (R-035), and the last column is the store's
+    /// incarnation. The records follow, oldest change first.
+    ///
+    /// A record is included if those before it are within the bytes, so there is always one. Bytes are counted only if
+    /// the zone's largest record makes it possible that they matter, because counting takes a third of the time.
     private static func zonePage(_ name: String, filter: String) -> Statement {
         let records = """
             FROM record r
@@ -55,11 +58,11 @@ enum ChangeStatements {
             """, [.int8, .text, .int8, .int8, .int8, .uuid])
     }
 
-    /// NB: which device created a record is told of tombstones alone, where it decides whom they are shown (R-211).
+    /// NB: the device that created a record is returned for tombstones only, where it decides who sees them (R-211).
     private static let pageColumns = RecordStatements.columns(
         createdByDevice: "CASE WHEN r.is_deleted THEN r.created_by_device END")
 
-    /// Whether the viewer's container gives the default zones a feed too (R-202): asked once a statement.
+    /// Whether the viewer's container gives the default zones a feed too (R-202). Read once for each statement.
     private static let feedsEverywhere = """
         (SELECT k.feeds_everywhere
            FROM (SELECT container_id FROM database WHERE id BETWEEN $1 AND $1 ORDER BY id LIMIT 1) AS d
@@ -68,7 +71,7 @@ enum ChangeStatements {
                  WHERE id BETWEEN d.container_id AND d.container_id ORDER BY id LIMIT 1) AS k)
         """
 
-    /// Zones of a viewer that the feed has not seen in their present state.
+    /// Zones of a viewer whose current state has no number in the feed.
     private static let unseenZones = """
         zone z LEFT JOIN LATERAL (
                SELECT zone_id, zone_change_number, removal FROM feed_entry
@@ -78,9 +81,9 @@ enum ChangeStatements {
                 OR (z.removal IS NOT NULL AND e.removal IS NULL))
         """
 
-    /// 1 viewer, 2 number of the token (-1: from the beginning, living zones only, R-204), 3 entries at most, 4 zones without
-    /// a number at most. The first row is the feed itself (its zone is null; its last columns are the store's incarnation and
-    /// the container's choice), then come the entries, and last the zones without a number.
+    /// 1 viewer, 2 number of the token (-1: from the beginning, living zones only, R-204), 3 the most entries, 4 the
+    /// most zones without a number. The first row is the feed itself: its zone is null, and its last columns are the
+    /// store's incarnation and the container's choice. Then come the entries, and last the zones without a number.
     static let databaseFeed = Statement(
         "database_feed",
         """

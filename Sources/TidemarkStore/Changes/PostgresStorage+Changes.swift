@@ -19,7 +19,7 @@ extension PostgresStorage {
         return StoreRead(page, in: try await incarnation())
     }
 
-    /// One record more than is asked for, which tells whether there are more.
+    /// Asks for one record more than is wanted, which tells whether there are more.
     private func zonePageStatement(_ query: ZonePageQuery) -> BoundStatement {
         let parameters: [PostgresValue] = [
             .int8(query.key.database.rawValue), .text(query.key.name), .int8(query.after?.number ?? 0),
@@ -30,7 +30,7 @@ extension PostgresStorage {
         return statement.bind(parameters)
     }
 
-    /// - Returns: the page, and if there is such a zone, the store's incarnation.
+    /// - Returns: the page, and the store's incarnation if the zone exists.
     private func decodePage(
         _ rows: PostgresRows, of query: ZonePageQuery
     ) throws(PostgresError) -> (ZonePageRead, StoreIncarnation?) {
@@ -50,7 +50,7 @@ extension PostgresStorage {
             page.records.removeLast()
             page.hasMore = true
         } else if let last = page.records.last, let zone = page.zone {
-            // The bytes may have cut the page: then the last record is not the newest of the zone.
+            // The bytes may have cut the page. Then the last record is not the newest of the zone.
             page.hasMore = last.changeNumber < zone.changeNumber && bytes(of: page.records) >= query.bytesMax
         }
         return (page, store)

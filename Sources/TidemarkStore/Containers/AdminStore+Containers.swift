@@ -9,14 +9,14 @@ extension AdminStore {
     package struct Container: Sendable {
         package let key: ContainerKey
         package let createdAt: Timestamp
-        /// Its own limit of deleteSelf references to one record; nil: the server's.
+        /// Its own limit of deleteSelf references to one record; nil for the server's.
         package let referencesMax: Int?
-        /// Whether all its zones have feeds, also where CloudKit has none.
+        /// Whether all its zones have feeds, even where CloudKit has none.
         package let feedsEverywhere: Bool
         package let userCount: Int
     }
 
-    /// - Returns: whether it was not there yet.
+    /// - Returns: whether the container is new.
     package func createContainer(_ key: ContainerKey) async throws(StorageError) -> Bool {
         let rows = try await storage.write([
             ContainerStatements.create(.text(key.identifier), .int2(key.environment.rawValue))
@@ -37,7 +37,7 @@ extension AdminStore {
         }
     }
 
-    /// Sets a container's own limit of deleteSelf references to one record; in force from the next request on.
+    /// Sets a container's own limit of deleteSelf references to one record. It holds from the next request on.
     ///
     /// - Returns: whether there is such a container.
     package func setReferencesMax(_ referencesMax: Int?, of key: ContainerKey) async throws(StorageError) -> Bool {
@@ -49,7 +49,7 @@ extension AdminStore {
         return rows[0].count > 0
     }
 
-    /// Says whether all the container's zones have feeds, also where CloudKit has none; in force from the next
+    /// Sets whether all the container's zones have feeds, even where CloudKit has none. It holds from the next
     /// request on.
     ///
     /// - Returns: whether there is such a container.
@@ -67,14 +67,14 @@ extension AdminStore {
         return try first(rows) { row throws(PostgresError) in DatabaseID(try row.int64(0)) }
     }
 
-    /// Who an account is in a container.
+    /// The user that an account is in one container.
     package struct User: Sendable {
         package let id: UserID
         package let recordName: String
         package let privateDatabase: DatabaseID
     }
 
-    /// The user that an account is in a container, made with a private database if there is none yet.
+    /// The user that an account is in a container. Created with a private database if there is none yet.
     ///
     /// - Returns: nil if there is no such account or container.
     package func user(

@@ -5,9 +5,9 @@ internal import TidemarkPostgres
 package import TidemarkService
 
 extension AdminStore {
-    /// What a database holds, in bytes.
+    /// How many bytes a database holds.
     package struct DatabaseUse: Sendable {
-        /// Whose private database it is; nil: the public one.
+        /// The account that owns the private database; nil for the public one.
         package let account: String?
         /// The fields of records in living zones.
         package let recordBytes: Int64
@@ -23,14 +23,14 @@ extension AdminStore {
         }
     }
 
-    /// Sets what the container's databases may hold; in force from the next save on.
+    /// Sets the quota of the container's databases. It holds from the next save on.
     ///
     /// - Returns: whether there is such a container.
     package func setQuota(_ quota: StorageQuota, of key: ContainerKey) async throws(StorageError) -> Bool {
         try await storage.setQuota(quota, of: key)
     }
 
-    /// The databases of a container that hold most, those first.
+    /// The databases of a container that hold the most bytes, largest first.
     package func largestDatabases(
         of key: ContainerKey, countMax: Int
     ) async throws(StorageError) -> [DatabaseUse] {

@@ -2,7 +2,7 @@
 
 internal import TidemarkPostgres
 
-/// The SQL of what an operator does with containers, and with the private databases of their users.
+/// The SQL of an operator's work with containers and with the private databases of their users.
 enum ContainerStatements {
     /// 1 identifier, 2 environment.
     static let create = Statement(
@@ -36,7 +36,7 @@ enum ContainerStatements {
          WHERE a.name = $1 AND k.identifier = $2 AND k.environment = $3
         """, [.text, .text, .int2])
 
-    /// The account and who it is in a container; nulls: not made yet. 1 account, 2 identifier, 3 environment.
+    /// The account, and its user in a container; nulls if not created yet. 1 account, 2 identifier, 3 environment.
     static let user = Statement(
         "admin_user",
         """

@@ -4,7 +4,7 @@ package import TidemarkDomain
 internal import TidemarkPostgres
 package import TidemarkService
 
-/// What operators choose for a container: its feeds (R-202), its quota (R-011), and who has its own roles (R-008).
+/// An operator's choices for a container: its feeds (R-202), its quota (R-011), and who has its own roles (R-008).
 extension PostgresStorage {
     package func feedsEverywhere(in container: ContainerKey) async throws(StorageError) -> Bool {
         let rows = try await read(
@@ -30,7 +30,7 @@ extension PostgresStorage {
             QuotaStatements.set(
                 .text(container.identifier), .int2(container.environment.rawValue),
                 quota.privateBytes.map { .int8($0) } ?? .null, quota.publicBytes.map { .int8($0) } ?? .null),
-            // Which every server notices at its next write transaction.
+            // Every server notices this at its next write transaction.
             SchemaStatements.countOn(),
         ])
         return rows[0].count > 0
@@ -75,8 +75,8 @@ enum ChoiceStatements {
         "UPDATE container SET feeds_everywhere = $3 WHERE identifier = $1 AND environment = $2 RETURNING id",
         [.text, .int2, .bool])
 
-    /// The feeds give their default zones numbers anew, so that a token from before does not skip them. 1 identifier,
-    /// 2 environment.
+    /// The feeds give their default zones new numbers, so that older tokens do not skip them. 1 identifier, 2
+    /// environment.
     static let forgetDefaultZones = Statement(
         "forget_default_zones",
         """
@@ -91,7 +91,7 @@ enum ChoiceStatements {
     static let roles = Statement(
         "user_roles", "SELECT user_id, role FROM user_role WHERE user_id = ANY ($1)", [.int8Array])
 
-    /// - Throws: `unexpectedResult` for a name that no role has.
+    /// - Throws: `unexpectedResult` for a name that no role can have.
     static func decodeRoles(_ rows: PostgresRows) throws(PostgresError) -> [UserID: Set<Role>] {
         var roles: [UserID: Set<Role>] = [:]
         for row in rows {

@@ -4,18 +4,18 @@ internal import TidemarkPostgres
 
 /// The SQL of quotas (R-011). A write transaction runs it only for databases that have one.
 enum QuotaStatements {
-    /// The quota of database `d` of container `c`; null: none.
+    /// The quota of database `d` of container `c`; null if there is none.
     static let bytesMax = "CASE d.scope WHEN 1 THEN c.public_quota_bytes ELSE c.private_quota_bytes END"
 
-    /// What the records of the database `d` hold. None of them is read for it.
+    /// The bytes of the records in database `d`, without reading the records.
     private static let recordBytes =
         "coalesce((SELECT sum(z.byte_count) FROM zone z WHERE z.database_id = d.id AND z.removal IS NULL), 0)::bigint"
 
-    /// And its assets.
+    /// The bytes of its assets.
     private static let assetBytes =
         "coalesce((SELECT t.byte_count FROM asset_total t WHERE t.database_id = d.id), 0)"
 
-    /// In the order of the list, which is that of their ids for all who lock several. 1 databases.
+    /// Locks in the order of the list. Everybody who locks several databases orders them by id. 1 databases.
     static let lock = Statement(
         "quota_lock_databases",
         """
@@ -24,7 +24,7 @@ enum QuotaStatements {
                SELECT id FROM database WHERE id BETWEEN k.id AND k.id ORDER BY id LIMIT 1 FOR NO KEY UPDATE) AS d
         """, [.int8Array])
 
-    /// After the locks. 1 databases.
+    /// Runs after the locks. 1 databases.
     static let byteCounts = Statement(
         "quota_byte_counts", "SELECT d.id, \(recordBytes) + \(assetBytes) FROM unnest($1::bigint[]) AS d (id)",
         [.int8Array])
@@ -37,7 +37,7 @@ enum QuotaStatements {
           FROM database d JOIN container c ON c.id = d.container_id WHERE d.id = $1
         """, [.int8])
 
-    /// 1 identifier, 2 environment, 3 bytes of each private database, 4 bytes of the public one; null: no quota.
+    /// 1 identifier, 2 environment, 3 bytes of each private database, 4 bytes of the public one; null for no quota.
     static let set = Statement(
         "quota_set",
         """
@@ -51,7 +51,7 @@ enum QuotaStatements {
         "SELECT private_quota_bytes, public_quota_bytes FROM container WHERE identifier = $1 AND environment = $2",
         [.text, .int2])
 
-    /// Those that hold most. 1 identifier, 2 environment, 3 rows at most.
+    /// The databases that hold the most bytes. 1 identifier, 2 environment, 3 the most rows.
     static let largest = Statement(
         "admin_largest_databases",
         """

@@ -5,18 +5,18 @@ internal import TidemarkPostgres
 package import TidemarkService
 
 extension AdminStore {
-    /// What came of a change of an account's encryption mode.
+    /// The result of changing an account's encryption mode.
     package enum EncryptionChange: Sendable, Equatable {
-        /// How many zones ended because their keys went.
+        /// How many zones ended because their keys are gone.
         case done(endedZoneCount: Int)
-        /// The account has keys, and they were not to be forgotten.
+        /// The account has keys, and the operator did not allow to forget them.
         case hasKeys
     }
 
     /// Changes how the account's keys are kept.
     ///
-    /// - Parameter resets: whether keys that there are may be forgotten, in all containers: zones with encrypted values then
-    ///   end for that reason, the default zone (which always exists) begins anew.
+    /// - Parameter resets: whether existing keys may be forgotten, in all containers. Zones with encrypted values then
+    ///   end for that reason. The default zone always exists, so it begins anew.
     /// - Throws: `zoneBusy` if a request holds a zone for too long.
     package func setEncryptionMode(
         _ mode: EncryptionMode, of account: AccountID, resets: Bool
@@ -49,30 +49,31 @@ extension AdminStore {
             storage.release(lease)
             throw StorageError(error, duringCommit: false)
         }
-        // no device did it, so that all are told.
+        // no device made the change, so all are told.
         let notices = Set(ended).map { ServerNotice.zone(ZoneNotice(database: $0, life: .nobody, zoneName: "")) }
         if !notices.isEmpty { try await storage.post(notices) }
         return .done(endedZoneCount: ended.count)
     }
 
-    /// What came of a change of the master key.
+    /// The result of changing the master key.
     package enum MasterKeyChange: Sendable, Equatable {
-        /// How many account keys were closed anew.
+        /// How many account keys were encrypted anew.
         case done(keyCount: Int)
-        /// The store has the new master key; so it is after a rotation whose answer was lost.
+        /// The store already has the new master key, for example after a rotation whose answer was lost.
         case isDone
         /// The store has another master key than these two, or none yet.
         case isOther
-        /// A key did not open by the old master key; nothing was changed.
+        /// A key could not be decrypted with the old master key. Nothing was changed.
         case unopened(UserID)
     }
 
-    /// Closes every account key that is in escrow by another master key, in one transaction.
+    /// Encrypts every account key in escrow with another master key, in one transaction.
     ///
     /// - Parameters:
     ///   - old: the check of the store's master key.
-    ///   - new: that of the one to come.
-    ///   - closeAnew: from bytes closed by the old one to bytes closed by the new one; nil if they do not open.
+    ///   - new: the check of the new master key.
+    ///   - closeAnew: decrypts bytes with the old key and encrypts them with the new one; nil if they cannot be
+    ///     decrypted.
     package func rotateMasterKey(
         from old: [UInt8], to new: [UInt8], closeAnew: @Sendable ([UInt8], UserID) -> [UInt8]?
     ) async throws(StorageError) -> MasterKeyChange {

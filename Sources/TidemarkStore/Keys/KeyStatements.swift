@@ -4,7 +4,7 @@ internal import TidemarkPostgres
 
 /// The SQL of keys. A save without encrypted values runs none of it.
 enum KeyStatements {
-    /// The ids of the keys of zones. 1 databases, 2 zone names; the answer begins with the index in the list.
+    /// The ids of zones' keys. 1 databases, 2 zone names. The first column is the index in the list.
     static let readZoneKeyIDs = Statement(
         "read_zone_key_ids",
         """
@@ -16,7 +16,7 @@ enum KeyStatements {
                 ORDER BY database_id, zone_id, number) AS y
         """, [.int8Array, .textArray])
 
-    /// The keys of zones, and zones without keys with nulls. 1 database, 2 zone names.
+    /// The keys of zones. A zone without keys has a row of nulls. 1 database, 2 zone names.
     static let readZoneKeys = Statement(
         "read_zone_keys",
         """
@@ -30,7 +30,8 @@ enum KeyStatements {
                 ORDER BY database_id, zone_id, number) AS y ON true
         """, [.int8, .textArray])
 
-    /// 1 database, 2 zone name, 3 the newest key's id or null, 4 id, 5 account key's id, 6 wrapped, 7 now, 8 keys at most.
+    /// 1 database, 2 zone name, 3 the newest key's id or null, 4 id, 5 account key's id, 6 wrapped key, 7 now, 8 the
+    /// most keys.
     static let saveZoneKey = Statement(
         "save_zone_key",
         """
@@ -57,8 +58,8 @@ enum KeyStatements {
          WHERE u.id = $1
         """, [.int8])
 
-    /// The account's row is locked against a change of its mode, the store's against one of its master key.
-    /// 1 user, 2 mode, 3 id, 4 escrow, 5 the master key's check, 6 now.
+    /// Locks the account's row against a change of its mode, and the store's against a change of its master key. 1
+    /// user, 2 mode, 3 id, 4 escrow, 5 the master key's check, 6 now.
     static let saveAccountKey = Statement(
         "save_account_key",
         """
@@ -87,7 +88,7 @@ enum KeyStatements {
     static let setMasterKeyCheck = Statement(
         "set_master_key_check", "UPDATE store SET master_key_check = $1", [.bytea])
 
-    /// 1 the user after whom it goes on, 2 how many.
+    /// 1 the user after whom to go on, 2 the most rows.
     static let escrows = Statement(
         "escrows",
         """
@@ -104,7 +105,7 @@ enum KeyStatements {
          WHERE account_key.user_id = k.user_id
         """, [.int8Array, .byteaArray])
 
-    /// The private databases of an account, in the order in which all lock them. 1 account.
+    /// The private databases of an account, in the order in which everybody locks them. 1 account.
     static let lockDatabases = Statement(
         "lock_account_databases",
         """
@@ -115,7 +116,7 @@ enum KeyStatements {
          ORDER BY id FOR UPDATE
         """, [.int8])
 
-    /// Ends the zones that have keys, because those are lost (R-107). 1 databases.
+    /// Ends the zones that have keys, because the keys are lost (R-107). 1 databases.
     static let endKeyedZones = Statement(
         "end_keyed_zones",
         """
@@ -129,7 +130,7 @@ enum KeyStatements {
         SELECT database_id FROM ended
         """, [.int8Array])
 
-    /// R-022: it always exists. 1 databases.
+    /// R-022: the default zone always exists. 1 databases.
     static let createDefaultZones = Statement(
         "create_default_zones",
         """

@@ -39,7 +39,7 @@ extension PostgresStorage {
         return try decode { () throws(PostgresError) in try rows[1][0].bytes(ifPresent: 0) } == check
     }
 
-    /// Which master key the store has; nil: none yet.
+    /// The check of the store's master key; nil if it has none yet.
     package func masterKeyCheck() async throws(StorageError) -> [UInt8]? {
         let rows = try await read(KeyStatements.readMasterKeyCheck())
         return try decode { () throws(PostgresError) in try rows[0].bytes(ifPresent: 0) }
@@ -84,7 +84,7 @@ extension PostgresStorage {
         }
     }
 
-    /// Where a zone is missing, says why.
+    /// Adds why zones are missing, if any are.
     private func withRemovals(
         _ found: [ZoneKeysRead], _ names: [String], in database: DatabaseID
     ) async throws(StorageError) -> [ZoneKeysRead] {

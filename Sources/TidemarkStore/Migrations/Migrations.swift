@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One step of the schema.
+/// One step of the database schema.
 package struct Migration: Sendable {
     package let number: Int
-    /// The file's name without its ending: `0004_create_zones`.
+    /// The name of the file without its ending: `0004_create_zones`.
     package let name: String
     /// SHA-256 of the file, in hexadecimal digits.
     package let checksum: String
     package let sql: String
 }
 
-/// Every step in order. The files are in `migrations/`; the checksums here are of what has been released, so that an edit
-/// to a released file is found by the tests.
+/// Every step in order. The files are in `migrations/`. The checksums are those of released files, so the tests notice
+/// an edit to one.
 package enum Migrations {
     package static let all: [Migration] = steps.enumerated().map { index, step in
         Migration(

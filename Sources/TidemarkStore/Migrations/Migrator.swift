@@ -3,30 +3,30 @@
 internal import TidemarkPostgres
 package import TidemarkSockets
 
-/// Brings a database's schema up to what this program needs. Forward only.
+/// Brings a database's schema up to the version of this program. Forward only.
 ///
-/// Every step is a transaction of its own under an advisory lock, so that several servers may try at once and a step that
-/// fails leaves nothing. Steps that were applied are remembered with their SHA-256: a database that went another way is
-/// refused, not guessed at.
+/// Every step is a transaction of its own under an advisory lock. So several servers may try at once, and a failed step
+/// leaves nothing. Applied steps are recorded with their SHA-256. A database with other steps is refused rather than
+/// guessed at.
 package struct Migrator: Sendable {
-    /// For a step's answer, so that an index on a large table can be made. The wait for others that migrate counts.
+    /// The longest wait for a step's answer; enough for an index on a large table. Waiting for other migrators counts.
     private static let stepTimeMax = Duration.seconds(6 * 3_600)
 
     private let url: String
     private let loop: EventLoop
     private let tableLockTimeMax: Duration
 
-    /// - Parameter tableLockTimeMax: how long a step waits for a table's lock. Whoever comes to the table meanwhile
-    ///   stands behind it: beside a backup that takes all night, a step is given up rather than that nobody is served.
+    /// - Parameter tableLockTimeMax: how long a step waits for a table's lock. Everybody who needs the table meanwhile
+    ///   waits behind the step. So beside a backup that takes all night, the step is given up rather than the service.
     package init(url: String, loop: EventLoop, tableLockTimeMax: Duration = .seconds(5)) {
         self.url = url
         self.loop = loop
         self.tableLockTimeMax = tableLockTimeMax
     }
 
-    /// Applies what is missing.
+    /// Applies the missing steps.
     ///
-    /// - Returns: the names of the steps that were applied now; empty if there was nothing to do.
+    /// - Returns: the names of the steps that were applied now; empty if none was missing.
     package func migrate() async throws(MigrationError) -> [String] {
         try await withConnection { connection throws(PostgresError) in
             try await connection.executeScript(
@@ -40,7 +40,7 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// Whether the schema is as this program needs it; a server asks before it serves.
+    /// Whether the schema is the one that this program needs. A server asks before it serves.
     package func isCurrent() async throws(MigrationError) -> Bool {
         let exists = try await withConnection { connection throws(PostgresError) in
             try await !connection.execute([Self.exists()])[0].isEmpty
@@ -63,15 +63,15 @@ package struct Migrator: Sendable {
     private static let list = Statement(
         "migration_list", "SELECT checksum FROM schema_migration ORDER BY number")
 
-    /// "tide" in ASCII: the same number for all servers. Nobody is held up by who waits for it, so it is waited for as
-    /// long as others need for their steps.
+    /// "tide" in ASCII, the same number for all servers. Nobody waits behind this lock but other migrators, so it is
+    /// waited for as long as their steps take.
     private static let lock = """
         SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(1953064037); SET LOCAL lock_timeout TO DEFAULT
         """
 
-    /// One step and its line in the list, or neither.
+    /// Applies one step and records it, or does neither.
     ///
-    /// - Returns: false if somebody else was faster: whoever waits for the lock finds the number taken.
+    /// - Returns: false if another migrator was faster: after the wait for the lock, the step's number is taken.
     private func apply(_ step: Migration) async throws(MigrationError) -> Bool {
         let record =
             "INSERT INTO schema_migration (number, name, checksum) "
@@ -88,19 +88,19 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// What is known of a step that was not answered well.
+    /// What is known of a step that failed or got no answer.
     private static func code(of error: MigrationError, _ step: Migration) -> MigrationError.Code {
         guard let cause = error.cause else { return error.code }
         if cause.isCommitOutcomeUnknown { return .unanswered(step.name) }
         switch cause.code {
         case .statement(let state) where state == .lockNotAvailable: return .locked(step.name)
         case .statement: return .step(step.name)
-        // It was not sent.
+        // The step was not sent.
         default: return error.code
         }
     }
 
-    /// How many steps the database has; they must be the first ones of ours, unchanged.
+    /// How many steps the database has. They must be the first ones of this program, unchanged.
     private func appliedCount() async throws(MigrationError) -> Int {
         let checksums = try await withConnection { connection throws(PostgresError) in
             var checksums: [String] = []
@@ -142,14 +142,14 @@ package struct Migrator: Sendable {
 
 /// Why a database could not be brought up to date.
 package struct MigrationError: Error, CustomStringConvertible {
-    /// The causes of the error. A text is the name of the migration.
+    /// The causes of the error. The text names the migration.
     package enum Code: Sendable, Equatable {
         case database
-        /// PostgreSQL refused it: nothing of it is left.
+        /// PostgreSQL refused the step. Nothing of it is left.
         case step(String)
-        /// The same, because somebody else has a table for longer than a step waits.
+        /// The same, because another session held a table for longer than a step waits.
         case locked(String)
-        /// Whether it took place, or will, is not known.
+        /// It is not known whether the step took place, or will.
         case unanswered(String)
         case newer
         case different(String)

@@ -4,15 +4,16 @@ internal import TidemarkBytes
 internal import TidemarkDomain
 internal import TidemarkService
 
-/// Notices as text for NOTIFY: one line each, tabs between. Zone names are printable ASCII, so neither occurs in them.
+/// Notices as text for NOTIFY: one line each, with tabs between values. Zone names are printable ASCII, so they contain
+/// neither.
 ///
 ///     z <database> <device in hexadecimal digits> <zone name>
 ///     c <credential>
 enum NoticePayload {
-    /// PostgreSQL takes less than 8,000 bytes a notification.
+    /// PostgreSQL accepts less than 8,000 bytes in a notification.
     private static let bytesMax = 7_900
 
-    /// As few payloads as hold them all; each notice once.
+    /// The fewest payloads that hold all notices, each once.
     static func encode(_ notices: [ServerNotice]) -> [String] {
         var payloads: [String] = []
         var current = ""
@@ -35,9 +36,9 @@ enum NoticePayload {
         }
     }
 
-    /// Lines that cannot be understood are passed over: a notice is a hint (I-4).
+    /// Lines that cannot be parsed are skipped: a notice is a hint (I-4).
     static func decode(_ payload: String) -> [ServerNotice] {
-        // NB: bytes, not characters, which take ten times as long to tell apart; and every server hears every notice.
+        // NB: split by bytes, not characters, which takes ten times as long. Every server reads every notice.
         Array(payload.utf8).split(separator: UInt8(ascii: "\n")).compactMap { line in
             let parts = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
             guard parts.count >= 2, let id = Int64(text(parts[1])) else { return nil }

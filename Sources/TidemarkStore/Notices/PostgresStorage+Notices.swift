@@ -8,7 +8,7 @@ extension PostgresStorage {
     /// One channel for all servers of a database.
     static let channel = "tidemark"
 
-    /// Asynchronous: a hint may be lost, so that it need not wait for the disk, nor have others wait for its lock so long.
+    /// Asynchronous commit: a hint may be lost, so it need not wait for the disk, nor hold its lock for that long.
     private static let notify = Statement(
         "notify",
         """
@@ -16,21 +16,21 @@ extension PostgresStorage {
           FROM unnest($1::text[]) AS k (payload)
         """, [.textArray])
 
-    /// Never in the transaction that writes: NOTIFY takes a lock on the whole database when it commits.
+    /// Never part of the transaction that writes: NOTIFY takes a lock on the whole database when it commits.
     package func post(_ notices: [ServerNotice]) async throws(StorageError) {
         guard !notices.isEmpty else { return }
         _ = try await write([Self.notify(.textArray(NoticePayload.encode(notices)))])
     }
 }
 
-/// Hears what servers tell each other, on a connection of its own that comes back by itself.
+/// Receives the notices of all servers, on a connection of its own that is reopened when it breaks.
 package final class NoticeListener: Sendable {
     private let listener: PostgresListener
 
     /// - Parameters:
     ///   - onNotices: called on the loop.
-    ///   - onListening: called on the loop when it hears, at first and after every gap: hints may have been lost before, so
-    ///     look at everything (I-4).
+    ///   - onListening: called on the loop when the listener is connected, at first and after every gap. Hints may have
+    ///     been lost before, so check everything (I-4).
     package init(
         url: String, loop: EventLoop, onNotices: @escaping @Sendable ([ServerNotice]) -> Void,
         onListening: @escaping @Sendable () -> Void
