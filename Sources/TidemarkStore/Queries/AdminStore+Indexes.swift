@@ -4,31 +4,31 @@ package import TidemarkDomain
 internal import TidemarkPostgres
 package import TidemarkService
 
-/// What an operator sees of the indexes for queries, and mends.
+/// How an operator sees and repairs the indexes for queries.
 extension AdminStore {
     /// A row of the operator's list of indexes.
     package struct Index: Sendable {
-        /// How far an index is.
+        /// Whether queries can use an index, and if not, why.
         package enum State: String, Sendable {
             case valid, building
-            /// Broken off while it was made: `build` makes it anew.
+            /// Building it was interrupted: `build` starts again.
             case invalid
-            /// Not there yet, or past the most that a store has.
+            /// It does not exist yet, or exceeds the number of indexes that a store has.
             case missing
             /// No schema asks for it any more.
             case unused
         }
 
         package let name: String
-        /// Nil where no schema asks for it.
+        /// Nil if no schema asks for it.
         package let recordType: String?
-        /// What of the record is indexed: a form and a field.
+        /// What is indexed: a form and a field.
         package let what: String
         package let state: State
         package let byteCount: Int64
     }
 
-    /// By record type; all containers together.
+    /// Ordered by record type, for all containers together.
     package func indexes() async throws(StorageError) -> [Index] {
         let wanted = try await wantedIndexes()
         let existing = try await existingIndexes()
@@ -50,12 +50,12 @@ extension AdminStore {
             }
     }
 
-    /// Makes what is missing, makes anew what is broken, and drops what no schema asks for.
+    /// Builds what is missing, rebuilds what is broken, and drops what no schema asks for.
     package func buildIndexes() async throws(StorageError) {
         try await storage.indexBuilder.build(try await wantedIndexes(), dropsOthers: true)
     }
 
-    /// Makes what is missing or broken, and returns when all is there and the planner knows what is in it.
+    /// Builds what is missing or broken. Returns when all indexes exist and the planner has statistics of them.
     package func buildMissingIndexes() async throws(StorageError) {
         let wanted = try await wantedIndexes()
         let existing = try await existingIndexes()
@@ -63,13 +63,14 @@ extension AdminStore {
         try await storage.indexBuilder.build(wanted)
     }
 
-    /// Has the planner learn at once what is in the records, instead of when PostgreSQL next looks: after many were written.
+    /// Lets the planner collect statistics of the records now, after many were written, rather than when PostgreSQL
+    /// next does.
     package func refreshStatistics() async throws(StorageError) {
         try await storage.indexBuilder.refreshStatistics()
     }
 
-    /// Computes what the container's schema marks for the records that are there, and makes the indexes for it: after the
-    /// schema was changed.
+    /// After a change of the container's schema: computes the index values that it asks for in existing records, and
+    /// builds the indexes.
     package func prepareQueries(in container: ContainerID) async throws(StorageError) {
         let rows = try await storage.read(QueryStatements.unreadyTypes(.int8(container.rawValue)))
         let types = try decode { () throws(PostgresError) in

@@ -7,11 +7,11 @@ internal import TidemarkScheduling
 internal import TidemarkService
 internal import TidemarkSockets
 
-/// Makes indexes for queries while others read and write, one after another and one server at a time, on a connection of its
-/// own that is open only meanwhile.
+/// Builds indexes for queries while others read and write: one index after another, and one server at a time. It has a
+/// connection of its own, which is open only meanwhile.
 final class IndexBuilder: Sendable {
-    /// Indexes for queries in the whole store; past it queries scan (deploy/README.md tells operators). Each costs a save of
-    /// any type a little, and a save of its own type more.
+    /// The most indexes for queries in the whole store. Beyond it queries scan (deploy/README.md tells operators). Each
+    /// index makes a save of any type slightly slower, and a save of its own type slower still.
     static let indexesMax = 300
     private static let buildTimeMax = Duration.seconds(6 * 3_600)
     private static let statisticsTimeMax = Duration.seconds(60)
@@ -20,7 +20,7 @@ final class IndexBuilder: Sendable {
 
     private static let sessionSettings: [(String, String)] = [
         ("standard_conforming_strings", "on"),
-        // A new index waits for transactions that are older; longer than a lock of a save may.
+        // A new index waits for older transactions. That may take longer than a save may wait for a lock.
         ("lock_timeout", "10min"),
         ("tcp_user_timeout", "10s"),
     ]
@@ -29,9 +29,9 @@ final class IndexBuilder: Sendable {
         var isStopped = false
         var building: [Int: PostgresPool] = [:]
         var lastNumber = 0
-        /// Under way, from opening to closing.
+        /// Builds under way, from opening the connection to closing it.
         var buildCount = 0
-        /// To be made in the background.
+        /// Indexes to be built in the background.
         var wanted: Set<PhysicalIndex> = []
         var isInBackground = false
     }
@@ -45,7 +45,8 @@ final class IndexBuilder: Sendable {
         self.loop = loop
     }
 
-    /// Makes these too in the background. An index only makes queries faster: what fails is made at the next occasion.
+    /// Builds these in the background too. An index only makes queries faster, so one that fails is built on the next
+    /// occasion.
     func buildSoon(_ wanted: [PhysicalIndex]) {
         let starts = state.withLock { state in
             state.wanted.formUnion(wanted)
@@ -69,10 +70,10 @@ final class IndexBuilder: Sendable {
         }
     }
 
-    /// Makes those that are missing and makes broken ones anew; then the planner learns what is in them. Returns when they
-    /// are there.
+    /// Builds missing indexes and rebuilds broken ones; then the planner collects statistics of them. Returns when they
+    /// exist.
     ///
-    /// - Parameter dropsOthers: whether indexes that are not in the list go.
+    /// - Parameter dropsOthers: whether indexes that are not in the list are dropped.
     func build(_ wanted: [PhysicalIndex], dropsOthers: Bool = false) async throws(StorageError) {
         try await withConnection { connection throws(PostgresError) in
             try await lock(connection)
@@ -80,8 +81,8 @@ final class IndexBuilder: Sendable {
         }
     }
 
-    /// Has the planner learn what is in the records now. An index that is being made is waited for a while only: whoever makes
-    /// it does the same in the end.
+    /// Lets the planner collect statistics of the records now. It waits only a while for an index that is being built,
+    /// because its builder collects them too in the end.
     func refreshStatistics() async throws(StorageError) {
         try await withConnection { connection throws(PostgresError) in
             try await connection.executeScript(Self.statisticsSQL, timeout: Self.statisticsTimeMax)
@@ -102,7 +103,8 @@ final class IndexBuilder: Sendable {
             } catch {
                 result = .failure(error)
             }
-            // The lock goes with the session. Whoever takes the pool out stops it: that is for once only.
+            // The lock ends with the session. Whoever removes the pool from the list stops it, so that it is stopped
+            // once.
             if let pool = state.withLock({ $0.building.removeValue(forKey: number) }) { await pool.stop() }
             state.withLock { $0.buildCount -= 1 }
             try result.get()
@@ -111,7 +113,7 @@ final class IndexBuilder: Sendable {
         }
     }
 
-    /// Breaks off what is being made; whoever builds next makes it anew.
+    /// Interrupts builds under way. The next build starts them again.
     func stop() async {
         let pools = state.withLock { state in
             state.isStopped = true
@@ -145,7 +147,7 @@ final class IndexBuilder: Sendable {
         return (number, pool)
     }
 
-    /// NB: asks again and again. Who waits in a statement has a snapshot, for whose end a new index would wait.
+    /// NB: asks again and again. A statement that waits has a snapshot, and a new index would wait for its end.
     private func lock(_ connection: PostgresConnection) async throws(PostgresError) {
         let deadline = loop.now + Self.buildTimeMax
         while loop.now < deadline {
@@ -171,7 +173,7 @@ final class IndexBuilder: Sendable {
             try await connection.executeScript(index.createSQL, timeout: Self.buildTimeMax)
             valid.insert(index.name)
         }
-        // Whoever made an index may have ended before it was counted.
+        // A builder may have ended between building an index and collecting its statistics.
         let uncounted = wanted.filter { index in
             valid.contains(index.name) && !existing.contains { $0.isGood(as: index) }
         }
@@ -184,21 +186,21 @@ final class IndexBuilder: Sendable {
     }
 }
 
-/// An index for queries that is there.
+/// An existing index for queries.
 struct ExistingIndex {
     let name: String
     let isValid: Bool
     let isBeingBuilt: Bool
     let byteCount: Int64
-    /// Whether the planner knows what is in it.
+    /// Whether the planner has statistics of it.
     let hasStatistics: Bool
 
-    /// Whether it is that index, made and counted.
+    /// Whether it is this index, complete and with statistics.
     func isGood(as index: PhysicalIndex) -> Bool {
         name == index.name && isValid && (hasStatistics || index.statisticsSQL == nil)
     }
 
-    /// From the answer to `QueryStatements.indexes`.
+    /// Reads the answer to `QueryStatements.indexes`.
     static func decode(_ rows: PostgresRows) throws(PostgresError) -> [ExistingIndex] {
         var indexes: [ExistingIndex] = []
         for row in rows {

@@ -4,7 +4,7 @@ internal import TidemarkBytes
 internal import TidemarkCrypto
 package import TidemarkDomain
 
-/// An index of the table of records for queries over one record type, in all containers that have the type.
+/// An index on the table of records for queries over one record type, in all containers that have the type.
 package struct PhysicalIndex: Hashable, Sendable {
     /// What the index holds of each record.
     package enum Kind: Hashable, Sendable {
@@ -25,15 +25,15 @@ package struct PhysicalIndex: Hashable, Sendable {
         self.kind = kind
     }
 
-    /// How names of such indexes begin; what follows is a hash.
+    /// The beginning of such an index's name. A hash follows.
     package static let namePrefix = "record_query_"
 
-    /// The same for the same type and kind, on every server.
+    /// The same for the same type and kind on every server.
     package var name: String {
         Self.namePrefix + Hex.encode(Array(SHA256.hash(Array("\(recordType)\u{0}\(kindName)".utf8)).prefix(12)))
     }
 
-    /// What is indexed, for people.
+    /// What is indexed, in words for people.
     package var kindName: String {
         switch kind {
         case .scalar(let key, let form): IndexColumn.key(form, key)
@@ -45,23 +45,23 @@ package struct PhysicalIndex: Hashable, Sendable {
         }
     }
 
-    /// Makes it while others read and write; must not be in a transaction.
+    /// Builds the index while others read and write. It must not run in a transaction.
     var createSQL: String {
         "CREATE INDEX CONCURRENTLY IF NOT EXISTS \(SQLText.identifier(name)) ON record \(columns) "
             + "WHERE \(IndexedExpression.isLiving(recordType, ""))"
     }
 
-    /// Has the planner count what is in it; nil where it need not be known.
+    /// Lets the planner collect statistics of the index; nil if it does not need them.
     ///
-    /// NB: PostgreSQL counts what an index has of expressions, and looks at it only if the index has all rows of its table.
-    /// Without, it takes every comparison to be true of a third of them.
+    /// NB: PostgreSQL collects statistics of an index's expressions, and uses them only if the index has all rows of
+    /// its table. Without them, it assumes that every comparison holds for a third of the rows.
     var statisticsSQL: String? {
         guard case .scalar(let key, let form) = kind else { return nil }
         let expression = IndexedExpression.prefix(IndexColumn.key(form, key), "")
         return "CREATE STATISTICS IF NOT EXISTS \(SQLText.identifier(name)) ON \(expression) FROM record"
     }
 
-    /// One after the other: an index goes in no transaction.
+    /// Run one after the other: indexes are not dropped in a transaction.
     static func dropSQL(_ name: String) -> [String] {
         [
             "DROP INDEX CONCURRENTLY IF EXISTS \(SQLText.identifier(name))",
@@ -85,7 +85,7 @@ package struct PhysicalIndex: Hashable, Sendable {
         }
     }
 
-    /// What queries over a type can use, by its marks.
+    /// The indexes that queries over a type can use, by its marks.
     package static func all(for type: RecordTypeSchema, named name: String) -> [PhysicalIndex] {
         var kinds: [Kind] = []
         for (key, field) in type.fields.sorted(by: { $0.key < $1.key }) where !field.isEncrypted {

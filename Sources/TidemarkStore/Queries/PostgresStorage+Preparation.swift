@@ -7,16 +7,20 @@ internal import TidemarkService
 internal import TidemarkSockets
 
 extension PostgresStorage {
-    /// How long a query waits for what it is the first to need.
+    /// How long a query waits for preparations that it is the first to need.
     private static let queryPatience = Duration.seconds(3)
     private static let settlingTimeMax = Duration.seconds(30)
 
-    /// Sees to it that a type has these marks and its records the index values for them, in this order: the schema is marked
-    /// and its version counted on, so that every later write computes the new values; who may write by an older version is
-    /// waited for; the records that are there are filled in; the marks become ready, and queries may use them. Each step
-    /// can be repeated, and several servers may be at it. Indexes are made after that, while queries go on.
+    /// Gives a type these marks, and its records the index values for them, in this order:
+    /// - The schema is marked and its version incremented, so that every later write computes the new values.
+    /// - Transactions that may write by an older version end.
+    /// - The values of existing records are computed.
+    /// - The marks become ready, and queries may use them.
     ///
-    /// - Throws: `zoneBusy` if it takes longer than a query waits; it goes on.
+    /// Each step can be repeated, and several servers may do it at once. Indexes are built after that, while queries go
+    /// on.
+    ///
+    /// - Throws: `zoneBusy` if it takes longer than a query waits; the preparation goes on.
     func prepare(_ type: QueryType, marking marks: RecordMarks) async throws(StorageError) {
         let key = Preparations.Key(container: type.container, type: type.name)
         if preparations.begin(key) {
@@ -68,7 +72,7 @@ extension PostgresStorage {
         ])
     }
 
-    /// Behind the zones' locks, as all that writes records, so that nobody waits for each other in a circle.
+    /// It locks the zones first, as everything that writes records, so that nothing deadlocks.
     private func fill(_ page: [ScannedRecord], _ writer: IndexColumnWriter) async throws(StorageError) {
         let zones = Set(page.map(\.zone.rawValue)).sorted()
         _ = try await writeRepeatably([
@@ -81,8 +85,8 @@ extension PostgresStorage {
         ])
     }
 
-    /// Returns when every transaction has ended that may have read an older version of a schema: it had locked its zones
-    /// before it read that.
+    /// Returns when every transaction has ended that may have read an older version of a schema: such a transaction
+    /// locked its zones before it read the version.
     private func waitForWriters() async throws(StorageError) {
         let old = try await writers()
         let deadline = pool.loop.now + Self.settlingTimeMax

@@ -7,13 +7,14 @@ package import TidemarkService
 internal import TidemarkSockets
 
 extension PostgresStorage {
-    /// How often the schema may change under a query, or marks may be missing.
+    /// How often the schema may change during a query, or marks may be missing.
     private static let roundsMax = 10
 
-    /// One page of a query's results, of one snapshot: one round trip where the type is known here already.
+    /// One page of a query's results, from one snapshot. It takes one round trip if this server knows the type.
     ///
-    /// In development, what a query is the first to need is marked, computed for the records that are there, and indexed
-    /// development indexes all). That takes a moment; `zoneBusy` if it takes longer.
+    /// In development, a query may be the first to need a field. Then the field is marked, its values in existing
+    /// records are computed, and an index is built (R-186: development indexes everything). That takes a moment;
+    /// `zoneBusy` if it takes longer.
     package func queryPage(_ page: QueryPageQuery) async throws(StorageError) -> StoreRead<QueryPageRead> {
         for _ in 0..<Self.roundsMax {
             let type = try await preparedType(for: page)
@@ -30,7 +31,7 @@ extension PostgresStorage {
         throw StorageError(.zoneBusy, detail: "the schema keeps changing")
     }
 
-    /// How PostgreSQL would run the query, for operators: lines of EXPLAIN.
+    /// How PostgreSQL would run the query, as lines of EXPLAIN, for operators.
     package func explain(_ page: QueryPageQuery) async throws(StorageError) -> [String] {
         var query = try await compiled(page)
         query.sql = "EXPLAIN " + query.sql
@@ -42,14 +43,14 @@ extension PostgresStorage {
         }
     }
 
-    /// The statement for a page, now.
+    /// The statement for a page, by the current schema and indexes.
     func compiled(_ page: QueryPageQuery) async throws(StorageError) -> CompiledQuery {
         let type = try await preparedType(for: page)
         var compiler = QueryCompiler(page, type: type.schema, indexes: type.indexes)
         return compiler.compile()
     }
 
-    /// The record type with everything that the query needs, or as one that is not known.
+    /// The record type with everything that the query needs, or marked as unknown.
     private func preparedType(for page: QueryPageQuery) async throws(StorageError) -> QueryType {
         let (query, database) = (page.query, page.database)
         let now = pool.loop.now
@@ -75,7 +76,7 @@ extension PostgresStorage {
         throw StorageError(.zoneBusy, detail: "the record type is being prepared for queries")
     }
 
-    /// Of a type that nobody saved, or of a zone that is missing: the rare case costs further questions.
+    /// The page for a type that nobody saved, or for a missing zone. This rare case needs further reads.
     private func emptyPage(
         of page: QueryPageQuery, in container: ContainerID
     ) async throws(StorageError) -> StoreRead<QueryPageRead> {
@@ -94,8 +95,8 @@ extension PostgresStorage {
     }
 }
 
-/// Where the columns of `QueryCompiler` stand in a row: the store's life, the version of its schemas, whether the zone is
-/// there, whether the record is in the page, its zone's id and name, and from 6 on the columns of `RecordRow`.
+/// The columns that `QueryCompiler` puts in a row: the store's life, the version of its schemas, whether the zone
+/// exists, whether the record is in the page, its zone's id and name, and from 6 on the columns of `RecordRow`.
 enum QueryRow {
     static func page(
         _ rows: PostgresRows, in container: ContainerID

@@ -3,21 +3,24 @@
 internal import TidemarkDomain
 internal import TidemarkPostgres
 
-/// A predicate as a condition on `zone z` and its `record r`, true of exactly the records that `QueryEvaluator` matches.
+/// Compiles a predicate to a condition on `zone z` and its `record r`. It is true of exactly the records that
+/// `QueryEvaluator` matches.
 ///
-/// SQL's third truth value counts as false: where a condition is negated, by `IS NOT TRUE`.
+/// SQL's third truth value counts as false. A negated condition uses `IS NOT TRUE`.
 ///
-/// What becomes a parameter stands in the text: a statement is kept by its text, and bound with as many values as it has.
+/// The text contains the parameters' numbers: a statement is cached by its text, so the same text always has as many
+/// parameters.
 struct PredicateCompiler {
     let type: RecordTypeSchema
     var parameters = SQLParameters()
-    /// Whether how many rows it finds depends on a parameter in a way that a plan for all values does not know: on the length
-    /// of a list, or on a bound without another, unless it is a bound of what the records are put in order by.
+    /// Whether the number of found rows depends on a parameter in a way that a plan for all values ignores: on the
+    /// length of a list, or on a bound without a second one. A bound of the value that orders the records does not
+    /// count.
     private(set) var dependsOnValues = false
     private let indexes: Set<PhysicalIndex.Kind>
-    /// By what the records are to be in order first: an index of it serves every bound of its values.
+    /// The key that orders the records first. An index of it serves every bound of its values.
     private let order: QueryKey?
-    /// What is looked up among elements and words, one parameter each.
+    /// The parameters with the elements and words to look up.
     private var tokens: [String] = []
 
     init(_ type: RecordTypeSchema, indexes: Set<PhysicalIndex.Kind>, order: QueryKey?) {
@@ -26,7 +29,7 @@ struct PredicateCompiler {
         self.indexes = indexes
     }
 
-    /// Further columns of `zone z`: the tokens as they stand in the zone's records.
+    /// Further columns of `zone z`: the tokens in the form that the zone's records contain.
     var zoneColumns: String {
         tokens.enumerated().map { index, parameter in
             """
@@ -36,16 +39,17 @@ struct PredicateCompiler {
         }.joined()
     }
 
-    /// By which indexes a zone's records are looked through.
+    /// The kind of index through which a zone's records are found.
     func access(_ predicate: QueryPredicate) -> ZoneAccess {
         let parts = Self.parts(of: predicate)
         if parts.contains(where: isByTokens) { return .tokens }
-        // The records of a zone can be told apart by nothing else while the type's indexes are made.
+        // While the type's indexes are being built, the key is the only way to find the records of a zone.
         guard isIndexed(.creationDate), !parts.contains(where: Self.isByName) else { return .key }
         return .values
     }
 
-    /// Whether an index may find less than all records of a zone: one that has the wanted order is then not always the best.
+    /// Whether an index may find fewer than all records of a zone. If so, the index that has the wanted order is not
+    /// always the best.
     static func narrows(_ predicate: QueryPredicate) -> Bool {
         parts(of: predicate).contains { part in
             switch part {
@@ -55,7 +59,7 @@ struct PredicateCompiler {
         }
     }
 
-    /// What must be true together.
+    /// The conditions that must all be true.
     private static func parts(of predicate: QueryPredicate) -> [QueryPredicate] {
         if case .and(let parts) = predicate { parts.flatMap(Self.parts) } else { [predicate] }
     }
@@ -102,7 +106,7 @@ struct PredicateCompiler {
         case .isNear(let key, let place, let metres, let isInclusive):
             return near(key, place, squaredChord: EarthPoint.squaredChord(metres: metres), isInclusive: isInclusive)
         case .search(let text):
-            // Records may still have words of fields that were searchable.
+            // Records may still have words of fields that are no longer searchable.
             let words = searches ? IndexWords.of([text]) : []
             return words.isEmpty ? "false" : holds(IndexColumn.words, words.map(\.string))
         }
@@ -125,7 +129,7 @@ struct PredicateCompiler {
         return Self.any(conditions)
     }
 
-    /// Nil: nothing can be equal to them.
+    /// Nil if nothing can be equal to them.
     private mutating func equal(_ key: QueryKey, _ constants: [IndexValue]) -> String? {
         switch key {
         case .system(let system):
@@ -167,7 +171,7 @@ struct PredicateCompiler {
             let prefix = parameters.add(.text(SQLText.prefix(text)), .text)
             if SQLText.isShort(text) { return "\(IndexedExpression.prefix(key)) \(sign) \(prefix)" }
             let whole = parameters.add(.text(text), .text)
-            // Cut short, texts may become equal, never change places.
+            // Truncated texts may become equal, but never change their order.
             return "(\(IndexedExpression.prefix(key)) \(sign.prefix(1))= \(prefix) "
                 + "AND (\(IndexedExpression.whole(key)) COLLATE \"C\") \(sign) \(whole))"
         }
@@ -204,7 +208,7 @@ struct PredicateCompiler {
         return Self.any(conditions)
     }
 
-    /// All of the tokens.
+    /// The list contains all of the tokens.
     private mutating func holds(_ key: String, _ texts: [String]) -> String {
         tokens.append(parameters.add(.textArray(texts), .textArray))
         return "\(IndexedExpression.json(key)) @> z.tokens_\(tokens.count)"
@@ -215,7 +219,7 @@ struct PredicateCompiler {
         return "(\(expression) IS \(isPresent ? "NOT NULL" : "NULL"))"
     }
 
-    /// What is null in records that lack the key; nil if all do.
+    /// An expression that is null in records without the key; nil if no record has the key.
     private func presence(of key: QueryKey) -> String? {
         switch key {
         case .system(let system): return SystemColumn(system)?.sql
@@ -227,7 +231,7 @@ struct PredicateCompiler {
         }
     }
 
-    /// A box that an index knows, and the exact distance.
+    /// A box that an index supports, and the exact distance.
     private mutating func near(
         _ key: QueryKey, _ place: QueryLocation, squaredChord limit: Double, isInclusive: Bool
     ) -> String {
@@ -236,7 +240,7 @@ struct PredicateCompiler {
         }
         let exact = "\(distance) \(isInclusive ? "<=" : "<") \(parameters.add(.float8(limit), .float8))"
         guard case .field(let name) = key, limit < 4 else { return "(\(exact))" }
-        // A little wider than the chord, so that no rounding leaves out what the exact condition takes.
+        // Slightly wider than the chord, so that rounding leaves out nothing that the exact condition accepts.
         let reach = limit.squareRoot() * (1 + 1e-12) + 1e-15
         let box = [(2, point.z), (0, point.x), (1, point.y)].map { axis, middle in
             let coordinate = IndexedExpression.coordinate(IndexColumn.key(.place, name), axis)
@@ -247,7 +251,7 @@ struct PredicateCompiler {
         return "(\(box.joined(separator: " AND ")) AND \(exact))"
     }
 
-    /// As `EarthPoint.squaredChord`, operation by operation; null where there is no place.
+    /// The operations of `EarthPoint.squaredChord` in the same order; null if there is no place.
     mutating func squaredChord(_ key: QueryKey, to point: EarthPoint) -> String? {
         guard case .field(let name) = key, type.fields[name]?.type == SchemaFieldType(.location) else { return nil }
         let squares = [point.x, point.y, point.z].enumerated().map { axis, value in
@@ -283,14 +287,14 @@ struct PredicateCompiler {
 
 /// How a statement finds a zone's records.
 enum ZoneAccess {
-    /// By the key, or an index that begins with it.
+    /// By the primary key, or an index that begins with it.
     case key
-    /// By an index that begins with the zone and goes on with values.
+    /// By an index that begins with the zone and continues with values.
     case values
-    /// By an index of elements or words, which have the zone in them.
+    /// By an index of elements or words, which contain the zone.
     case tokens
 
-    /// - Parameter database: a parameter.
+    /// - Parameter database: the number of a parameter.
     func condition(_ database: String) -> String {
         let isInDatabase = "r.database_id = \(database)"
         let isInZone = "r.zone_id = z.id"
@@ -303,7 +307,7 @@ enum ZoneAccess {
 }
 
 extension QueryValue {
-    /// In which zones records can be equal to it.
+    /// The zones whose records can be equal to the value.
     fileprivate enum Place: Equatable {
         case anywhere
         case zone(String)
@@ -319,7 +323,8 @@ extension QueryValue {
         }
     }
 
-    /// A zone from which the constant can be reached, if there is one: which it must be is a condition of its own.
+    /// The only zone from which the constant can be reached, if there is one. That it must be this zone is a condition
+    /// of its own.
     fileprivate var zoneName: String {
         if case .zone(let name) = place { name } else { "" }
     }
@@ -343,7 +348,7 @@ struct SystemColumn {
     let sql: String
     private let key: QuerySystemKey
 
-    /// Nil for what no record has.
+    /// Nil for a key that no record has.
     init?(_ key: QuerySystemKey) {
         self.key = key
         switch key {
@@ -369,7 +374,7 @@ struct SystemColumn {
         }
     }
 
-    /// The nearest date that PostgreSQL has. No record has one so far away, so that the order stays.
+    /// The nearest date that PostgreSQL supports. No record has a date so far away, so the order stays the same.
     private static func storable(_ milliseconds: Int64) -> Int64 {
         min(max(milliseconds, -200_000_000_000_000), 9_000_000_000_000_000)
     }

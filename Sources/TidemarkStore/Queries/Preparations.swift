@@ -4,19 +4,19 @@ internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkService
 
-/// The record types that this server is preparing for queries, each once at a time.
+/// The record types that this server is preparing for queries. Each is prepared by one task at a time.
 final class Preparations: Sendable {
     struct Key: Hashable {
         let container: ContainerID
         let type: String
     }
 
-    /// One of them; nil while it is under way.
+    /// The result of a preparation; nil while it is under way.
     typealias Result = Swift.Result<Void, StorageError>
 
     private let states = Mutex<[Key: Result?]>([:])
 
-    /// Whether the caller is the one to do it.
+    /// Whether the caller must do the preparation.
     func begin(_ key: Key) -> Bool {
         states.withLock { states in
             if case .some(.none) = states[key] { return false }

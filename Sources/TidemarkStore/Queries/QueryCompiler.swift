@@ -3,42 +3,42 @@
 internal import TidemarkDomain
 internal import TidemarkPostgres
 
-/// A statement that was put together.
+/// A compiled statement, its values, and how it should be planned.
 struct CompiledQuery {
     var sql: String
     let parameters: SQLParameters
-    /// Whether an index that has the order is to be taken whatever it seems to cost: all records of a zone are candidates,
-    /// and without statistics they seem few.
+    /// Whether to use an index that has the order, whatever it seems to cost. All records of a zone are candidates, and
+    /// without statistics they seem few.
     let avoidsSorting: Bool
-    /// Whether it is planned for its values each time.
+    /// Whether the statement is planned for its values each time.
     let needsOwnPlan: Bool
 
-    /// Settings of the planner for this statement alone.
+    /// Planner settings for this statement alone.
     var settings: [(name: String, value: String)] {
         (avoidsSorting ? [("enable_sort", "off")] : [])
             + (needsOwnPlan ? [("plan_cache_mode", "force_custom_plan")] : [])
     }
 }
 
-/// One page of a query as one statement: the zone that it names, and the records in their order.
+/// Compiles one page of a query to one statement: the zone that it names, and the records in their order.
 ///
-/// Its text depends on the type, the keys and the shape of the query, never on a constant of it.
+/// The text depends on the type, the keys and the shape of the query, never on a constant in it.
 struct QueryCompiler {
     private let page: QueryPageQuery
     private var predicate: PredicateCompiler
 
-    /// - Parameter indexes: those of the type that there are.
+    /// - Parameter indexes: the existing indexes of the type.
     init(_ page: QueryPageQuery, type: RecordTypeSchema, indexes: Set<PhysicalIndex.Kind>) {
         self.page = page
         let order = page.query.sorts.first.flatMap { $0.origin == nil ? $0.key : nil }
         predicate = PredicateCompiler(type, indexes: indexes, order: order)
     }
 
-    /// The columns of ``QueryRow``. There is always a row; one without a record has nulls in it. Beyond the page's records
-    /// and bytes there is one row at most that says so, without fields.
+    /// The columns of ``QueryRow``. There is always a row; if it has no record, it has nulls. After the page's records
+    /// and bytes there is at most one row without fields, which says that there are more.
     ///
-    /// The first records of each zone are put in order once more. So every index begins with the zone, and what is taken of
-    /// it does not depend on what the planner believes of zones.
+    /// The first records of each zone are sorted once more. So every index begins with the zone, and the number of rows
+    /// read from it does not depend on what the planner believes of zones.
     mutating func compile() -> CompiledQuery {
         let database = predicate.parameters.add(.int8(page.database.rawValue), .int8)
         let zone = page.query.zoneName.map { predicate.parameters.add(.text($0), .text) }
@@ -84,7 +84,7 @@ struct QueryCompiler {
             needsOwnPlan: predicate.dependsOnValues)
     }
 
-    /// What `RecordRow` decodes. Written down once: most of what a query's text costs is its columns.
+    /// The columns that `RecordRow` decodes, built once: they are most of the work of building a query's text.
     private static let recordColumns = columns("r.")
     private static let pageColumns = columns("q.")
 
@@ -102,10 +102,10 @@ struct QueryCompiler {
         let sql: String
         let isAscending: Bool
         var isNullable = true
-        /// The value of a position, as a parameter; nil for a value that the expression never has.
+        /// A position's value as a parameter; nil for a value that the expression never has.
         let parameter: (IndexValue) -> (PostgresValue, PostgresType)?
 
-        /// NB: PostgreSQL takes an index for an order only where both say the same of nulls, even if there can be none.
+        /// NB: PostgreSQL uses an index for an order only if both treat nulls alike, even if there can be none.
         func order(_ expression: String) -> String {
             expression + (isAscending ? "" : " DESC") + (isNullable ? isAscending ? " NULLS FIRST" : " NULLS LAST" : "")
         }
@@ -142,7 +142,7 @@ struct QueryCompiler {
         Sort(sql: "(NULL::text)", isAscending: sort.isAscending) { _ in nil }
     }
 
-    /// A position in the query's order: behind it in the first sort that tells them apart, or by name.
+    /// The condition for records after a position: later in the first sort that distinguishes them, or else by name.
     private mutating func comesAfter(_ position: QueryPosition, _ sorts: [Sort]) -> String {
         var isSame: [String] = []
         var ways: [String] = []
@@ -161,13 +161,13 @@ struct QueryCompiler {
         return "\(bound)(" + ways.joined(separator: " OR ") + ")"
     }
 
-    /// What follows from the rest, in a form that an index can use.
+    /// A condition that follows from the others, in a form that an index supports.
     private static func bound(_ sort: Sort, _ parameter: String?) -> String {
         guard let parameter, sort.isAscending || !sort.isNullable else { return "" }
         return "\(sort.sql) \(sort.isAscending ? ">=" : "<=") \(parameter) AND "
     }
 
-    /// Nil: nothing comes later. A key that is missing comes first.
+    /// Nil if no value comes later. A missing key comes first.
     private static func later(_ sort: Sort, than parameter: String?) -> String? {
         switch (parameter, sort.isAscending) {
         case (let parameter?, true): "\(sort.sql) > \(parameter)"

@@ -5,8 +5,8 @@ internal import TidemarkPostgres
 internal import TidemarkService
 internal import TidemarkSockets
 
-/// Connections for queries alone, opened with the first one: a query that takes long stands in nobody's way but other
-/// queries', and the planner is free where the store's own statements are not.
+/// Connections for queries alone, opened with the first query. A slow query delays only other queries, and the planner
+/// may choose plans that the store's own statements forbid.
 final class QueryConnections: Sendable {
     private static let count = 3
 
@@ -14,15 +14,15 @@ final class QueryConnections: Sendable {
         ("default_transaction_isolation", "read committed"),
         ("default_transaction_read_only", "on"),
         ("standard_conforming_strings", "on"),
-        // Below what a request may take, so that PostgreSQL stops as well.
+        // Below the time that a request may take, so that PostgreSQL stops as well.
         ("statement_timeout", "9s"),
         ("lock_timeout", "2s"),
         ("tcp_user_timeout", "10s"),
         // One table holds the records of all users.
         ("enable_seqscan", "off"),
-        // To plan a query takes longer than to run one that an index serves. PostgreSQL plans the first runs of a statement
-        // for their values, and keeps a plan for all values unless that seems worse; it makes another when statistics or
-        // indexes change.
+        // Planning a query takes longer than running one that an index serves. PostgreSQL plans the first runs of a
+        // statement for their values. Then it keeps a plan for all values unless that seems worse, and plans again when
+        // statistics or indexes change.
         ("plan_cache_mode", "auto"),
         ("jit", "off"),
     ]
@@ -37,13 +37,13 @@ final class QueryConnections: Sendable {
         self.loop = loop
     }
 
-    /// - Parameter isRepeated: whether the statement is worth keeping.
+    /// - Parameter isRepeated: whether the statement is worth caching.
     func run(_ query: CompiledQuery, isRepeated: Bool = true) async throws(StorageError) -> PostgresRows {
         let statement =
             isRepeated
             ? statements.statement(query)
             : Statement("query", query.sql, query.parameters.types, isPrepared: false)
-        // One transaction, to whose end the settings hold.
+        // One transaction: the settings hold until its end.
         let batch =
             query.settings.map { QueryStatements.set(.text($0.name), .text($0.value)) }
             + [statement.bind(query.parameters.values)]

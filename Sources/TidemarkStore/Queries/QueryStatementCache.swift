@@ -3,10 +3,11 @@
 internal import Synchronization
 internal import TidemarkPostgres
 
-/// Statements of queries by their text and its parameters' types, so that each connection parses and plans a shape of query once.
+/// Caches the statements of queries by their text and parameter types, so that each connection parses and plans a shape
+/// of query once.
 ///
-/// Bounded, because each takes memory in every connection: a shape that is new takes the place of the one that was not asked
-/// for longest.
+/// The cache is bounded, because each statement takes memory in every connection. A new shape replaces the one that was
+/// used longest ago.
 final class QueryStatementCache: Sendable {
     private struct Shape: Hashable {
         let sql: String
@@ -21,11 +22,12 @@ final class QueryStatementCache: Sendable {
 
     private struct State {
         var entries: [Shape: Entry] = [:]
-        /// How often somebody asked.
+        /// Counts the uses of the cache.
         var time: UInt64 = 0
     }
 
-    /// What is longer is not kept: its plan may take megabytes in each connection, and a client has any number of shapes.
+    /// Longer texts are not cached. Their plans may take megabytes in each connection, and a client can send any number
+    /// of shapes.
     static let textBytesMax = 16 * 1_024
 
     private let countMax: Int

@@ -2,10 +2,10 @@
 
 internal import TidemarkPostgres
 
-/// The SQL around queries whose text is fixed.
+/// The SQL around queries: statements with fixed text.
 enum QueryStatements {
-    /// The schema of one type as queries need it: container, version, environment, whether the type is known; then a row a
-    /// field. 1 database, 2 type.
+    /// The schema of one type as queries need it. First a row with container, version, environment and whether the type
+    /// is known; then a row for each field. 1 database, 2 type.
     static let type = Statement(
         "query_type",
         """
@@ -17,7 +17,7 @@ enum QueryStatements {
          WHERE d.id = $1
         """, [.int8, .text])
 
-    /// Types that have marks without index values. 1 container.
+    /// Types with marks whose index values are not computed yet. 1 container.
     static let unreadyTypes = Statement(
         "query_unready_types",
         """
@@ -25,7 +25,7 @@ enum QueryStatements {
          WHERE container_id = $1 AND marks & ~ready_marks <> 0 ORDER BY record_type
         """, [.int8])
 
-    /// The transactions that hold a zone, or wait for one.
+    /// The transactions that hold a zone's lock or wait for one.
     static let writers = Statement(
         "query_writers",
         """
@@ -34,7 +34,7 @@ enum QueryStatements {
            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
         """, [])
 
-    /// Locks zones that live as who writes to them does, in the order of their ids. 1 database, 2 zones.
+    /// Locks living zones in the order of their ids, as every writer does. 1 database, 2 zones.
     static let lockZones = Statement(
         "query_lock_zones",
         """
@@ -44,7 +44,8 @@ enum QueryStatements {
                 WHERE database_id = $1 AND id BETWEEN k.id AND k.id ORDER BY id LIMIT 1 FOR NO KEY UPDATE) AS z
         """, [.int8, .int8Array])
 
-    /// Leaves what was saved since it was read. 1 databases, 2 zones, 3 names, 4 change numbers, 5 index values.
+    /// Skips records that were saved since they were read. 1 databases, 2 zones, 3 names, 4 change numbers, 5 index
+    /// values.
     static let fill = Statement(
         "query_fill",
         """
@@ -55,7 +56,7 @@ enum QueryStatements {
            AND record.change_number = k.change_number AND NOT record.is_deleted
         """, [.int8Array, .int8Array, .textArray, .int8Array, .textArray])
 
-    /// Marks that are as they were in that version of the schemas. 1 container, 2 type, 3 version.
+    /// Only marks that have not changed since that version of the schemas. 1 container, 2 type, 3 version.
     static let markReady = Statement(
         "query_mark_ready",
         """
@@ -63,8 +64,8 @@ enum QueryStatements {
          WHERE container_id = $1 AND record_type = $2 AND marked_at_version <= $3
         """, [.int8, .text, .int8])
 
-    /// The indexes of the table of records that are for queries: name, whether they are good, whether somebody is making
-    /// them, bytes, whether statistics of that name have been counted. 1 how their names begin.
+    /// The indexes for queries on the table of records: name, whether they are good, whether somebody is building them,
+    /// bytes, and whether there are statistics of that name. 1 the beginning of their names.
     static let indexes = Statement(
         "query_indexes",
         """
@@ -79,7 +80,7 @@ enum QueryStatements {
          ORDER BY c.relname
         """, [.text])
 
-    /// The names of those that are good. 1 how their names begin.
+    /// The names of the good ones. 1 the beginning of their names.
     static let validIndexes = Statement(
         "query_valid_indexes",
         """
@@ -88,9 +89,9 @@ enum QueryStatements {
          WHERE i.indrelid = 'record'::regclass AND i.indisvalid AND starts_with(c.relname::text, $1)
         """, [.text])
 
-    /// Until the transaction ends. 1 setting, 2 value.
+    /// Holds until the transaction ends. 1 setting, 2 value.
     static let set = Statement("query_set", "SELECT set_config($1, $2, true)", [.text, .text])
 
-    /// "tide" and 1: one server at a time makes indexes. Until the session ends.
+    /// "tide" and 1: one server at a time builds indexes. Holds until the session ends.
     static let tryLock = Statement("query_try_lock", "SELECT pg_try_advisory_lock(1953064037, 1)", [])
 }

@@ -3,20 +3,20 @@
 internal import TidemarkDomain
 internal import TidemarkPostgres
 
-/// A record type as queries need it: its fields, and for which marks every record has its index values.
+/// A record type as queries need it: its fields, and the marks for which every record has its index values.
 struct QueryType: Sendable {
     let name: String
     let container: ContainerID
     let version: Int64
     let isFrozen: Bool
-    ///
+    /// whether a record of the type was ever saved.
     let isKnown: Bool
     private(set) var schema = RecordTypeSchema()
     private var ready: [String: FieldMarks] = [:]
-    /// Those that can be used.
+    /// The indexes that can be used.
     private(set) var indexes: Set<PhysicalIndex.Kind> = []
 
-    /// From the answers to `QueryStatements.type` and `validIndexes`; nil if there is no such database.
+    /// Reads the answers to `QueryStatements.type` and `validIndexes`; nil if there is no such database.
     init?(_ answers: [PostgresRows], name: String) throws(PostgresError) {
         guard answers.count == 2, let head = answers[0].first else { return nil }
         self.name = name
@@ -41,13 +41,13 @@ struct QueryType: Sendable {
         }
     }
 
-    /// Whether a query can go by it although fields may have been learned since: it names none that is not here, and
-    /// searches by marks.
+    /// Whether a query can rely on this even if fields may have been learned since: it names no field that is missing
+    /// here, and searches by marks.
     func covers(_ query: Query) -> Bool {
         isKnown && (isFrozen || Schema(types: [name: schema]).knows(query))
     }
 
-    /// What the query needs and the type is not marked as; what a development schema is then marked as.
+    /// The marks that the query needs and the type lacks. A development schema is then given them.
     func missingMarks(for query: Query) -> RecordMarks {
         var missing = needs(of: query)
         missing.fields = missing.fields.filter { !(schema.fields[$0]?.marks ?? []).isSuperset(of: $1) }
@@ -55,8 +55,8 @@ struct QueryType: Sendable {
         return missing
     }
 
-    /// Whether it is marked as the query needs it, and all records have the index values for that. In production what is
-    /// not marked has none, and the query was refused or does not look at it.
+    /// Whether the type has the marks that the query needs, and all records have their index values. In production
+    /// nobody computes values for missing marks: such a query is refused, or does not look at the field.
     func isPrepared(for query: Query) -> Bool {
         guard isFrozen || missingMarks(for: query) == RecordMarks() else { return false }
         return needs(of: query).fields.allSatisfy { key, marks in

@@ -3,8 +3,8 @@
 internal import Synchronization
 internal import TidemarkDomain
 
-/// The record types that this server has asked queries about, for a short time: whatever decides over right and wrong is
-/// found out by the version, which each query reads again; an index that is new is taken a little later.
+/// Remembers for a short time the record types of recent queries. Each query reads the version again, which decides
+/// everything that matters for correctness. A new index is used a little later.
 final class QueryTypes: Sendable {
     private static let countMax = 1_000
     private static let lifetime = Duration.seconds(10)

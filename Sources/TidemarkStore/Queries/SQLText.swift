@@ -2,10 +2,10 @@
 
 internal import TidemarkPostgres
 
-/// SQL that is put together: text of ours, and values that are always parameters.
+/// Builds SQL from our own text, with values that are always parameters.
 ///
-/// Names of types and keys stand in it as literals, because PostgreSQL takes an index only for the very expression and
-/// condition that it was made with.
+/// Names of types and keys are literals in the text, because PostgreSQL uses an index only for exactly the expression
+/// and condition with which it was created.
 struct SQLParameters {
     private(set) var values: [PostgresValue] = []
     private(set) var types: [PostgresType] = []
@@ -19,39 +19,41 @@ struct SQLParameters {
 }
 
 enum SQLText {
-    /// The one place where a string becomes part of a statement's text. Doubling is enough with
+    /// The only place where a string becomes part of a statement's text. Doubling quotation marks is enough with
     /// `standard_conforming_strings`, which has been on by default since PostgreSQL 9.1.
     static func literal(_ text: String) -> String {
-        // Nearly none has a quotation mark, and each query has several literals.
+        // Hardly any string has a quotation mark, and each query has several literals.
         text.utf8.contains(UInt8(ascii: "'")) ? "'" + text.replacing("'", with: "''") + "'" : "'" + text + "'"
     }
 
-    /// The one place where a string becomes a name; for names of ours.
+    /// The only place where a string becomes an identifier; for our own names.
     static func identifier(_ name: String) -> String {
         "\"" + name.replacing("\"", with: "\"\"") + "\""
     }
 
-    /// The same condition, in a form that no index of its columns serves, and that the planner takes to be true of nearly all
-    /// rows.
+    /// The same condition, in a form that no index supports, and of which the planner assumes that it holds for nearly
+    /// all rows.
     ///
-    /// NB: without statistics it takes an equality to be true of every two-hundredth row. Of several, one row seems to be left
+    /// NB: without statistics the planner assumes that an equality holds for every two-hundredth row. With several, one
+    /// row of any zone seems to be left. Then the table's key looks as good as an index of values, and the whole zone
+    /// is read.
     /// of any zone: then the table's key looks as good as an index of values, and the whole zone is read.
     static func unestimated(_ condition: String) -> String { "nullif(\(condition), false) IS NOT NULL" }
 
-    /// The bytes before a string's code point ``prefixScalars``: what an index's entry can hold in any case.
+    /// A string's first ``prefixScalars`` code points, which always fit in an index entry.
     static func prefix(_ text: String) -> String { String(text.unicodeScalars.prefix(prefixScalars)) }
 
-    /// Whether ``prefix(_:)`` and equality of it say everything.
+    /// Whether equality of ``prefix(_:)`` is enough, because the text is not longer.
     static func isShort(_ text: String) -> Bool { text.unicodeScalars.count < prefixScalars }
 
     /// As `IndexText.sortingScalarsMax`.
     static let prefixScalars = 256
 
-    /// The least text that is greater than all that begin with this one; nil if there is none.
+    /// The least text that is greater than all texts with this beginning; nil if there is none.
     static func successor(of prefix: String) -> String? {
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {
-            // Surrogates are no scalars: U+E000 follows U+D7FF.
+            // Surrogates are not scalars: U+E000 follows U+D7FF.
             guard let next = last.value == 0xD7FF ? Unicode.Scalar(0xE000) : Unicode.Scalar(last.value + 1) else {
                 continue
             }
@@ -63,17 +65,17 @@ enum SQLText {
 
 /// The expressions of `record r` that queries use and indexes hold.
 enum IndexedExpression {
-    /// Which records an index has.
+    /// The condition of a partial index: living records of a type.
     static func isLiving(_ type: String, _ table: String = "r.") -> String {
         SQLText.unestimated("\(table)type = \(SQLText.literal(type)) AND NOT \(table)is_deleted")
     }
 
-    /// A scalar's text, whole.
+    /// The whole text of a scalar.
     static func whole(_ key: String, _ table: String = "r.") -> String {
         "(\(table)index_values ->> \(SQLText.literal(key)))"
     }
 
-    /// The beginning of a scalar's text, which is what indexes hold.
+    /// The beginning of a scalar's text, which indexes hold.
     static func prefix(_ key: String, _ table: String = "r.") -> String {
         "(left(\(whole(key, table)), \(SQLText.prefixScalars)) COLLATE \"C\")"
     }

@@ -5,7 +5,7 @@ internal import TidemarkFields
 internal import TidemarkPostgres
 package import TidemarkService
 
-/// What an operator does with schemas; used by `tidemark admin schema`.
+/// How an operator manages schemas, for `tidemark admin schema`.
 extension AdminStore {
     /// Nil if there is no such container in this environment.
     package func container(
@@ -18,7 +18,7 @@ extension AdminStore {
         }
     }
 
-    /// Creates the container in this environment, if it is not there.
+    /// Creates the container in this environment if it does not exist.
     package func createContainer(
         _ identifier: String, _ environment: ContainerEnvironment
     ) async throws(StorageError) -> ContainerID {
@@ -40,9 +40,9 @@ extension AdminStore {
         try await storage.replaceSchema(current, by: schema)
     }
 
-    /// Those of the differences that records stand against: they have the type that would go, or hold the field.
+    /// The differences that records conflict with: a record has the type that would be removed, or holds the field.
     ///
-    /// Reads every record of the container; nothing is locked, so that a save meanwhile may be missed.
+    /// Reads every record of the container. Nothing is locked, so a save meanwhile may be missed.
     package func inUse(
         _ differences: [SchemaDifference], in container: ContainerID
     ) async throws(StorageError) -> [SchemaDifference] {
@@ -59,7 +59,7 @@ extension AdminStore {
 }
 
 extension SchemaDifference {
-    /// Of a destructive difference; empty for others.
+    /// The type of a destructive difference; empty for others.
     fileprivate var typeName: String {
         switch self {
         case .typeRemoved(let type), .fieldRemoved(let type, _, _), .fieldChanged(let type, _, _, _): type

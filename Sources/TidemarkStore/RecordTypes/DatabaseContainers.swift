@@ -3,24 +3,24 @@
 internal import Synchronization
 internal import TidemarkDomain
 
-/// Which container each database belongs to, which never changes, and whether it has a quota. A server asks once, and
-/// no transaction again until an operator changes something: that counts the version of the schemas on, which every write
-/// transaction reads in any case.
+/// Remembers the container of each database, which never changes, and whether it has a quota. A server reads
+/// them once and then again only after an operator changes something. Such a change increments the version of the
+/// schemas, which every write transaction reads in any case.
 final class DatabaseContainers: Sendable {
     struct Home {
         let container: ContainerID
         /// The database's quota, if it has one.
         let bytesMax: Int64?
-        /// The version of the schemas that was read before it.
+        /// The version of the schemas that was read before the quota.
         let version: Int64
     }
 
-    /// When there are more, all are forgotten: a few megabytes.
+    /// The most entries, which take a few megabytes. Past it all are dropped.
     private static let countMax = 100_000
 
     private let known = Mutex<[DatabaseID: Home]>([:])
 
-    /// Those of the databases that are remembered.
+    /// The remembered ones of these databases.
     func remembered(of databases: some Sequence<DatabaseID>) -> [DatabaseID: Home] {
         known.withLock { known in
             var found: [DatabaseID: Home] = [:]
@@ -36,7 +36,7 @@ final class DatabaseContainers: Sendable {
         }
     }
 
-    /// Forgets what was read before the schemas had this version.
+    /// Drops what was read before the schemas had this version.
     func forget(before version: Int64) {
         known.withLock { known in known = known.filter { $0.value.version >= version } }
     }

@@ -9,7 +9,7 @@ extension PostgresStorage {
         try schema(of: container, from: try await readAll(SchemaRows.reads(of: container)))
     }
 
-    /// One for all containers: an operator changes schemas rarely.
+    /// There is one version for all containers, because operators rarely change schemas.
     package func schemaVersion(of container: ContainerID) async throws(StorageError) -> Int64 {
         let rows = try await read(AccountStatements.store())
         return try decode { () throws(PostgresError) in try rows[0].int64(1) }
@@ -39,7 +39,7 @@ extension PostgresStorage {
             let id = PostgresValue.int8(current.container.rawValue)
             let rows = try await lease.connection.execute(
                 [.begin, SchemaStatements.lockToReplace(id)] + SchemaRows.reads(of: current.container))
-            // What is open is rolled back when the connection goes back.
+            // Returning the connection rolls back an open transaction.
             let found = try SchemaRows.schema(of: current.container, from: Array(rows.dropFirst(2)))
             guard found?.schema == current.schema else { return false }
             isCommitting = true
@@ -59,7 +59,7 @@ extension PostgresStorage {
     }
 }
 
-/// What makes one schema of another: rows that differ are written, all others stay as they are.
+/// Turns one schema into another: writes the rows that differ, and leaves all others as they are.
 private struct SchemaReplacement {
     let id: PostgresValue
     let old: Schema

@@ -5,7 +5,7 @@ internal import TidemarkFields
 internal import TidemarkPostgres
 internal import TidemarkService
 
-/// A living record as a scan finds it.
+/// A living record that a scan found.
 struct ScannedRecord {
     let database: DatabaseID
     let zone: ZoneID
@@ -15,11 +15,13 @@ struct ScannedRecord {
     let fields: FieldMap
 }
 
-/// Goes through all records of a container by their keys, a page at a time, so that no statement takes long.
+/// Goes through all records of a container in the order of their keys, a page at a time, so that no statement takes
+/// long.
 struct RecordScan {
-    /// Rows of one page, of whatever type.
+    /// The most rows of one page, of any type.
     private static let rowsMax: Int64 = 500
-    /// A page ends with the record whose fields reach so many bytes together: all of it is in memory at once.
+    /// A page ends with the record at which the fields reach this many bytes together. A whole page is in memory at
+    /// once.
     private static let bytesMax: Int64 = 4 * 1_024 * 1_024
 
     private let storage: PostgresStorage
@@ -33,7 +35,7 @@ struct RecordScan {
         self.container = container
     }
 
-    /// Living records of these types among the next rows; may be empty. Nil at the end.
+    /// The living records of these types among the next rows; possibly none. Nil at the end.
     mutating func nextPage(types: Set<String>) async throws(StorageError) -> [ScannedRecord]? {
         if databases == nil {
             let rows = try await storage.read(ScanStatements.databases(.int8(container.rawValue)))
@@ -74,7 +76,7 @@ enum ScanStatements {
     static let databases = Statement(
         "scan_databases", "SELECT id FROM database WHERE container_id = $1 ORDER BY id", [.int8])
 
-    /// The first row always comes, however large it is. 1 database, 2 zone, 3 name, 4 types, 5 rows, 6 bytes.
+    /// The first row is always returned, however large it is. 1 database, 2 zone, 3 name, 4 types, 5 rows, 6 bytes.
     static let page = Statement(
         "scan_page",
         """

@@ -3,9 +3,9 @@
 internal import TidemarkDomain
 internal import TidemarkPostgres
 
-/// A schema and the rows of it, both ways.
+/// Converts a schema to rows and back.
 enum SchemaRows {
-    /// What reads a schema; its answers make one by ``schema(of:from:)``.
+    /// The statements that read a schema; ``schema(of:from:)`` decodes their answers.
     static func reads(of container: ContainerID) -> [BoundStatement] {
         let id = PostgresValue.int8(container.rawValue)
         return [
@@ -49,8 +49,7 @@ enum SchemaRows {
     }
 }
 
-/// Rows of `record_field` as lists for PostgreSQL, in the order of their keys, so that two servers never wait for each
-/// other in a circle.
+/// Rows of `record_field` as lists for PostgreSQL, in the order of their keys, so that two servers never deadlock.
 struct SchemaFieldColumns {
     struct Key: Hashable, Comparable {
         let type: String
@@ -82,14 +81,14 @@ struct SchemaFieldColumns {
 
     var isEmpty: Bool { rows.isEmpty }
 
-    /// Those that `other` has otherwise, or not.
+    /// The rows that `other` lacks or has with other values.
     func differing(from other: SchemaFieldColumns) -> SchemaFieldColumns {
         var columns = self
         columns.rows = rows.filter { other.rows[$0.key] != $0.value }
         return columns
     }
 
-    /// Those whose keys `other` does not have.
+    /// The rows whose keys `other` lacks.
     func missing(in other: SchemaFieldColumns) -> SchemaFieldColumns {
         var columns = self
         columns.rows = rows.filter { other.rows[$0.key] == nil }

@@ -2,10 +2,10 @@
 
 internal import TidemarkPostgres
 
-/// The SQL of schemas. A container's row is locked by whoever learns (shared) and by whoever replaces (alone), so that
+/// The SQL of schemas. Learning takes a shared lock on a container's row, and replacing an exclusive one, so that
 /// neither misses what the other wrote.
 enum SchemaStatements {
-    /// Which container each belongs to, and its quota. 1 databases.
+    /// The container of each database, and its quota. 1 databases.
     static let containers = Statement(
         "schema_containers",
         """
@@ -17,7 +17,7 @@ enum SchemaStatements {
                SELECT * FROM container WHERE id BETWEEN d.container_id AND d.container_id ORDER BY id LIMIT 1) AS c
         """, [.int8Array])
 
-    /// The version comes first, by a statement of its own: what is read after it is as new or newer.
+    /// The version comes first, in a statement of its own: everything that is read after it is at least as new.
     static let container = Statement(
         "schema_container", "SELECT environment, (SELECT schema_version FROM store) FROM container WHERE id = $1",
         [.int8])
@@ -64,7 +64,7 @@ enum SchemaStatements {
     static let lockToReplace = Statement(
         "schema_lock_to_replace", "SELECT 1 FROM container WHERE id = $1 FOR NO KEY UPDATE", [.int8])
 
-    /// Comes first of all that replaces: fields are written with the new version.
+    /// Comes before all statements that replace rows: fields are written with the new version.
     static let countOn = Statement("schema_count_on", "UPDATE store SET schema_version = schema_version + 1", [])
 
     /// With their fields and grants. 1 container, 2 names.
@@ -72,7 +72,7 @@ enum SchemaStatements {
         "schema_remove_types", "DELETE FROM record_type WHERE container_id = $1 AND name = ANY ($2)",
         [.int8, .textArray])
 
-    /// 1 container, 2 names, 3 whether they have grants of their own.
+    /// 1 container, 2 names, 3 whether they have their own grants.
     static let putTypes = Statement(
         "schema_put_types",
         """
@@ -89,8 +89,8 @@ enum SchemaStatements {
          WHERE f.container_id = $1 AND f.record_type = k.record_type AND f.key = k.key
         """, [.int8, .textArray, .textArray])
 
-    /// Index values that are there stay good while the field's type does. 1 container, 2 types, 3 keys, 4 value types,
-    /// 5 whether encrypted, 6 marks.
+    /// Existing index values stay valid as long as the field's type does not change. 1 container, 2 types, 3 keys, 4
+    /// value types, 5 whether encrypted, 6 marks.
     static let putFields = Statement(
         "schema_put_fields",
         """
@@ -104,8 +104,8 @@ enum SchemaStatements {
                                   THEN record_field.ready_marks & excluded.marks ELSE 0 END
         """, [.int8, .textArray, .textArray, .int4Array, .boolArray, .int4Array])
 
-    /// Records have the words of all searchable fields together: when one is none any more, those of the others are to be
-    /// computed anew. 1 container, 2 types, 3 the mark.
+    /// A record has the words of all searchable fields together. If a field is no longer searchable, the words of the
+    /// others must be computed anew. 1 container, 2 types, 3 the mark.
     static let forgetWords = Statement(
         "schema_forget_words",
         """

@@ -12,10 +12,11 @@ extension PostgresStorage {
         throw StorageError(.unavailable, detail: "the quotas do not come to rest")
     }
 
-    /// One to hear that an operator changed something, one to get to know that there is a quota, one to heed it; and again.
+    /// One attempt to notice that an operator changed something, one to learn that there is a quota, one to lock it;
+    /// and the same again.
     private static let beginningsMax = 6
 
-    /// Nil if what was known of the databases was not enough, or is so no more: now it is.
+    /// Nil if the remembered facts of the databases were missing or out of date. They are up to date now.
     private func begin(_ reads: [ZoneRead]) async throws(StorageError) -> PostgresWriteTransaction? {
         let lease = try await acquire()
         do {
@@ -42,7 +43,8 @@ extension PostgresStorage {
     }
 
     package func commit(_ changes: [ZoneChanges], at moments: [ZoneMoment]) async throws(StorageError) {
-        // Who has not heard of one version of the schemas, which is that of all containers, has heard of an older one.
+        // The version is that of all containers' schemas. If two moments have different ones, one of them is out of
+        // date.
         let isOneMoment = moments.allSatisfy { moment in
             moment.store == moments[0].store && moment.schema.version == moments[0].schema.version
         }
@@ -83,7 +85,7 @@ extension PostgresStorage {
         RecordStatements.lookUpRecords(.int8(key.database.rawValue), .text(key.name), .textArray(names))
     }
 
-    /// Where a zone is missing, says why: the rare case costs the further question.
+    /// Adds why zones are missing, if any are: the rare case needs the further read.
     private func withRemovals(
         _ snapshots: [ZoneSnapshot], on connection: PostgresConnection?
     ) async throws(PostgresError) -> [ZoneSnapshot] {

@@ -5,7 +5,7 @@ internal import TidemarkDomain
 internal import TidemarkPostgres
 internal import TidemarkService
 
-/// Zones that are locked by a transaction on a connection of its own.
+/// A transaction that has locked zones, on a connection of its own.
 final class PostgresWriteTransaction: WriteTransaction {
     let snapshots: [ZoneSnapshot]
     let store: StoreIncarnation

@@ -4,7 +4,7 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkPostgres
 
-/// What the records of a run have in common.
+/// The values that all records of a run share.
 private struct Run: Equatable {
     let database: DatabaseID
     let zone: ZoneID
@@ -27,7 +27,7 @@ private struct Run: Equatable {
     }
 }
 
-/// What only some records have: lists that end with the last record that has it.
+/// Values that only some records have, in lists that end with the last record that has one.
 private struct SparseColumns {
     private var createdAt = PostgresArray(of: .timestamptz)
     private var parent = PostgresArray(of: .text)
@@ -53,8 +53,8 @@ private struct SparseColumns {
     var values: [PostgresValue] { [.array(createdAt), .array(parent), .array(indexValues)] }
 }
 
-/// Records as the first sixteen parameters of `RecordStatements.write`: runs of records that have much in common, and what
-/// each has of its own.
+/// Records as the first sixteen parameters of `RecordStatements.write`: runs with the values that neighbouring records
+/// share, and the other values of each record.
 struct RecordColumns {
     private var run: Run?
     private var runCount: Int32 = 0
@@ -74,7 +74,7 @@ struct RecordColumns {
     private var fields: PostgresArray
     private var sparse = SparseColumns()
 
-    /// - Parameter fieldsByteCount: of all records' fields together.
+    /// - Parameter fieldsByteCount: the bytes of all records' fields together.
     init(recordCount: Int, fieldsByteCount: Int) {
         place = PostgresArray(of: .int4, byteCount: recordCount * 8)
         changeNumber = PostgresArray(of: .int8, byteCount: recordCount * 12)
@@ -115,12 +115,12 @@ struct RecordColumns {
     }
 }
 
-/// Records of one type in one run, with numbers that follow each other, as the parameters 8 to 20 of
+/// Records of one type in one run, with consecutive change numbers, as the parameters 8 to 20 of
 /// `RecordStatements.writeRunIfStill`.
 struct RecordRun {
     let values: [PostgresValue]
 
-    /// Nil if they are not of that kind.
+    /// Nil if the records are not like that.
     init?(_ changes: ZoneChanges) {
         guard let first = changes.records.first else { return nil }
         let run = Run(first, in: changes)

@@ -4,10 +4,11 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkPostgres
 
-/// Where the columns of `RecordStatements.columns` stand in a row; what is null says the same as its neighbour.
+/// The places of the columns of `RecordStatements.columns` in a row. A null means the same value as the neighbouring
+/// column.
 enum RecordRow {
-    /// - Parameter isSurveyed: whether the fields are looked through for references and assets at once, because the rules
-    ///   are about to do that more than once.
+    /// - Parameter isSurveyed: whether to look for references and assets in the fields now, because the rules will need
+    ///   them more than once.
     static func decode(_ row: PostgresRow, from first: Int, isSurveyed: Bool = false) throws(PostgresError)
         -> RecordState
     {

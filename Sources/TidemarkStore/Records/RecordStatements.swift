@@ -4,13 +4,15 @@ internal import TidemarkPostgres
 
 /// The SQL of the write path.
 ///
-/// Nothing here depends on table statistics, which a freshly filled table does not have, so that it is as fast as an old
-/// one. Rows that are looked up by a list of keys come by `LATERAL (… BETWEEN key AND key ORDER BY … LIMIT 1)`: one index
-/// alone gives that order, and `PostgresStorage.sessionSettings` forbids to sort instead. Plain joins are left to costs, and
+/// Nothing here depends on table statistics, so a freshly filled table, which has none, is as fast as an old one. Rows
+/// are looked up by a list of keys with `LATERAL (… BETWEEN key AND key ORDER BY … LIMIT 1)`. Only one index has that
+/// order, and `PostgresStorage.sessionSettings` forbids sorting instead. A plain join would be planned by costs.
+/// Without statistics an index with less of the key costs the same, and each key would then read a whole zone, or all
+/// zones.
 /// without statistics an index that has less of the key costs the same: each key then reads a whole zone, or all of them.
 enum RecordStatements {
-    /// Locks the living zones of the list, in the order of their ids, so that two groups never wait for each other in a
-    /// circle. 1 databases, 2 names.
+    /// Locks the living zones of the list, in the order of their ids, so that two groups never deadlock. 1 databases, 2
+    /// names.
     static let lockZones = Statement(
         "lock_zones",
         """
@@ -22,7 +24,7 @@ enum RecordStatements {
          CROSS JOIN LATERAL (\(ZoneStatements.lockByID)) AS z
         """, [.int8Array, .textArray])
 
-    /// The same for one living zone, which is what most transactions lock. 1 database, 2 name.
+    /// The same for one living zone, which most transactions lock. 1 database, 2 name.
     static let lockZone = Statement(
         "lock_zone",
         """
@@ -32,7 +34,8 @@ enum RecordStatements {
          ORDER BY z.name LIMIT 1 FOR UPDATE
         """, [.int8, .text])
 
-    /// What `RecordRow` decodes. Every value costs its time on both sides, so that what nearly always says the same as its
+    /// The columns that `RecordRow` decodes. Every value takes time on both sides, so a column that nearly always
+    /// equals its neighbour is null when it does.
     /// neighbour is null then.
     static let columns = columns(createdByDevice: "r.created_by_device")
 
@@ -44,15 +47,16 @@ enum RecordStatements {
         """
     }
 
-    /// The ids of zones that a statement's first two parameters, databases and names, list; null for one that does not live.
-    /// They are looked up once a statement, in the order of the list, which is the order in which unnest gives its rows.
+    /// The ids of zones that a statement's first two parameters list, databases and names; null for a zone that does
+    /// not live. They are looked up once for each statement, in the order of the list, in which unnest returns its
+    /// rows.
     private static let zoneIDs = """
         (ARRAY(SELECT (\(ZoneStatements.livingID))
                  FROM unnest($1::bigint[], $2::text[]) AS k (database_id, zone_name)))
         """
 
-    /// Records by name. 1 databases, 2 zone names, 3 the place of each record's zone among these, 4 record names; the answer
-    /// begins with the index in the list.
+    /// Records by name. 1 databases, 2 zone names, 3 the index of each record's zone in these lists, 4 record names.
+    /// The first column is the index in the list.
     static let readRecords = Statement(
         "read_records",
         """
@@ -64,7 +68,7 @@ enum RecordStatements {
                   AND name BETWEEN k.record_name AND k.record_name ORDER BY name LIMIT 1) AS r
         """, [.int8Array, .textArray, .int4Array, .textArray])
 
-    /// Records by name without a lock, and their zone, in one snapshot: the first row is the zone (its name column is
+    /// Records by name without a lock, and their zone, in one snapshot. The first row is the zone (its name column is
     /// null), in the columns of a page. 1 database, 2 zone name, 3 record names.
     static let lookUpRecords = Statement(
         "look_up_records",
@@ -100,9 +104,9 @@ enum RecordStatements {
                 ORDER BY parent OFFSET 0) AS r
         """, [.int8Array, .textArray, .textArray])
 
-    /// Records (without fields, but with how many bytes these are) from some upwards, parent by parent, as far as R-081
-    /// looks: each once, so that a cycle ends.
-    /// 1 databases, 2 zone names, 3 names of records, 4 rows at most.
+    /// The ancestors of some records, themselves included, as far as R-081 needs them. Without fields, but with the
+    /// number of their bytes. Each record comes once, so a cycle ends. 1 databases, 2 zone names, 3 names of records, 4
+    /// the most rows.
     static let readAncestors = Statement(
         "read_ancestors",
         """
@@ -128,16 +132,16 @@ enum RecordStatements {
          LIMIT $4
         """, [.int8Array, .textArray, .textArray, .int8])
 
-    /// Who holds a deleteSelf reference to `t.name`, to be joined `LATERAL`.
+    /// The holders of deleteSelf references to `t.name`, for a `LATERAL` join.
     private static let holders = """
         SELECT holder FROM record_reference
          WHERE database_id = t.database_id AND zone_id = t.zone_id AND target BETWEEN t.name AND t.name
          ORDER BY target, holder OFFSET 0
         """
 
-    /// What a cascade may reach (R-133): every deleteSelf reference from the roots on, with its holder's record (without
-    /// fields) and the holder's living children. Cycles end, because UNION takes each record once. 1 databases, 2 zone
-    /// names, 3 names of roots, 4 rows at most.
+    /// Everything that a cascade may reach (R-133): every deleteSelf reference from the roots on, with its holder's
+    /// record (without fields) and the holder's living children. Cycles end, because UNION takes each record once. 1
+    /// databases, 2 zone names, 3 names of roots, 4 the most rows.
     static let readCascade = Statement(
         "read_cascade",
         """
@@ -163,7 +167,8 @@ enum RecordStatements {
          LIMIT $4
         """, [.int8Array, .textArray, .textArray, .int8])
 
-    /// How many records refer to each with deleteSelf, and how many may (R-079). 1 databases, 2 zone names, 3 targets.
+    /// How many records have a deleteSelf reference to each target, and how many may (R-079). 1 databases, 2 zone
+    /// names, 3 targets.
     static let countReferences = Statement(
         "count_references",
         """
@@ -180,7 +185,7 @@ enum RecordStatements {
                         ORDER BY target, holder OFFSET 0) AS f) AS n
         """, [.int8Array, .textArray, .textArray])
 
-    /// All that these held. 1 databases, 2 zones, 3 holders.
+    /// Removes all references of these holders. 1 databases, 2 zones, 3 holders.
     static let dropReferences = Statement(
         "drop_references",
         """
@@ -204,9 +209,9 @@ enum RecordStatements {
             ON CONFLICT DO NOTHING
         """, [.int8Array, .int8Array, .textArray, .textArray])
 
-    /// The store's life, the version of its schemas and its memory epoch in every row, and remembered requests: one row at least, whose other
-    /// columns are null if nothing is remembered. 1 databases, 2 zone names, 3 the place of each device's zone among these,
-    /// 4 devices.
+    /// Remembered requests. Every row also has the store's life, the version of its schemas and its memory epoch. There
+    /// is at least one row; its other columns are null if nothing is remembered. 1 databases, 2 zone names, 3 the index
+    /// of each device's zone in these lists, 4 devices.
     static let readMemories = Statement(
         "read_memories",
         """
@@ -221,9 +226,9 @@ enum RecordStatements {
                          AND device_id BETWEEN k.device_id AND k.device_id ORDER BY device_id LIMIT 1) AS m) AS m ON true
         """, [.int8Array, .textArray, .int4Array, .uuidArray])
 
-    /// What ``readMemories`` and ``readRecords`` read for a device that saves one record, in one row: what it asks for most,
-    /// and waits for. The record's columns follow the memory, and are null if there is none.
-    /// 1 database, 2 zone name, 3 device, 4 record name.
+    /// ``readMemories`` and ``readRecords`` in one row, for a device that saves one record: the most frequent case, and
+    /// one in which the user waits. The record's columns follow the memory, and are null if there is no record. 1
+    /// database, 2 zone name, 3 device, 4 record name.
     static let readOne = Statement(
         "read_one",
         """
@@ -254,17 +259,18 @@ enum RecordStatements {
                 ORDER BY id DESC LIMIT 1) AS z
         """, [.int8Array, .textArray])
 
-    /// All that most transactions write, as one statement: records and tombstones to insert or replace, the zones that they
-    /// move, and remembered requests. Every part may be empty.
+    /// Everything that most transactions write, as one statement: records and tombstones to insert or replace, the
+    /// zones that change, and remembered requests. Every part may be empty.
     ///
-    /// What neighbouring records have in common they say once, in a *run*: every value that PostgreSQL takes out of an array
-    /// has its price. Lists of what only some have (when a record was created if that is not now, parents, index values) end
-    /// with the last that has it.
+    /// Neighbouring records that share values are a *run*, and have these values once, because every value that
+    /// PostgreSQL takes out of an array costs time. Lists of values that only some records have (a creation date that
+    /// is not the date of the change, parents, index values) end with the last record that has one.
     ///
-    /// Of runs: 1 databases, 2 zones, 3 batch ends, 4 creators, 5 their devices, 6 times of change, 7 who changed, 8 whether
-    /// they are tombstones. Of records: 9 places of their runs, 10 change numbers, 11 names, 12 types, 13 fields, 14 times of
-    /// creation, 15 parents, 16 index values. Of zones: 17 databases, 18 ids, 19 change numbers, 20 bytes of the largest
-    /// record that is written, 21 bytes that their records grow by. Of memories: 22 databases, 23 zones, 24 devices,
+    /// Of runs: 1 databases, 2 zones, 3 batch ends, 4 creators, 5 their devices, 6 times of change, 7 who changed, 8
+    /// whether they are tombstones. Of records: 9 indexes of their runs, 10 change numbers, 11 names, 12 types, 13
+    /// fields, 14 times of creation, 15 parents, 16 index values. Of zones: 17 databases, 18 ids, 19 change numbers, 20
+    /// bytes of the largest record that is written, 21 bytes by which their records grow. Of memories: 22 databases, 23
+    /// zones, 24 devices, 25 memories.
     /// 25 memories.
     static let write = Statement(
         "write",
@@ -273,10 +279,12 @@ enum RecordStatements {
         \(insertion(from: ""))
         """, writeTypes)
 
-    /// The same as a transaction by itself, if the zones are as they were; one number, 0 if they are not.
+    /// The same as a transaction by itself, which writes only if the zones are unchanged. Returns one number, 0 if they
+    /// are not.
     ///
-    /// Beside the parameters of ``write``, of zones: 26 change numbers until now, 27 write numbers until now; 28 the store's
-    /// incarnation, 29 the version of its schemas. Of records that must not be there: 30 databases, 31 zones, 32 names.
+    /// Beside the parameters of ``write``, of zones: 26 change numbers until now, 27 write numbers until now; 28 the
+    /// store's incarnation, 29 the version of its schemas. Of records that must not exist: 30 databases, 31 zones, 32
+    /// names.
     static let writeIfStill = Statement(
         "write_if_still",
         """
@@ -299,7 +307,7 @@ enum RecordStatements {
         SELECT count(*) FROM still
         """, writeTypes + [.int8Array, .int8Array, .int8, .int8, .int8Array, .int8Array, .textArray])
 
-    /// Whether there is the record `k.name`, to be joined `LATERAL`.
+    /// Whether the record `k.name` exists, for a `LATERAL` join.
     private static let recordKey = """
         SELECT FROM record
          WHERE database_id = k.database_id AND zone_id = k.zone_id AND name BETWEEN k.name AND k.name
@@ -340,11 +348,11 @@ enum RecordStatements {
         .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .uuidArray, .byteaArray,
     ]
 
-    /// What ``write`` does with one record of one device.
+    /// ``write`` for one record of one device.
     ///
-    /// 1 database, 2 zone, 3 change number, 4 bytes of fields, 5 bytes that the zone's records grow by, 6 device, 7 its
-    /// memory; of the record: 8 batch end, 9 time of creation, 10 creator, 11 the creator's device, 12 time of change, 13 who
-    /// changed, 14 whether it is a tombstone, 15 name, 16 type, 17 parent, 18 fields, 19 index values.
+    /// 1 database, 2 zone, 3 change number, 4 bytes of fields, 5 bytes by which the zone's records grow, 6 device, 7
+    /// its memory; of the record: 8 batch end, 9 time of creation, 10 creator, 11 the creator's device, 12 time of
+    /// change, 13 who changed, 14 whether it is a tombstone, 15 name, 16 type, 17 parent, 18 fields, 19 index values.
     static let writeOne = Statement(
         "write_one",
         """
@@ -363,16 +371,18 @@ enum RecordStatements {
             .bool, .text, .text, .text, .bytea, .text,
         ])
 
-    /// What ``writeIfStill`` does with one run of records in one zone, and one device's memory, as a request of a device
-    /// makes them: what they have in common is said as one value, which takes PostgreSQL a fifth less time.
+    /// ``writeIfStill`` for one run of records in one zone, and one device's memory: what a device's request usually
+    /// is. Shared values are single parameters, which takes PostgreSQL a fifth less time.
     ///
-    /// NB: that the zone lives is asked in a way that does not lead to the index of those that do. Lists that are taken apart
-    /// where columns are listed, side by side, are not kept in between, as they are by one `unnest` of all.
+    /// NB: the condition that the zone lives is written so that it does not use the index of living zones. Lists that
+    /// are unnested side by side in the select list are not materialized, as they would be by one `unnest` of all.
     ///
-    /// 1 database, 2 zone, 3 change number, 4 bytes of the largest record's fields, 5 bytes that the zone's records grow by,
-    /// 6 device, 7 its memory. Of the run: 8 the change number before its first, 9 batch end, 10 creator, 11 the creator's
-    /// device, 12 time of change, 13 who changed, 14 whether they are tombstones, 15 type. Of records: 16 names, 17 fields,
-    /// 18 times of creation, 19 parents, 20 index values. 21 the zone's change number until now, 22 its write number until
+    /// 1 database, 2 zone, 3 change number, 4 bytes of the largest record's fields, 5 bytes by which the zone's records
+    /// grow, 6 device, 7 its memory. Of the run: 8 the change number before its first, 9 batch end, 10 creator, 11 the
+    /// creator's device, 12 time of change, 13 who changed, 14 whether they are tombstones, 15 type. Of records: 16
+    /// names, 17 fields, 18 times of creation, 19 parents, 20 index values. 21 the zone's change number until now, 22
+    /// its write number until now, 23 the store's incarnation, 24 the version of its schemas, 25 names of records that
+    /// must not exist.
     /// now, 23 the store's incarnation, 24 the version of its schemas, 25 names of records that must not be there.
     static let writeRunIfStill = Statement(
         "write_run_if_still",
@@ -433,7 +443,7 @@ enum RecordStatements {
 
     private static let memoryEpoch = "(SELECT memory_epoch FROM store)"
 
-    /// 1 databases, 2 zones, 3 devices, 4 marks.
+    /// 1 databases, 2 zones, 3 devices, 4 client change tokens.
     static let writeClientTokens = Statement(
         "write_client_tokens",
         """

@@ -4,12 +4,12 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkPostgres
 
-/// What a group of zones wants to know, as lists for PostgreSQL, and the way back from rows to snapshots.
+/// What a group of zones must read, as lists for PostgreSQL, and how rows become snapshots.
 struct ZoneReads {
     private let reads: [ZoneRead]
-    /// Of the databases, as far as they were known before.
+    /// The containers of the databases, as far as they are remembered.
     private let homes: [DatabaseID: DatabaseContainers.Home]
-    private let strangers: [Int64]
+    private let unknownDatabases: [Int64]
     /// Databases that have a quota, in the order of their ids.
     private let limited: [Int64]
     private var records = KeyList<String>()
@@ -18,12 +18,11 @@ struct ZoneReads {
     private var targets = KeyList<String>()
     private var lives = KeyList<DeviceID>()
     private var assets = KeyList<FieldAsset>()
-    /// The reads that need their zone's keys.
-    private var keyed: [Int] = []
-    /// Whose own roles matter, each once.
+    private var readsNeedingKeys: [Int] = []
+    /// Users whose custom roles must be read, each once.
     private let users: [UserID]
 
-    /// One column a list; `zone` tells for each entry which read it belongs to.
+    /// One list for each column; `zone` says to which read each entry belongs.
     private struct KeyList<Key> {
         var zone: [Int] = []
         var keys: [Key] = []
@@ -34,12 +33,12 @@ struct ZoneReads {
         }
     }
 
-    /// - Parameter homes: what is known already; the others are asked for.
+    /// - Parameter homes: what is remembered; the rest is read.
     init(_ reads: [ZoneRead], homes: [DatabaseID: DatabaseContainers.Home]) {
         self.reads = reads
         self.homes = homes
         users = Set(reads.lazy.flatMap(\.users)).sorted { $0.rawValue < $1.rawValue }
-        strangers = Set(reads.map(\.key.database)).filter { homes[$0] == nil }.map(\.rawValue).sorted()
+        unknownDatabases = Set(reads.map(\.key.database)).filter { homes[$0] == nil }.map(\.rawValue).sorted()
         limited = homes.lazy.filter { $0.value.bytesMax != nil }.map(\.key.rawValue).sorted()
         for (index, read) in reads.enumerated() {
             records.add(read.recordNames, zone: index)
@@ -48,15 +47,15 @@ struct ZoneReads {
             targets.add(read.referenceTargets, zone: index)
             lives.add(read.lives, zone: index)
             assets.add(read.assets, zone: index)
-            if read.needsZoneKeys { keyed.append(index) }
+            if read.needsZoneKeys { readsNeedingKeys.append(index) }
         }
     }
 
-    /// Ancestors of a group's new parents. A line that is longer closes without anybody noticing, which harms no one.
+    /// The most ancestors of a group's new parents. In a longer line a cycle would go unnoticed, which does no harm.
     private static let ancestorsMax: Int64 = 50_000
     private static let cascadeReferencesMax = Limits().cascadeReferencesMax
 
-    /// One round trip: locks first, then reads. What nobody asks for is not sent.
+    /// One round trip: locks first, then reads. Statements that nothing needs are left out.
     var statements: [BoundStatement] {
         var statements: [BoundStatement] = [.begin]
         if !limited.isEmpty { statements.append(QuotaStatements.lock(.int8Array(limited))) }
@@ -86,15 +85,15 @@ struct ZoneReads {
                     .int8Array(databases(assets)), .byteaArray(assets.keys.map(\.sha256)),
                     .int8Array(assets.keys.map(\.byteCount))))
         }
-        if !keyed.isEmpty {
+        if !readsNeedingKeys.isEmpty {
             statements.append(
                 KeyStatements.readZoneKeyIDs(
-                    .int8Array(keyed.map { reads[$0].key.database.rawValue }),
-                    .textArray(keyed.map { reads[$0].key.name })))
+                    .int8Array(readsNeedingKeys.map { reads[$0].key.database.rawValue }),
+                    .textArray(readsNeedingKeys.map { reads[$0].key.name })))
         }
         if !users.isEmpty { statements.append(ChoiceStatements.roles(.int8Array(users.map(\.rawValue)))) }
         if !limited.isEmpty { statements.append(QuotaStatements.byteCounts(.int8Array(limited))) }
-        if !strangers.isEmpty { statements.append(SchemaStatements.containers(.int8Array(strangers))) }
+        if !unknownDatabases.isEmpty { statements.append(SchemaStatements.containers(.int8Array(unknownDatabases))) }
         return statements
     }
 
@@ -103,7 +102,7 @@ struct ZoneReads {
         return RecordStatements.lockZone(.int8(reads[0].key.database.rawValue), .text(reads[0].key.name))
     }
 
-    /// Whether it is one record of one device, which takes less to ask for.
+    /// Whether it is one record of one device, for which there is a cheaper statement.
     private var isOne: Bool { reads.count == 1 && lives.keys.count == 1 && records.keys.count == 1 }
 
     private var one: BoundStatement {
@@ -118,7 +117,7 @@ struct ZoneReads {
         return RecordStatements.readMemories(databases, zoneNames, places(lives), .array(keys))
     }
 
-    // Of all zones, in the order of the reads: other lists name a zone by its place.
+    // Of all zones, in the order of the reads. Other lists refer to a zone by its index here.
     private var databases: PostgresValue { .int8Array(reads.map(\.key.database.rawValue)) }
     private var zoneNames: PostgresValue { .textArray(reads.map(\.key.name)) }
 
@@ -136,23 +135,23 @@ struct ZoneReads {
 
     private func zoneNames<Key>(_ list: KeyList<Key>) -> [String] { list.zone.map { reads[$0].key.name } }
 
-    /// Where the answer to ``lock`` stands; that to ``memories`` or ``one`` is the next.
+    /// The index of the answer to ``lock``. The answer to ``memories`` or ``one`` is the next.
     private var lockIndex: Int { limited.isEmpty ? 1 : 2 }
 
-    /// From the answers to ``statements``.
+    /// Decodes the answers to ``statements``.
     func store(from rows: [PostgresRows]) throws(PostgresError) -> StoreIncarnation {
         StoreIncarnation(UInt64(bitPattern: try rows[lockIndex + 1][0].int64(0)))
     }
 
-    /// From the answers to ``statements``: the version of the schemas, and of what operators choose.
+    /// Decodes the answers to ``statements``: the version of the schemas and of operators' choices.
     func schemaVersion(from rows: [PostgresRows]) throws(PostgresError) -> Int64 {
         try rows[lockIndex + 1][0].int64(1)
     }
 
-    /// From the answers to ``statements``: of databases that were not known before.
+    /// Decodes the answers to ``statements``: the containers of databases that were unknown before.
     func newHomes(from rows: [PostgresRows]) throws(PostgresError) -> [DatabaseID: DatabaseContainers.Home] {
         var found: [DatabaseID: DatabaseContainers.Home] = [:]
-        guard !strangers.isEmpty, let answer = rows.last else { return found }
+        guard !unknownDatabases.isEmpty, let answer = rows.last else { return found }
         let version = try schemaVersion(from: rows)
         for row in answer {
             found[DatabaseID(try row.int64(0))] = DatabaseContainers.Home(
@@ -161,7 +160,7 @@ struct ZoneReads {
         return found
     }
 
-    /// From the answers to ``statements``.
+    /// Decodes the answers to ``statements``.
     func snapshots(from rows: [PostgresRows]) throws(PostgresError) -> [ZoneSnapshot] {
         var snapshots = reads.map { ZoneSnapshot(key: $0.key) }
         let indexes = Dictionary(reads.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
@@ -234,10 +233,10 @@ struct ZoneReads {
                 snapshots[assets.zone[ordinal]].assets.insert(assets.keys[ordinal])
             }
         }
-        if !keyed.isEmpty {
+        if !readsNeedingKeys.isEmpty {
             next += 1
             for row in rows[next] {
-                snapshots[keyed[Int(try row.int64(0)) - 1]].zoneKeyIDs.insert(try row.bytes(1))
+                snapshots[readsNeedingKeys[Int(try row.int64(0)) - 1]].zoneKeyIDs.insert(try row.bytes(1))
             }
         }
         if !users.isEmpty {
@@ -260,7 +259,7 @@ struct ZoneReads {
         return snapshots
     }
 
-    /// A record that comes without its fields, if it has not been read with them.
+    /// Adds a record without its fields, unless it was read with them.
     private static func add(_ record: RecordState, byteCount: Int, to snapshot: inout ZoneSnapshot) {
         guard snapshot.records[record.name] == nil else { return }
         snapshot.records[record.name] = record
@@ -273,8 +272,8 @@ struct ZoneReads {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// - Throws: `unexpectedResult` where the references of several zones together are more than may be followed: what
-    ///   asked for them is tried again in parts, until the one zone that has so many is alone.
+    /// - Throws: `unexpectedResult` if the references of several zones together exceed what is followed. The group is
+    ///   then tried again in parts, until the one zone that has so many is alone.
     private func decodeCascade(
         _ rows: PostgresRows, _ zones: [ZoneID: Int], into snapshots: inout [ZoneSnapshot]
     ) throws(PostgresError) {
@@ -285,7 +284,7 @@ struct ZoneReads {
             let holder = try RecordRow.decode(row, from: 3)
             snapshots[index].isCascadeCut = isCut
             snapshots[index].holders[try row.string(1), default: []].append(holder.name)
-            // Those that the request names have been read with their fields.
+            // Records that the request names have been read with their fields.
             Self.add(holder, byteCount: Int(try row.int32(15)), to: &snapshots[index])
             let children = try row.stringArray(2).compactMap(\.self)
             if !children.isEmpty { snapshots[index].children[holder.name] = children }

@@ -25,9 +25,9 @@ struct ZoneWrites {
         return statements
     }
 
-    /// The same as one statement, a transaction by itself, that writes if the zones are still as they were at these moments,
-    /// and answers with one number, 0 if they are not. One moment a zone, in the order of the changes; all of one store and
-    /// one version of its schemas.
+    /// The same as one statement and a transaction by itself, which writes only if the zones are unchanged since these
+    /// moments. Its answer is one number, 0 if they are not. There is one moment for each zone, in the order of the
+    /// changes; all are of one store and one version of its schemas.
     func ifStill(at moments: [ZoneMoment]) -> BoundStatement {
         let store: [PostgresValue] = [
             .int8(Int64(bitPattern: moments[0].store.rawValue)), .int8(moments[0].schema.version),
@@ -123,7 +123,7 @@ struct ZoneWrites {
         var devices = PostgresArray(of: .uuid)
         var memories = PostgresArray(of: .bytea)
         for zone in changes {
-            // In one order everywhere, so that two transactions never wait for each other in a circle.
+            // In one order everywhere, so that two transactions never deadlock.
             for (device, memory) in zone.memories.sorted(by: { $0.key < $1.key }) {
                 databases.append(zone.database.rawValue)
                 zones.append(zone.zone.rawValue)
@@ -136,6 +136,6 @@ struct ZoneWrites {
 }
 
 extension ZoneChanges {
-    /// Bytes of fields.
+    /// The bytes of the largest record's fields.
     fileprivate var largestRecord: Int { records.lazy.map(\.fields.byteCount).max() ?? 0 }
 }

@@ -2,7 +2,8 @@
 
 internal import TidemarkPostgres
 
-/// The SQL of subscriptions. One of a zone that is gone is as if it were not there (R-030); its row goes with the next save.
+/// The SQL of subscriptions. A subscription whose zone is gone counts as deleted (R-030); the user's next save removes
+/// its row.
 enum SubscriptionStatements {
     /// The living zone of the subscription `s`: all zone subscriptions are of private databases.
     private static let livingZone = """
@@ -25,7 +26,7 @@ enum SubscriptionStatements {
         "clear_ended_subscriptions",
         "DELETE FROM subscription s WHERE user_id = $1 AND zone_id IS NOT NULL AND NOT EXISTS (\(livingZone))", [.int8])
 
-    /// The zone that a zone subscription is to be of. 1 user, 2 name.
+    /// The zone for a zone subscription. 1 user, 2 name.
     static let zone = Statement(
         "subscription_zone",
         """
@@ -33,8 +34,8 @@ enum SubscriptionStatements {
          WHERE d.user_id = $1 AND d.scope = 2
         """, [.int8, .text])
 
-    /// 1 user, 2 scope, 3 id, 4 kind, 5 record type, 6 notification info, 7 how many others there may be at most, plus 1,
-    /// 8 the zone's name (null: of no zone). No row: there would be too many, or there is no such zone.
+    /// 1 user, 2 scope, 3 id, 4 kind, 5 record type, 6 notification info, 7 the most other subscriptions, plus 1, 8 the
+    /// zone's name (null for none). No row: there would be too many, or there is no such zone.
     static let save = Statement(
         "save_subscription",
         """
@@ -51,7 +52,7 @@ enum SubscriptionStatements {
         RETURNING id
         """, [.int8, .int2, .text, .int2, .text, .bytea, .int8, .text])
 
-    /// Whether it was there. 1 user, 2 scope, 3 id.
+    /// Returns a row if it existed. 1 user, 2 scope, 3 id.
     static let delete = Statement(
         "delete_subscription",
         """

@@ -14,7 +14,7 @@ extension AdminStore {
         package let removedAt: Timestamp?
     }
 
-    /// Every incarnation that is still known, by name and age.
+    /// Every incarnation that the store still knows, by name and age.
     package func zones(in database: DatabaseID) async throws(StorageError) -> [Zone] {
         let rows = try await storage.read(ZoneStatements.history(.int8(database.rawValue)))
         return try all(rows) { row throws(PostgresError) in
@@ -26,7 +26,7 @@ extension AdminStore {
         }
     }
 
-    /// Ends a zone otherwise than by its user's request, and tells every device of the user.
+    /// Ends a zone for another reason than its user's request, and tells every device of the user.
     ///
     /// - Returns: false if there is no such zone, or it is the default zone.
     /// - Throws: `zoneBusy` if a request holds the zone for too long.
@@ -36,7 +36,7 @@ extension AdminStore {
             ZoneStatements.endNamed(.int8(key.database.rawValue), .text(key.name), .int2(reason.rawValue)),
         ])
         guard rows[1].count > 0 else { return false }
-        // no device did it, so that all are told.
+        // no device made the change, so all are told.
         try await storage.post([.zone(ZoneNotice(database: key.database, life: .nobody, zoneName: ""))])
         return true
     }

@@ -55,9 +55,9 @@ extension PostgresStorage {
         }
     }
 
-    /// Clears what zones that are gone have left (R-030: deleting is visible at once, the work is done afterwards).
+    /// Removes what ended zones have left (R-030: a deletion is visible at once, the work is done afterwards).
     ///
-    /// - Returns: whether there may be more to clear.
+    /// - Returns: whether there may be more to remove.
     package func clearEndedZones(recordsMax: Int = 1_000) async throws(StorageError) -> Bool {
         let rows = try await write([
             ZoneStatements.clearRecords(.int8(Int64(recordsMax))),
@@ -69,17 +69,17 @@ extension PostgresStorage {
 }
 
 extension PostgresStorage {
-    /// Looks at all memories: an index by age would make every save dearer.
+    /// Looks at all memories, because an index by age would make every save slower.
     package func advanceMemoryEpoch(after age: Duration, keeping kept: Int64) async throws(StorageError) -> Bool {
         let rows = try await write([ZoneStatements.advanceMemoryEpoch(.float8(age / .seconds(1)))])
         guard rows[0].affectedCount > 0 else { return false }
-        // After the epoch is known, so that nobody takes what is cleared for something that was never remembered.
+        // After the epoch is known, so that nobody takes cleared memories for requests that were never remembered.
         _ = try await write([ZoneStatements.clearMemories(.int8(kept))])
         return true
     }
 }
 
-/// A database whose row, and named zones, are locked by a transaction on a connection of its own.
+/// A transaction that has locked a database's row and named zones, on a connection of its own.
 final class PostgresZonesTransaction: ZonesTransaction {
     let snapshot: ZonesSnapshot
     private let lease: PostgresLease
@@ -104,7 +104,7 @@ final class PostgresZonesTransaction: ZonesTransaction {
         }
     }
 
-    /// Ends before beginnings: a zone may be deleted and created in one request.
+    /// Ends before new zones: one request may delete a zone and create it again.
     private func statements(for changes: ZonesChanges, now: PostgresValue) -> [BoundStatement] {
         var statements: [BoundStatement] = []
         if !changes.removed.isEmpty {

@@ -3,8 +3,7 @@
 internal import TidemarkDomain
 internal import TidemarkPostgres
 
-/// Where the columns of a living zone stand in a row: name, id, change number, oldest token, creation,
-/// encryption scope.
+/// The places of a living zone's columns in a row: name, id, change number, oldest token, creation, encryption scope.
 enum ZoneRow {
     static func decode(_ row: PostgresRow, from first: Int, in database: DatabaseID) throws(PostgresError) -> ZoneState
     {

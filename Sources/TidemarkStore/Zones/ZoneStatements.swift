@@ -2,18 +2,18 @@
 
 internal import TidemarkPostgres
 
-/// The SQL of zones: created and ended under the lock of their database's row.
+/// The SQL of zones. They are created and ended under the lock of their database's row.
 enum ZoneStatements {
     static let lockDatabase = Statement("lock_database", "SELECT id FROM database WHERE id = $1 FOR UPDATE", [.int8])
 
-    /// The living zone named `k.zone_name`, to be joined `LATERAL`; see ``RecordStatements`` for its form.
+    /// The living zone named `k.zone_name`, for a `LATERAL` join; see ``RecordStatements`` for its form.
     static let livingID = """
         SELECT id FROM zone
          WHERE database_id = k.database_id AND name BETWEEN k.zone_name AND k.zone_name AND removal IS NULL
          ORDER BY name LIMIT 1
         """
 
-    /// The zone `i.id`, locked; none if it has ended meanwhile. To be joined `LATERAL` to ids in their order.
+    /// The zone `i.id`, locked; none if it has ended meanwhile. For a `LATERAL` join to ids in their order.
     static let lockByID = """
         SELECT * FROM zone
          WHERE database_id = i.database_id AND id BETWEEN i.id AND i.id AND removal IS NULL
@@ -37,8 +37,8 @@ enum ZoneStatements {
     static let count = Statement(
         "count_zones", "SELECT count(*) FROM zone WHERE database_id = $1 AND removal IS NULL", [.int8])
 
-    /// One row: the store's memory epoch, and the memory, null if there is none. 1 database, 2 life. The database's own memory
-    /// has the zone 0.
+    /// One row: the store's memory epoch, and the memory, null if there is none. 1 database, 2 life. The database's own
+    /// memory has the zone 0.
     static let readMemory = Statement(
         "read_database_memory",
         """
@@ -70,7 +70,7 @@ enum ZoneStatements {
         SELECT id FROM ended
         """, [.int8, .text, .int2])
 
-    /// Every incarnation that is still known, by name and age. 1 database.
+    /// Every incarnation that the store still knows, by name and age. 1 database.
     static let history = Statement(
         "zone_history",
         """
@@ -78,8 +78,8 @@ enum ZoneStatements {
          WHERE database_id = $1 ORDER BY name, id
         """, [.int8])
 
-    /// Their keys go at once: what is still stored of their encrypted values opens to nobody from now on. 1 database, 2 ids,
-    /// 3 reason, 4 now.
+    /// Removes the zones' keys at once: from now on nobody can decrypt what is still stored of their encrypted values.
+    /// 1 database, 2 ids, 3 reason, 4 now.
     static let end = Statement(
         "end_zones",
         """
@@ -93,7 +93,7 @@ enum ZoneStatements {
         "all_zones",
         "SELECT \(columns) FROM zone z WHERE z.database_id = $1 AND z.removal IS NULL ORDER BY z.id", [.int8])
 
-    /// Records of ended zones, a bounded number at a time. 1 rows at most.
+    /// Removes records of ended zones, a bounded number at a time. 1 the most rows.
     static let clearRecords = Statement(
         "clear_ended_zones",
         """
@@ -106,7 +106,7 @@ enum ZoneStatements {
              LIMIT $1))
         """, [.int8])
 
-    /// References of ended zones, a bounded number at a time. 1 rows at most.
+    /// Removes references of ended zones, a bounded number at a time. 1 the most rows.
     static let clearReferences = Statement(
         "clear_ended_references",
         """
@@ -119,7 +119,7 @@ enum ZoneStatements {
              LIMIT $1))
         """, [.int8])
 
-    /// Clients' marks of ended zones (R-222): one a device, so few.
+    /// Removes client change tokens of ended zones (R-222). There is one for each device, so there are few.
     static let clearClientTokens = Statement(
         "clear_ended_client_tokens",
         """
@@ -127,7 +127,7 @@ enum ZoneStatements {
          WHERE z.removal IS NOT NULL AND t.database_id = z.database_id AND t.zone_id = z.id
         """, [])
 
-    /// A clock that was set back makes an epoch that begins in the future: that one ends at once. 1 seconds.
+    /// If a clock was set back, an epoch may begin in the future; such an epoch ends at once. 1 seconds.
     static let advanceMemoryEpoch = Statement(
         "advance_memory_epoch",
         """
@@ -135,7 +135,7 @@ enum ZoneStatements {
          WHERE memory_epoch_began_at NOT BETWEEN now() - make_interval(secs => $1) AND now()
         """, [.float8])
 
-    /// Memories that nobody may ask for any more. 1 how many epochs are kept.
+    /// Removes memories that no request may use any more. 1 how many epochs are kept.
     static let clearMemories = Statement(
         "clear_memories",
         "DELETE FROM request_memory WHERE epoch <= (SELECT memory_epoch FROM store) - $1", [.int8])
