@@ -3,42 +3,43 @@
 internal import Glibc
 internal import Synchronization
 
-/// The signals that a server heeds, told on a thread of their own.
+/// Receives the signals that a server handles, on a thread of its own.
 package final class ProcessSignals: Sendable {
     /// What a signal asks the process to do.
     package enum Signal: Sendable {
         /// SIGINT or SIGTERM: stop.
         case stop
-        /// SIGHUP: read configuration again.
+        /// SIGHUP: read the configuration again.
         case reload
     }
 
-    /// Says whether it has heeded the signal; if not, the next handler is told of it. It must not set another one.
+    /// Returns whether it has handled the signal. If not, the next handler receives it. It must not set another
+    /// handler.
     package typealias Handler = @Sendable (Signal) -> Bool
 
     private static let numbers = [SIGINT, SIGTERM, SIGHUP]
 
-    /// NB: in a structure, because a closure that is itself the value of a generic type is wrapped anew whenever it is
+    /// NB: in a structure, because a closure that is itself the value of a generic type is wrapped again whenever it is
     /// read in place.
     private struct State {
         var handler: Handler
-        /// Those that no handler has heeded yet.
+        /// Signals that no handler has handled yet.
         var unheeded: [Signal] = []
     }
 
     private let state: Mutex<State>
 
-    /// Keeps the signals from ending the process or interrupting its threads. To be called first in `main`, before
-    /// anything starts a thread, because threads inherit it.
+    /// Keeps the signals from ending the process or interrupting its threads. Call it first in `main`: threads that
+    /// start later inherit it.
     package static func block() {
         var set = signalSet()
         pthread_sigmask(SIG_BLOCK, &set, nil)
         signal(SIGPIPE, SIG_IGN)
-        // A limit to the size of files is an error of the call that meets it.
+        // A limit on the size of files becomes an error of the call that exceeds it.
         signal(SIGXFSZ, SIG_IGN)
     }
 
-    /// Begins to listen; needs ``block()`` before. Lives as long as the process.
+    /// Begins to receive signals; call ``block()`` before. It lives as long as the process.
     package init(_ handler: @escaping Handler) {
         state = Mutex(State(handler: handler))
         var thread = pthread_t()
@@ -51,7 +52,7 @@ package final class ProcessSignals: Sendable {
         pthread_detach(thread)
     }
 
-    /// Tells `handler` from now on, first of what came before and was not heeded.
+    /// Sets the handler. It first receives signals that arrived before and were not handled.
     package func handle(_ handler: @escaping Handler) {
         state.withLock { state in
             state.handler = handler

@@ -12,15 +12,15 @@ internal import TidemarkTelemetry
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
-/// A Tidemark server: sessions over WebSocket and TLS, kept in PostgreSQL.
+/// A Tidemark server: sessions over WebSocket and TLS, with their data in PostgreSQL.
 ///
-/// Any number of them, in any number of processes, may share one database.
+/// Any number of servers, in any number of processes, may share one database.
 package final class Server: Sendable {
     package static let version = "0.1.0"
     /// The WebSocket subprotocol: the version of the protocol.
     package static let subprotocol = "tidemark.v1"
 
-    /// Where it listens, with the ports that the kernel chose.
+    /// The addresses on which it listens, with the ports that the kernel chose.
     package let addresses: [SocketAddress]
     private let parts: [ServerLoop]
     private let transport: TransportServer
@@ -37,7 +37,7 @@ package final class Server: Sendable {
         addresses = transport.localAddresses
     }
 
-    /// Starts its loops, and returns when it serves.
+    /// Starts the event loops. Returns when the server accepts connections.
     package static func start(_ configuration: ServerConfiguration) async throws(ServerError) -> Server {
         let tls = try makeTLS(configuration)
         let masterKey: MasterKey? =
@@ -70,9 +70,9 @@ package final class Server: Sendable {
         }
     }
 
-    /// Reads certificate and private key again, for connections from now on.
+    /// Reads certificate and private key again, for new connections.
     ///
-    /// - Throws: ``ServerError`` with `certificateUnusable`; then the old ones stay in use.
+    /// - Throws: ``ServerError`` with `certificateUnusable`; the old ones then stay in use.
     package func reloadCertificates() throws(ServerError) {
         do {
             try tls?.reload()
@@ -82,11 +82,11 @@ package final class Server: Sendable {
         Self.log.info("certificates read again")
     }
 
-    /// Connections, open or about to be.
+    /// The number of connections, including those that are being opened.
     package var connectionCount: Int { transport.connectionCount }
 
-    /// Stops listening, lets what runs be answered, closes every connection with 1001 and lets go of the database. Takes
-    /// little more than `patience` at the most. A second call does nothing.
+    /// Stops listening, lets requests under way be answered, closes every connection with 1001 and disconnects from the
+    /// database. It takes little longer than `patience`. A second call does nothing.
     package func stop(patience: Duration = .seconds(10)) async {
         let isFirst = isStopped.withLock { isStopped in
             defer { isStopped = true }
@@ -182,7 +182,7 @@ package final class Server: Sendable {
             addresses: configuration.addresses, tls: tls, limits: configuration.transport)
         do {
             return try await TransportServer.start(on: parts.map(\.loop), transport) { head, _ in
-                // Called on the connection's loop, which is one of ours.
+                // Called on the connection's loop, which is one of the server's.
                 (parts.first { $0.loop.isCurrent } ?? parts[0]).accept(head)
             }
         } catch {

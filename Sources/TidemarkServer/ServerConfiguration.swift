@@ -6,9 +6,9 @@ package import TidemarkSockets
 package import TidemarkTransport
 internal import TidemarkWebSocket
 
-/// What a ``Server`` is told.
+/// The settings of a ``Server``.
 package struct ServerConfiguration: Sendable {
-    /// PEM files; read again by ``Server/reloadCertificates()``.
+    /// PEM files. ``Server/reloadCertificates()`` reads them again.
     package struct Certificate: Sendable {
         package var certificateFile: String
         package var privateKeyFile: String
@@ -19,33 +19,33 @@ package struct ServerConfiguration: Sendable {
         }
     }
 
-    /// Port 0: any free one.
+    /// Port 0 stands for any free port.
     package var addresses: [SocketAddress]
-    /// Nil: without TLS, which is refused beyond loopback.
+    /// Nil: without TLS, which is allowed on loopback only.
     package var certificate: Certificate?
-    /// As libpq takes it; several hosts are allowed.
+    /// In libpq's form; several hosts are allowed.
     package var databaseURL: String
-    /// Event loops, each with a thread, database connections and devices of its own.
+    /// Event loops. Each has a thread, database connections and devices of its own.
     package var loopCount = Self.loopCountDefault
-    /// For transactions, of each loop: two more than `WriteSettings.transactionsMax`.
+    /// Connections for transactions of each loop: two more than `WriteSettings.transactionsMax`.
     package var databaseConnections = 8
     /// Whether a container that a client names is created on its first use (development only).
     package var createsContainers = false
-    /// How often what nobody can see any more is cleared away.
+    /// How often the server removes data that nobody can see any more.
     package var clearingInterval: Duration = .seconds(60)
-    /// Where assets are kept; the same for all servers of a database. Nil: they are not.
+    /// The directory of assets, the same for all servers of a database. Nil: the server stores no assets.
     package var assetDirectory: String?
-    /// The file with the key by which account keys are closed; the same for all servers of a database. Made when neither it
-    /// nor the database has one. Nil: no account keys are kept here.
+    /// The file with the master key that encrypts account keys, the same for all servers of a database. It is created
+    /// if neither it nor the database has a key. Nil: this server stores no account keys.
     package var masterKeyFile: String?
-    /// How long an asset that no record names is kept: an upload's save, and whoever has just fetched the record,
-    /// need it for a while.
+    /// How long an asset that no record names is kept. The save after an upload needs it for a while, and so
+    /// does a device that has just fetched the record.
     package var assetGrace: Duration = .seconds(86_400)
-    /// How often it is looked for such assets.
+    /// How often the server looks for such assets.
     package var assetSweepInterval: Duration = .seconds(3_600)
     package var limits = Limits()
     package var writeSettings = WriteSettings()
-    /// Bytes of memory for what is known of zones that this server wrote in last (``WriteSettings/knownBytesMax``).
+    /// Bytes of memory for the cache of zones that this server wrote in last (``WriteSettings/knownBytesMax``).
     package var knownZonesBytesMax: Int {
         get { writeSettings.knownBytesMax }
         set { writeSettings.knownBytesMax = newValue }
@@ -59,8 +59,8 @@ package struct ServerConfiguration: Sendable {
     /// As ``SessionSettings/throttle``.
     package var throttle: (@Sendable (DeviceID) -> Double?)?
 
-    /// Two, if the process may use more than one core: more need more of PostgreSQL's connections, which are an operator's
-    /// to give.
+    /// Two, if the process may use more than one core. More loops need more connections to PostgreSQL, and an operator
+    /// decides how many there are.
     package static let loopCountDefault = min(2, EventLoop.usefulCount)
 
     package init(addresses: [SocketAddress], certificate: Certificate?, databaseURL: String) {
@@ -70,7 +70,7 @@ package struct ServerConfiguration: Sendable {
         // Room for the largest request: its fields, and the names, types and tags of its items.
         transport.message.messageBytesMax = 4_194_304
         transport.message.frameBytesMax = 4_194_304
-        // Several of the largest answers: sessions stop making more long before (`SessionSettings.queuedBytesMax`).
+        // Several of the largest answers. Sessions stop making answers long before (`SessionSettings.queuedBytesMax`).
         transport.queuedBytesMax = 33_554_432
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a server could not be started. Says what to do about it.
+/// Why a server could not be started, and what to do about it.
 package struct ServerError: Error, CustomStringConvertible {
     /// The part of the configuration or the machine that does not work.
     package enum Code: String, Sendable {

@@ -11,14 +11,14 @@ internal import TidemarkStore
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
-/// All of a server that runs on one event loop. Loops share the database, and what waits to be written to it
-/// (``SharedWrites``); they tell each other of changes directly (``SessionHub/unite(_:)``).
+/// The part of a server that runs on one event loop. The loops share the database and the queue of writes
+/// (``SharedWrites``). They tell each other of changes directly (``SessionHub/unite(_:)``).
 final class ServerLoop: Sendable {
     let loop: EventLoop
     private let storage: PostgresStorage
     private let service: CloudService
     private let hub: SessionHub
-    /// The first loop's alone, which hears for all.
+    /// Only the first loop has one; it listens for all loops.
     private let listener = Mutex<NoticeListener?>(nil)
     private let health: StoreHealth
     private let janitor: StoreJanitor
@@ -77,7 +77,7 @@ final class ServerLoop: Sendable {
         return ServerLoop(loop: loop, storage: storage, service: service, hub: hub, janitor: janitor)
     }
 
-    /// Has the loops of one server work together. The first one listens to other servers, and clears the store.
+    /// Connects the loops of one server. The first one listens to other servers and removes old data from the store.
     static func unite(_ parts: [ServerLoop], databaseURL: String) async throws(ServerError) {
         SessionHub.unite(parts.map(\.hub))
         let first = parts[0]
@@ -96,7 +96,7 @@ final class ServerLoop: Sendable {
         }
     }
 
-    /// The protocol is spoken at `/`; `/healthz` is for load balancers.
+    /// Devices connect at `/`; `/healthz` is for load balancers.
     func accept(_ head: RequestHead) -> AcceptDecision {
         switch head.path {
         case "/":
@@ -111,7 +111,7 @@ final class ServerLoop: Sendable {
         }
     }
 
-    /// Collects assets from time to time, for as long as the loop lives.
+    /// Collects assets at intervals, as long as the loop lives.
     func collectAssets(grace: Duration, every interval: Duration) {
         _ = loop.schedule(after: interval) { [weak self] in
             guard let self else { return }
@@ -122,7 +122,7 @@ final class ServerLoop: Sendable {
         }
     }
 
-    /// Lets sessions answer what runs and closes them.
+    /// Lets sessions answer requests under way, then closes them.
     func stopSessions(patience: Duration) async {
         await loop.run { [self] in
             health.stop()
@@ -131,12 +131,12 @@ final class ServerLoop: Sendable {
         }.value
     }
 
-    /// Ends writing, once no loop has sessions any more: what they wait for may be written by any of them.
+    /// Ends writing, once no loop has sessions any more: any loop may write what they wait for.
     func stopWriting() async {
         await loop.run { [self] in await service.stop() }.value
     }
 
-    /// Lets go of the database and ends the thread.
+    /// Disconnects from the database and ends the thread.
     func stop() async {
         await loop.run { [self] in
             listener.withLock { $0 }?.stop()

@@ -6,10 +6,10 @@ internal import TidemarkScheduling
 internal import TidemarkService
 internal import TidemarkStore
 
-/// Clears away what nobody can see any more: the records of ended zones (R-030: deleting is visible at once, the work is
-/// done afterwards), and outcomes that are too old to be asked for.
+/// Removes data that nobody can see any more: the records of ended zones (R-030: a deletion is visible at once, the
+/// work is done afterwards), and outcomes that are too old to be asked for.
 ///
-/// Any number of servers may do so at once: what one has cleared the others do not find.
+/// Any number of servers may do so at once. What one has removed, the others do not find.
 final class StoreJanitor: Sendable {
     private let storage: PostgresStorage
     private let scheduler: any Scheduler
@@ -20,9 +20,9 @@ final class StoreJanitor: Sendable {
 
     /// How long an epoch of memories lasts (`Limits.memoryEpochsKept`).
     private static let memoryEpoch = Duration.seconds(12 * 3_600)
-    /// Rounds from one look at the epoch to the next.
+    /// Rounds between two checks of the epoch.
     private static let roundsPerLook = 60
-    /// Steps of one round; each clears a bounded number of rows, and lets others go first.
+    /// Steps of one round. Each removes a bounded number of rows and lets other work go first.
     private static let stepsMax = 1_000
 
     init(storage: PostgresStorage, scheduler: any Scheduler, interval: Duration, limits: Limits) {
@@ -32,7 +32,7 @@ final class StoreJanitor: Sendable {
         memoryEpochsKept = limits.memoryEpochsKept
     }
 
-    /// From now on, every interval until ``stop()``.
+    /// Runs a round at every interval until ``stop()``.
     func start() {
         _ = scheduler.schedule(after: interval) { [weak self] in
             guard let self, !isStopped.withLock({ $0 }) else { return }
@@ -47,7 +47,7 @@ final class StoreJanitor: Sendable {
         isStopped.withLock { $0 = true }
     }
 
-    /// A store that cannot be reached is cleared the next time.
+    /// If the store cannot be reached, the next round tries again.
     private func clear() async {
         let round = roundCount.withLock { count in
             defer { count += 1 }

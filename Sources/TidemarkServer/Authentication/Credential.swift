@@ -3,21 +3,23 @@
 internal import TidemarkBytes
 internal import TidemarkCrypto
 
-/// What opens a session: 256 random bits as text. The server stores only its SHA-256, so it can be shown once.
+/// The secret that opens a session: 256 random bits as text. The server stores only its SHA-256, so it can be shown
+/// only once.
 package struct Credential: Sendable, Equatable {
-    /// Begins with `tidemark_`, so that scanners of source code find one that was committed by mistake.
+    /// Begins with `tidemark_`, so that scanners of source code find a credential that was committed by mistake.
     package let text: String
 
     package init(text: String) {
         self.text = text
     }
 
-    /// A new one that nobody can guess.
+    /// A new random credential.
     package static func make() -> Credential {
         Credential(text: "tidemark_" + Base64.encodeURLSafe(SecureRandom.bytes(32)))
     }
 
-    /// How it is stored and looked up. No salt and no slow hash: there is nothing to guess in 256 random bits.
+    /// The hash under which it is stored and found. It needs no salt and no slow hash, because 256 random bits cannot
+    /// be guessed.
     package var hash: [UInt8] { Self.hash(Array(text.utf8)) }
 
     package static func hash(_ bytes: [UInt8]) -> [UInt8] {

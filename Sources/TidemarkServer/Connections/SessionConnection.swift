@@ -4,7 +4,8 @@ internal import TidemarkSessions
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
-/// Joins a connection with its session. Loop-confined, as both are; Sendable only because a session may hold it.
+/// Connects a transport connection with its session. Loop-confined, as both are; Sendable only because a session may
+/// hold it.
 final class SessionConnection: MessageHandler, SessionPeer, @unchecked Sendable {
     private let hub: SessionHub
     private var connection: MessageConnection?

@@ -5,8 +5,8 @@ internal import TidemarkDomain
 internal import TidemarkScheduling
 internal import TidemarkService
 
-/// Whether the store answers, as of a moment ago: asked now and then, so that many questions of a load balancer cost
-/// the store nothing.
+/// Whether the store answered a moment ago. It is asked at intervals, so that a load balancer's many requests cost the
+/// store nothing.
 final class StoreHealth: Sendable {
     private struct State {
         /// When the store last answered.
@@ -36,9 +36,9 @@ final class StoreHealth: Sendable {
         }
     }
 
-    /// Asks for the first time, then again and again until ``stop()``.
+    /// Asks once, then at intervals until ``stop()``.
     func start() async {
-        // A database that there is not: an index that is looked into, and nothing else.
+        // A database that does not exist: the store only looks into an index.
         if (try? await storage.zones(in: DatabaseID(0))) != nil {
             state.withLock { $0.answeredAt = scheduler.now }
         }
@@ -49,7 +49,7 @@ final class StoreHealth: Sendable {
         }
     }
 
-    /// Not good any more, whatever the store says.
+    /// From now on not healthy, whatever the store answers.
     func stop() {
         state.withLock { $0.isStopped = true }
     }

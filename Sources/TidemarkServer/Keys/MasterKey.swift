@@ -5,7 +5,7 @@ internal import TidemarkCrypto
 package import TidemarkDomain
 internal import TidemarkService
 
-/// The key by which account keys in the store are closed; it is kept in a file, outside of the database.
+/// The key that encrypts the account keys in the store. It is kept in a file, outside the database.
 package struct MasterKey: KeyEscrow {
     package static let byteCount = 32
 
@@ -33,7 +33,7 @@ package struct MasterKey: KeyEscrow {
             authenticating: context(user))
     }
 
-    /// Whose key it is: a row that is moved to another user does not open there.
+    /// Binds the ciphertext to its user: a row that is moved to another user cannot be decrypted.
     private func context(_ user: UserID) -> [UInt8] {
         Array("tidemark account key 1".utf8)
             + (0..<8).map { UInt8(truncatingIfNeeded: user.rawValue >> Int64(56 - 8 * $0)) }
@@ -41,10 +41,10 @@ package struct MasterKey: KeyEscrow {
 }
 
 extension MasterKey {
-    /// As it stands in a file: 64 hexadecimal digits.
+    /// The form in a file: 64 hexadecimal digits.
     package static func text(of key: [UInt8]) -> String { Hex.encode(key) }
 
-    /// From a file's content; white space around it does not matter.
+    /// Reads a file's content, ignoring white space around it.
     package init?(text: String) {
         let digits = text.utf8.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         guard let key = Hex.decode(String(decoding: digits, as: UTF8.self)) else { return nil }

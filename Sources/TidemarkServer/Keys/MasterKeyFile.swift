@@ -5,7 +5,7 @@ internal import TidemarkSockets
 internal import TidemarkStore
 internal import TidemarkTelemetry
 
-/// The file in which a master key is kept: 64 hexadecimal digits, for its owner's eyes only.
+/// The file of a master key: 64 hexadecimal digits, readable by its owner only.
 package struct MasterKeyFile: Sendable {
     package let path: String
     private static let log = Log("keys")
@@ -36,7 +36,8 @@ package struct MasterKeyFile: Sendable {
         return key
     }
 
-    /// Makes a file with a new key, durable before this returns; the one that is there, if somebody was faster.
+    /// Creates a file with a new key, which is durable before this returns. If another process was faster, returns the
+    /// existing key.
     ///
     /// - Throws: ``ServerError`` with `masterKeyUnusable`.
     package func make() throws(ServerError) -> (key: MasterKey, isNew: Bool) {
@@ -73,9 +74,9 @@ package struct MasterKeyFile: Sendable {
 
     // MARK: At a server's start
 
-    /// The key of the file, which is made if neither it nor a master key of the database is there.
+    /// The key of the file. If there is neither a file nor a master key of the database, the file is created.
     ///
-    /// A key that is not the database's is used all the same: requests for keys then fail, and nothing else does.
+    /// If the key is not the database's, it is used all the same: then requests for keys fail, and nothing else does.
     ///
     /// - Returns: nil if the file is missing and the database has a master key.
     /// - Throws: ``ServerError``: `masterKeyUnusable`, `databaseUnreachable`, `databaseNotMigrated`.
