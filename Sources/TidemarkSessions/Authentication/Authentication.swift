@@ -6,7 +6,7 @@ internal import TidemarkTelemetry
 internal import TidemarkTranslation
 internal import TidemarkWire
 
-/// Finds out who says `Hello`.
+/// Finds the account and the container of a `Hello`.
 struct Authentication: Sendable {
     enum Outcome {
         case welcome(SessionMember, WireHelloAnswer)
@@ -40,7 +40,7 @@ struct Authentication: Sendable {
     private func identify(_ greeting: Greeting, hash: [UInt8], store: StoreStanding) async -> Outcome {
         let answer = await authenticate(greeting, hash, createsContainer: false)
         guard case .failure(.containerUnknown) = answer else { return outcome(of: answer, greeting, store) }
-        // Rare: somebody's first connection, or a mistyped name. What may be told is asked for then.
+        // Rare: an account's first connection, or a mistyped name. Only then are the account's containers read.
         let known: [String]
         switch await service.containers(credentialHash: hash, environment: greeting.environment) {
         case .success(let names): known = names
@@ -79,7 +79,8 @@ struct Authentication: Sendable {
         }
     }
 
-    /// A container that was mistyped is as good as any other, only empty: an operator, or a developer, sees it here.
+    /// Logs that a container was created. A mistyped name makes a container like any other, only empty, and an operator
+    /// or developer sees it here.
     private func note(_ container: UnknownContainer, _ greeting: Greeting) {
         guard !container.known.isEmpty else {
             return Self.log.debug("container created, because it was named", ["container": container.name])

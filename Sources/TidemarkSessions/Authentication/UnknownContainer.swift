@@ -2,16 +2,16 @@
 
 internal import TidemarkDomain
 
-/// What is said to somebody who names a container that there is not: perhaps they have mistyped one of their own.
+/// The text for a client that names an unknown container, which may be one of its own with a typing error.
 struct UnknownContainer {
     let name: String
-    /// Those that the account has used, the newest first.
+    /// The containers that the account has used, the newest first.
     let known: [String]
 
-    /// The one that was meant.
+    /// The container that was probably meant.
     var nearest: String? { NearestName.of(name, among: known) }
 
-    /// So many are told if none is near.
+    /// How many are listed if no name is similar.
     private static let toldMax = 5
 
     private var hint: String {
@@ -21,12 +21,13 @@ struct UnknownContainer {
         return " The account's containers here are \(known.prefix(Self.toldMax).joined(separator: ", "))\(more)."
     }
 
-    /// For a server that makes no containers.
+    /// The text of a server that creates no containers.
     var refusal: String {
         "Unknown container \(name).\(hint) An operator creates one: tidemark admin containers create \(name)."
     }
 
-    /// For a server that has just made it; nil for an account that had no data before, so that none can be missed.
+    /// The text of a server that has just created it. Nil for an account that had no data before, which cannot miss
+    /// any.
     var warning: String? {
         guard !known.isEmpty else { return nil }
         return "The container \(name) is new: this server has just created it, because it was named.\(hint)"

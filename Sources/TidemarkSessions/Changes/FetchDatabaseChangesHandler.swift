@@ -42,8 +42,8 @@ extension RequestRouter {
             seenFrom: viewpoint)
     }
 
-    /// Whether a database subscription on which a client relies is gone, as far as this server knows: another one may
-    /// have deleted it some seconds ago.
+    /// Whether a database subscription on which a client relies is gone, as far as this server knows. Another
+    /// server may have deleted it some seconds ago.
     private func lacksSubscription(_ id: String, _ viewpoint: Viewpoint) async -> Bool {
         guard viewpoint.access.scope != .private else {
             return await pushes.lacksSubscription(id, of: viewpoint.database)

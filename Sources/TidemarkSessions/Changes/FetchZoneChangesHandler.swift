@@ -24,10 +24,10 @@ extension RequestRouter {
         return ZonePageEncoder.message(context.id, page, selection: query.selection, seenFrom: naming)
     }
 
-    /// The caller's view of a database whose feed is asked for: the private or shared one, and the public one where the container
-    /// says so, which is beyond CloudKit.
+    /// The caller's view of a database whose feed is asked for: the private or the shared one. Also the public one if
+    /// the container gives it a feed, which is beyond CloudKit.
     ///
-    /// - Parameter reason: why there is no feed of the public database, where the container has none.
+    /// - Parameter reason: why the public database has no feed, if the container gives it none.
     func feedDatabase(
         _ scope: WireDatabaseScope, _ member: SessionMember, without reason: FailureReason
     ) async throws(Refusal) -> Viewpoint {

@@ -6,7 +6,7 @@ internal import TidemarkTranslation
 internal import TidemarkWire
 
 extension RequestRouter {
-    /// The caller's account key, and those of zones.
+    /// Returns the caller's account key, and the keys of zones.
     func fetchKeys(_ request: WireFetchKeys, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try ownDatabase(request.database, isWrite: false, context.member)
         try ItemCount.check(request.zones.count, atMost: limits.keyZonesMax)
@@ -24,7 +24,7 @@ extension RequestRouter {
         return ServerMessage.answer(context.id, .fetchKeys(answer))
     }
 
-    /// Gives the caller's account its key, or tells the one that it has.
+    /// Saves the account's key, or returns the one that it has.
     func saveAccountKey(_ request: WireSaveAccountKey, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try ownDatabase(.private, isWrite: true, context.member)
         let key = try await service.saveAccountKey(try AccountKey(request.account), of: try viewpoint.keyHolder)
@@ -34,7 +34,7 @@ extension RequestRouter {
         return ServerMessage.answer(context.id, .saveAccountKey(answer))
     }
 
-    /// Gives a zone a new key, or tells those that it has.
+    /// Adds a key to a zone, or returns the ones that it has.
     func saveZoneKey(_ request: WireSaveZoneKey, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try ownDatabase(request.database, isWrite: true, context.member)
         guard let name = ZoneNames.read(request.zone, by: viewpoint) else { throw Refusal(.zoneNotFound) }
@@ -49,7 +49,7 @@ extension RequestRouter {
 }
 
 extension Viewpoint {
-    /// Whose account key is meant.
+    /// The user whose account key the request is about.
     fileprivate var keyHolder: UserID {
         get throws(Refusal) {
             guard let user else { throw Refusal(.notAuthenticated) }

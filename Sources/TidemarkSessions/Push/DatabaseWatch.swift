@@ -2,40 +2,41 @@
 
 internal import TidemarkDomain
 
-/// What one server knows of a database whose owner has devices connected: who they are, what they want to be told, and
-/// how far they have been told. Values in, values out.
+/// What one server knows of a database whose owner has connected devices: the devices, their subscriptions, and what
+/// they have been told. A pure value.
 struct DatabaseWatch {
     let user: UserID
-    /// The life of the device at each session's other end.
+    /// The life of each session's device.
     private(set) var sessions: [UInt64: DeviceID] = [:]
-    /// The owner's subscriptions of the private database; nil: not read yet.
+    /// The owner's subscriptions of the private database; nil if they have not been read yet.
     private(set) var subscriptions: [Subscription]?
     private var subscriptionsReadAt: Duration
-    /// Whether the default zone had a feed when the last session came.
+    /// Whether the default zone had a feed when the last session joined.
     private var tellsDefaultZone = false
 
-    /// Zones that moved since the last push, each with the lives that moved it. The empty name: the set of zones.
+    /// Zones that changed since the last push, each with the lives that changed it. The empty name stands for the set
+    /// of zones.
     private var moved: [String: Set<DeviceID>] = [:]
 
-    /// The store's mark of the database, as the first session found it or the last sweep saw it.
+    /// The store's mark of the database when the first session joined, or at the last sweep.
     private var mark: Int64?
-    /// Whether a notice came since then.
+    /// Whether a notice arrived since then.
     private(set) var wasNoticed = false
-    /// The lives that notices named since all was quiet.
+    /// The lives that notices have named since the database was last quiet.
     private var causes: Set<DeviceID> = []
 
-    /// - Parameter now: reads of subscriptions that began before were for an earlier watch, and may have missed what changed
-    ///   between the two.
+    /// - Parameter now: reads of subscriptions that began earlier belong to an earlier watch. They may have missed what
+    ///   changed between the two.
     init(user: UserID, since now: Duration) {
         self.user = user
         subscriptionsReadAt = now
     }
 
     var isEmpty: Bool { sessions.isEmpty }
-    /// What is not known yet may be wanted.
+    /// True also while the subscriptions are unknown.
     var wantsPushes: Bool { subscriptions.map { !$0.isEmpty } ?? true }
     var hasMark: Bool { mark != nil }
-    /// Whether something is still to be pushed.
+    /// Whether there are changes to push.
     var hasMoved: Bool { !moved.isEmpty }
 
     mutating func join(_ session: UInt64, _ life: DeviceID, tellsDefaultZone: Bool = false) {
@@ -49,15 +50,16 @@ struct DatabaseWatch {
 
     // MARK: Subscriptions
 
-    /// Whether the subscriptions must be read before a push can be judged.
+    /// Whether the subscriptions must be read before a push can be decided.
     ///
-    /// - Parameter ageMax: nil: any age will do.
+    /// - Parameter ageMax: nil if any age will do.
     func needsSubscriptions(now: Duration, ageMax: Duration?) -> Bool {
         guard subscriptions != nil else { return true }
         return ageMax.map { now - subscriptionsReadAt > $0 } ?? false
     }
 
-    /// Reads may end in another order than they began: an older one changes nothing.
+    /// Takes in subscriptions that were read. Reads may end in another order than they began, so an older one changes
+    /// nothing.
     ///
     /// - Parameters:
     ///   - all: the user's subscriptions of every kind and scope.
@@ -68,7 +70,7 @@ struct DatabaseWatch {
         subscriptionsReadAt = now
     }
 
-    /// Whether something else is known than these say.
+    /// Whether the known subscriptions differ from these.
     func differs(from all: [Subscription]) -> Bool { subscriptions != Self.pushed(all) }
 
     private static func pushed(_ all: [Subscription]) -> [Subscription] {
@@ -77,8 +79,8 @@ struct DatabaseWatch {
 
     // MARK: Notices
 
-    /// A zone moved; an empty name stands for the set of zones. R-247: nobody is told of the default zone, unless it has a
-    /// feed, which is beyond CloudKit.
+    /// Takes in that a zone changed; an empty name stands for the set of zones. R-247: nobody is told of the default
+    /// zone, unless it has a feed, which is beyond CloudKit.
     mutating func moved(_ zoneName: String, by life: DeviceID) {
         guard zoneName != ZoneName.default || tellsDefaultZone else { return }
         moved[zoneName, default: []].insert(life)
@@ -86,9 +88,10 @@ struct DatabaseWatch {
         causes.insert(life)
     }
 
-    /// Takes what has moved: which zones each session is to be told of, sessions with the same zones together.
+    /// Removes and returns the changes: the zones of which each session must be told. Sessions with the same zones are
+    /// together.
     ///
-    /// a life is not told of what it did itself.
+    /// a life is not told of its own changes.
     mutating func takeMoved() -> [(sessions: [UInt64], zoneNames: [String])] {
         let taken = moved
         moved = [:]
@@ -106,16 +109,17 @@ struct DatabaseWatch {
 
     // MARK: The sweep
 
-    /// The mark from which on the first session is told what it misses: what moved before, joining tells it.
+    /// Sets the mark of the first session. Later changes are found by comparing with it; earlier ones are covered by
+    /// the push after joining.
     mutating func starts(at newMark: Int64) {
         mark = mark ?? newMark
     }
 
-    /// Compares the store's mark with the last one, so that lost hints are repaired (I-4).
+    /// Compares the store's mark with the last one, to make up for lost hints (I-4).
     ///
-    /// A mark that changed without a notice: a hint was lost, everyone is told. So they are where no mark could be read
-    /// before. A mark that changed with notices may hide a lost one among them; so once it is quiet again everyone is told
-    /// once more, but for a life that was the only one to be named.
+    /// If the mark changed without a notice, a hint was lost, and everyone is told. The same holds if no mark could be
+    /// read before. If it changed with notices, a lost one may hide among them. So once the database is quiet again,
+    /// everyone is told once more, except a life that was the only one to be named.
     ///
     /// - Returns: the sessions to be told.
     mutating func swept(_ newMark: Int64) -> [UInt64] {

@@ -2,21 +2,23 @@
 
 internal import TidemarkDomain
 
-/// How far a session's device has read in the feeds of its private database, by the answers that it got: what it is pushed
-/// may go on from there, so that it need not ask. Values in, values out.
+/// How far a session's device has read in the feeds of its private database, judged by the answers it got. Pushes may
+/// continue from there, so that the device need not fetch. A pure value.
 ///
-/// Only a guess: each push says where it goes on from, and a device that is elsewhere asks.
+/// It is only a guess: each push says from where it continues, and a device that is elsewhere fetches.
 struct FeedPlace: Sendable {
-    /// More zones than that are forgotten: of them devices ask.
+    /// The most zones in it. Devices fetch the others.
     private static let zonesMax = 16
 
-    /// Nil: it does not want pushes to bring anything, or is in the middle of reading, which a push must not seem to end.
+    /// Nil if the device does not want changes in pushes, or is in the middle of a fetch, which a push must not seem to
+    /// end.
     private var feed: (position: FeedPosition, store: StoreIncarnation)?
     private var zones: [String: ZonePageQuery.Position] = [:]
-    /// Whether the device was brought something since it last asked: then pushes do not make it ask.
+    /// Whether pushes have brought the device changes since its last fetch. Then a push without changes does not make
+    /// it fetch.
     private(set) var isLed = false
 
-    /// - Parameter follows: whether the device takes changes from pushes.
+    /// - Parameter follows: whether the device accepts changes in pushes.
     mutating func answered(_ page: DatabasePage, follows: Bool) {
         feed = nil
         isLed = false
@@ -30,7 +32,7 @@ struct FeedPlace: Sendable {
         zones[name] = position
     }
 
-    /// What the device can be pushed of the news: afterwards it is where that leads to. Nil if it has to ask.
+    /// The pages that a push can bring the device; its position moves past them. Nil if the device has to fetch.
     mutating func follow(_ news: ZoneNews, of viewer: DatabaseID, for device: DeviceID) -> PushedPages? {
         let name = news.before.key.name
         guard let feed, feed.store == news.store, let zone = zones[name],
@@ -46,7 +48,7 @@ struct FeedPlace: Sendable {
     }
 }
 
-/// What a fetch would have brought, and where it goes on from.
+/// What a fetch would have returned, and the position from which it continues.
 struct PushedPages: Sendable {
     let databaseToken: ChangeToken
     let zoneToken: ChangeToken

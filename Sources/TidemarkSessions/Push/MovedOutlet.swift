@@ -3,10 +3,10 @@
 internal import Synchronization
 package import TidemarkService
 
-/// Leads a service's `onMoved` to the hub that is made after the service.
+/// Passes a service's `onMoved` to the hub, which is created after the service.
 package final class MovedOutlet: Sendable {
-    /// NB: in a structure, because a closure that is itself the value of a generic type is wrapped anew whenever it is
-    /// read in place: each call would leave it two calls deeper, until the stack ends.
+    /// NB: in a structure, because a closure that is itself the value of a generic type is wrapped again whenever it is
+    /// read in place: each call would leave it two calls deeper, until the stack overflows.
     private struct State {
         var receiver: (@Sendable (ZonesMoved) -> Void)?
     }

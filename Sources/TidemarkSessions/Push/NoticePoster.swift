@@ -5,22 +5,24 @@ internal import TidemarkDomain
 internal import TidemarkScheduling
 internal import TidemarkService
 
-/// Tells other servers which zones moved: gathers what comes within a few milliseconds and posts it at once, one post at
-/// a time, because posting takes a lock that the whole store shares (design, *Many servers*).
+/// Tells other servers which zones changed. It gathers notices for a few milliseconds and posts them together, one post
+/// at a time, because posting takes a lock that the whole store shares.
 final class NoticePoster: Sendable {
     private struct State {
         var waiting: Set<ZoneNotice> = []
         var isPosting = false
-        /// Posted and not yet heard from the store, which tells its posts to everybody who listens, us among them.
+        /// Notices that were posted and not yet received back. The store sends posts to every listener, including this
+        /// server.
         var echoes: [ZoneNotice: Int] = [:]
     }
 
-    /// Notices of one post: bounded, for they travel in one message.
+    /// Notices of one post. Bounded, because they are in one message.
     private static let noticesMax = 100
-    /// While posts follow each other they are so many times as far apart as the first is from what it tells: each costs every
-    /// server of the store a wake-up, and the saves on the way some time.
+    /// While posts follow each other, the gap between them is this many times the delay of the first one. Each post
+    /// wakes every server of the store, and delays saves under way.
     private static let slowing = 5
-    /// Notices that wait while the store cannot be reached. What is more is dropped: the others' sweep finds it (I-4).
+    /// Notices that wait while the store cannot be reached. Further ones are dropped: the other servers' sweep finds
+    /// the changes (I-4).
     private static let waitingMax = 10_000
 
     private let service: CloudService
@@ -43,9 +45,10 @@ final class NoticePoster: Sendable {
         if mustStart { next(after: delay) }
     }
 
-    /// Of notices that were heard, those that are not our own.
+    /// Of received notices, those that are not our own.
     ///
-    /// If another server's is taken for ours because it says the same, ours is heard later and told in its place.
+    /// If another server's notice equals one of ours, it is taken for ours. Then ours arrives later and takes its
+    /// place.
     func others(_ heard: [ZoneNotice]) -> [ZoneNotice] {
         state.withLock { state in
             heard.filter { notice in
@@ -56,7 +59,7 @@ final class NoticePoster: Sendable {
         }
     }
 
-    /// Echoes may have been lost: none is waited for any longer.
+    /// Echoes may have been lost: stop waiting for them.
     func forgetEchoes() {
         state.withLock { $0.echoes = [:] }
     }
@@ -66,7 +69,7 @@ final class NoticePoster: Sendable {
             scheduler.run { [self] in
                 let notices = take()
                 guard !notices.isEmpty else { return }
-                // A failure is not repaired here: the others' sweep finds what they were not told (I-4).
+                // A failure is not repaired here: the other servers' sweep finds what they were not told (I-4).
                 if case .failure = await service.post(notices.map { .zone($0) }) { _ = others(notices) }
                 next(after: self.delay * Self.slowing)
             }

@@ -9,14 +9,14 @@ internal import TidemarkWire
 
 /// Tells connected devices that something changed (R-248 … R-260, I-4).
 ///
-/// A push is a hint: it may come twice, and late. It must not be missing for good: whatever moves after a session has
-/// joined is pushed to it by a notice or by a later sweep, and joining itself is followed by a push.
+/// A push is a hint: it may come twice or late, but must not be missing for good. Whatever changes after a session has
+/// joined is pushed to it, because of a notice or by a later sweep. Joining itself is followed by a push.
 final class PushCenter: Sendable {
     private struct State {
         var watches: [DatabaseID: DatabaseWatch] = [:]
         var sessions: [UInt64: Session] = [:]
         var isSweeping = false
-        /// Whether it is looked soon who is to be reminded.
+        /// Whether a check for due reminders is scheduled.
         var isReminding = false
     }
 
@@ -35,8 +35,8 @@ final class PushCenter: Sendable {
 
     // MARK: Who is here
 
-    /// From now on the session is told what changes; and at once, once its user's subscriptions are known, that something
-    /// may have changed while it was away.
+    /// Adds a session, which is told of changes from now on. Once its user's subscriptions are known it is told at once
+    /// that something may have changed while it was away.
     func join(_ session: Session, _ member: SessionMember) {
         guard let identity = member.identity else { return }
         let database = identity.privateDatabase
@@ -53,7 +53,7 @@ final class PushCenter: Sendable {
         }
     }
 
-    /// Before the push that follows joining: what moves after it differs from this mark.
+    /// Read before the push that follows joining: whatever changes after that push differs from this mark.
     private func readMark(of database: DatabaseID) async {
         guard state.withLock({ $0.watches[database]?.hasMark == false }) else { return }
         guard case .success(let marks) = await service.changeMarks(of: [database]), let mark = marks[database] else {
@@ -71,7 +71,7 @@ final class PushCenter: Sendable {
         }
     }
 
-    /// The user has other subscriptions now. What they missed before, the session is told of (I-4).
+    /// The user's subscriptions have changed. The session is told of changes that the old ones missed (I-4).
     func subscriptionsChanged(of database: DatabaseID, by session: Session) async {
         let known = state.withLock { $0.watches[database]?.subscriptions }
         await readSubscriptions(of: database, ageMax: .zero)
@@ -82,8 +82,8 @@ final class PushCenter: Sendable {
         }
     }
 
-    /// a last push of each subscription that is gone, so that devices that relied on it fetch, find that out and make it
-    /// anew.
+    /// sends a last push for each subscription that is gone. Devices that relied on it then fetch, find out, and
+    /// create it again.
     private func tellOfEnds(of database: DatabaseID, since known: [Subscription]?, butTo maker: UInt64? = nil) {
         let (gone, sessions) = state.withLock { state -> ([Subscription], [UInt64]) in
             guard let known, let watch = state.watches[database], let now = watch.subscriptions else { return ([], []) }
@@ -93,8 +93,8 @@ final class PushCenter: Sendable {
         push(to: sessions, of: database, zoneNames: [], only: gone)
     }
 
-    /// Whether the user has no database subscription of this name any more. What is known of that is
-    /// `SessionSettings.subscriptionAgeMax` old at most; nothing known: no.
+    /// Whether the user no longer has a database subscription of this name. The answer may be
+    /// `SessionSettings.subscriptionAgeMax` old; if nothing is known, it is no.
     func lacksSubscription(_ id: String, of database: DatabaseID) async -> Bool {
         let (now, ageMax) = (scheduler.now, settings.subscriptionAgeMax)
         let (isKnown, isOld) = state.withLock { state in
@@ -119,13 +119,13 @@ final class PushCenter: Sendable {
     /// Whether a device of the database's owner is connected here. From any thread.
     private func watches(_ database: DatabaseID) -> Bool { state.withLock { $0.watches[database] != nil } }
 
-    /// Whether devices are connected here to which it may matter. From any thread.
+    /// Whether it may matter to devices that are connected here. From any thread.
     func isConcerned(by moved: ZonesMoved) -> Bool {
         state.withLock { state in moved.notices.contains { state.watches[$0.database] != nil } }
     }
 
-    /// A session is about to be told that these are its user's subscriptions, and relies on them from then on (I-4): a device
-    /// at another server may have made them since this one looked.
+    /// A session is about to be told that these are its user's subscriptions, and relies on them from then on (I-4). A
+    /// device at another server may have created them since this server last read them.
     func subscriptionsRead(_ all: [Subscription], of database: DatabaseID) async {
         guard state.withLock({ $0.watches[database]?.differs(from: all) ?? false }) else { return }
         await readSubscriptions(of: database, ageMax: .zero)
@@ -135,8 +135,8 @@ final class PushCenter: Sendable {
 
     // MARK: Notices
 
-    /// Pushes at once, one push for all of a database's notices; but where it is not known, or not any more, whether anybody
-    /// wants it, after that has been read.
+    /// Pushes at once, with one push for all notices of a database. If it is not known whether anybody wants the push,
+    /// the subscriptions are read first.
     func zonesMoved(_ zones: ZonesMoved) {
         let now = scheduler.now
         var stale: Set<DatabaseID> = []
@@ -144,7 +144,7 @@ final class PushCenter: Sendable {
             var moved: Set<DatabaseID> = []
             for notice in zones.notices {
                 guard let watch = state.watches[notice.database] else { continue }
-                // What others have moved is still to be told, and is not in the news.
+                // Other changes are still waiting to be pushed, and the news does not have them.
                 if !moved.contains(notice.database), watch.hasMoved { stale.insert(notice.database) }
                 state.watches[notice.database]?.moved(notice.zoneName, by: notice.life)
                 moved.insert(notice.database)
@@ -167,7 +167,7 @@ final class PushCenter: Sendable {
         }
     }
 
-    /// Somebody may have subscribed at another server: then all are told that they may have missed something.
+    /// A user may have subscribed at another server. Then all sessions are told that they may have missed something.
     private func renewSubscriptions(of database: DatabaseID, ageMax: Duration) async {
         let known = state.withLock { $0.watches[database]?.subscriptions }
         await readSubscriptions(of: database, ageMax: ageMax)
@@ -182,7 +182,7 @@ final class PushCenter: Sendable {
     private func pushMoved(in database: DatabaseID, _ news: [ZoneNews] = []) {
         let groups = state.withLock { state in state.watches[database]?.takeMoved() ?? [] }
         for group in groups {
-            // Of one zone alone: a page of the feed says all that moved.
+            // For one zone alone: a page of the feed contains everything that changed.
             let own = group.zoneNames.count == 1 ? ZoneKey(database: database, name: group.zoneNames[0]) : nil
             push(
                 to: group.sessions, of: database, zoneNames: group.zoneNames, news: news.first { $0.before.key == own })
@@ -191,7 +191,7 @@ final class PushCenter: Sendable {
 
     // MARK: The sweep
 
-    /// Asks for the marks of so many databases at once.
+    /// The most databases whose marks are read at once.
     private static let sweepDatabasesMax = 500
 
     /// Compares the databases of connected devices with the store.
@@ -213,8 +213,8 @@ final class PushCenter: Sendable {
         state.withLock { $0.isSweeping = false }
     }
 
-    /// NB: where subscriptions could not be read when a session joined, nobody else would read them; and what was to be
-    /// pushed until then was pushed to nobody.
+    /// NB: if subscriptions could not be read when a session joined, nobody else would read them, and what was to be
+    /// pushed until then reached nobody.
     private func sessionsToTell(of database: DatabaseID, at mark: Int64) async -> [UInt64] {
         let isKnown = state.withLock { $0.watches[database]?.subscriptions != nil }
         if !isKnown { await readSubscriptions(of: database, ageMax: nil) }
@@ -223,14 +223,15 @@ final class PushCenter: Sendable {
             let everyone = watch.sessions.keys.sorted()
             let swept = state.watches[database]?.swept(mark) ?? []
             guard isKnown else { return everyone }
-            // Among notices a lost one cannot be seen; who is not led asks at each push anyway.
+            // A lost notice cannot be told among others. A device that does not follow pushes fetches at each push
+            // anyway.
             return swept + (watch.wasNoticed ? everyone.filter { state.sessions[$0]?.isLed ?? false } : [])
         }
     }
 
     // MARK: Reminders
 
-    /// Something was pushed that is to be acknowledged.
+    /// A push was sent that must be acknowledged.
     func remindLater() {
         let starts = state.withLock { state in
             defer { state.isReminding = true }
@@ -245,7 +246,7 @@ final class PushCenter: Sendable {
             state.isReminding = false
             return state.sessions.values.sorted { $0.number < $1.number }
         }
-        // All of them.
+        // Every session is asked, also after the first that returns true.
         if sessions.reduce(false, { $1.remind() || $0 }) { remindLater() }
     }
 
@@ -261,9 +262,10 @@ final class PushCenter: Sendable {
         state.withLock { $0.watches[database]?.knows(all, at: now) }
     }
 
-    /// One push a subscription that fires, made once for all sessions but for those that it brings the news.
+    /// Sends one push for each subscription that fires. It is encoded once for all sessions, except
+    /// those to which it brings the changes.
     ///
-    /// - Parameter only: these instead of those that the user has.
+    /// - Parameter only: use these subscriptions instead of the user's.
     private func push(
         to numbers: [UInt64], of database: DatabaseID, zoneNames: [String], news: ZoneNews? = nil,
         only: [Subscription]? = nil

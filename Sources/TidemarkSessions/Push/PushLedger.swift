@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was pushed over one connection, and what of it the device says that it heard. Values in, values out.
+/// Counts the pushes of one connection, and how many of them the device has acknowledged. A pure value.
 struct PushLedger: Sendable {
-    /// How many pushes were sent: the number of the last one.
+    /// How many pushes were sent; also the number of the last one.
     private(set) var sent: UInt64 = 0
     private var heard: UInt64 = 0
-    /// Since when something has been owed, or since the last reminder of it; nil: all is acknowledged.
+    /// When the oldest unacknowledged push was sent, or when the device was last reminded; nil if all are acknowledged.
     private var owedSince: Duration?
     private var wasReminded = false
-    /// How many were counted as not acknowledged already, or acknowledged.
+    /// How many pushes have been acknowledged, or already counted as unacknowledged.
     private var counted: UInt64 = 0
 
-    /// One more.
+    /// Counts one more push.
     ///
     /// - Returns: its number.
     mutating func push(at now: Duration) -> UInt64 {
@@ -20,9 +20,9 @@ struct PushLedger: Sendable {
         return sent
     }
 
-    /// The device acknowledges so many.
+    /// The device acknowledges this many pushes.
     mutating func heard(_ count: UInt64, at now: Duration) {
-        // More were not sent: whoever says so is not believed.
+        // A device cannot acknowledge more than was sent; such a count is ignored.
         guard count > heard, count <= sent else { return }
         heard = count
         counted = max(counted, count)
@@ -30,12 +30,13 @@ struct PushLedger: Sendable {
         owedSince = count == sent ? nil : now
     }
 
-    /// What answers say while a push is not acknowledged; nil: nothing.
+    /// The count that answers carry while a push is unacknowledged; nil otherwise.
     var owed: UInt64? { owedSince == nil ? nil : sent }
 
-    /// Whether the device is to be reminded, since it has acknowledged nothing for so long.
+    /// Whether to remind the device, because it has acknowledged nothing for this long.
     ///
-    /// - Returns: how many pushes of earlier reminders it still has not acknowledged; nil: it is too early, or nothing is owed.
+    /// - Returns: how many pushes of earlier reminders are still unacknowledged; nil if it is too early, or if nothing
+    ///   is owed.
     mutating func remind(at now: Duration, after patience: Duration) -> Int? {
         guard let since = owedSince, now - since >= patience else { return nil }
         owedSince = now
@@ -43,9 +44,9 @@ struct PushLedger: Sendable {
         return wasReminded ? countUnacknowledged() : 0
     }
 
-    /// The connection is gone.
+    /// The connection has ended.
     ///
-    /// - Returns: how many pushes were not acknowledged, though there was time for it.
+    /// - Returns: how many pushes were not acknowledged although there was time for it.
     mutating func end(at now: Duration, after patience: Duration) -> Int {
         guard let since = owedSince, wasReminded || now - since >= patience else { return 0 }
         owedSince = nil

@@ -26,7 +26,7 @@ extension RequestRouter {
         return try await service.publicDatabase(of: member.container).orRefusal().container
     }
 
-    /// A predicate names users by their record names, which are looked up if they are not the caller's.
+    /// Predicates name users by their record names. Names other than the caller's are looked up.
     private func search(
         _ request: WireQueryRecords, by viewpoint: Viewpoint, in container: ContainerKey
     ) async throws(Refusal) -> RecordsSearch {

@@ -25,7 +25,7 @@ extension RequestRouter {
             case .success(let lookup):
                 answer.viewpoint = try await naming(lookup.users, for: viewpoint)
                 for record in lookup.records { answer.append(record, in: lookup.zone.id) }
-                // The service cut its answer: what follows must be asked for again.
+                // The service cut its answer. The client must ask for the rest again.
                 if lookup.records.count < part.names.count { return answer.message(context.id) }
             case .failure(let reason):
                 answer.append(reason, count: part.names.count)

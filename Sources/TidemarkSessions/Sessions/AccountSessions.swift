@@ -3,7 +3,7 @@
 internal import Synchronization
 internal import TidemarkDomain
 
-/// The sessions of each account at the hubs of one process: how many there are (I-7), and which devices they are of.
+/// Counts the sessions of each account at all hubs of one process (I-7), and knows their devices.
 final class AccountSessions: Sendable {
     /// One connection of one life of a device.
     private struct Connection: Hashable {
@@ -11,11 +11,12 @@ final class AccountSessions: Sendable {
         let life: DeviceID
     }
 
-    /// By account: how many sessions each life of a device has. One that was cut may still be there beside its successor.
+    /// How many sessions each life of a device has, by account. A session whose connection was cut may still be there
+    /// beside its successor.
     private let accounts = Mutex<[AccountID: [Connection: Int]]>([:])
 
-    /// - Returns: how many sessions the account has now, and whether another life of the same device is connected: then one
-    ///   of the two is a copy of the other.
+    /// - Returns: how many sessions the account has now, and whether another life of the same device is connected. If
+    ///   so, one of the two is a copy of the other.
     func add(_ account: AccountID, device: DeviceID, life: DeviceID) -> (count: Int, isDeviceTaken: Bool) {
         accounts.withLock { accounts in
             accounts[account, default: [:]][Connection(device: device, life: life), default: 0] += 1

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkScheduling
 
-/// The other hubs of one process, each on a scheduler of its own. None, unless ``SessionHub/unite(_:)`` was called.
+/// The other hubs of one process, each on its own scheduler. There are none unless ``SessionHub/unite(_:)`` was called.
 final class HubSiblings: Sendable {
     private struct Sibling {
         weak var hub: SessionHub?
@@ -16,7 +16,8 @@ final class HubSiblings: Sendable {
         siblings.withLock { $0 = hubs.map(Sibling.init) }
     }
 
-    /// Has those hubs do something, each on its scheduler. To ask whether one is concerned is done here and now.
+    /// Runs work at the hubs that are concerned, each on its scheduler. Whether a hub is concerned is asked here and
+    /// now.
     func each(
         where isConcerned: (SessionHub) -> Bool = { _ in true }, _ work: @escaping @Sendable (SessionHub) async -> Void
     ) {

@@ -2,19 +2,19 @@
 
 /// Why a session ends, as a WebSocket close code and its reason (Envelope.proto lists our own codes).
 package enum SessionClose: Sendable, Equatable {
-    /// The server stops.
+    /// The server is stopping.
     case goingAway
-    /// A message is no envelope.
+    /// A message could not be decoded as an envelope.
     case notAnEnvelope
-    /// Requests before `Hello` was answered, a second `Hello`, an id in use.
+    /// A request before `Hello` was answered, a second `Hello`, or an id that is in use.
     case misuse
     /// The credential is unknown, expired or has been revoked.
     case notAuthenticated
-    /// `Hello` did not come, or answers were not taken, in time.
+    /// `Hello` did not arrive in time, or the client did not read its answers in time.
     case tooSlow
-    /// Too many requests in spite of back-pressure, or too many connections of one account.
+    /// Too many requests despite back-pressure, or too many connections of one account.
     case tooMany
-    /// The store was not to be reached for `Hello`.
+    /// The store could not be reached for `Hello`.
     case tryAgainLater
 
     package var code: UInt16 {

@@ -5,17 +5,18 @@ internal import TidemarkDomain
 package import TidemarkScheduling
 package import TidemarkService
 
-/// All sessions of one scheduler over one ``CloudService``: makes them, pushes to them, ends them.
+/// All sessions of one scheduler over one ``CloudService``: creates them, pushes to them, ends them.
 ///
-/// Holds nothing that matters: another hub, in this process or another, may serve the same store. Those of one process tell
-/// each other directly what they commit (``unite(_:)``), those of several through the store.
+/// It holds no state that matters: another hub, in this process or another, may serve the same store. Hubs of one
+/// process tell each other directly what they commit (``unite(_:)``); hubs of several processes do so through the
+/// store.
 package final class SessionHub: Sendable {
     private struct State {
-        /// By number: the order in which they are visited is the same in every run (simulation).
+        /// By number, so that every run visits them in the same order (simulation).
         var sessions: [UInt64: Session] = [:]
         var lastNumber: UInt64 = 0
         var accounts = AccountSessions()
-        /// Posts to other servers in this one's place, which then hears of them as well.
+        /// Posts to other servers in place of this hub, and also receives this hub's notices.
         var speaker: NoticePoster?
         var isStopped = false
         var hasTimers = false
@@ -44,8 +45,8 @@ package final class SessionHub: Sendable {
         }
     }
 
-    /// Makes the hubs of one process one to the outside: the first alone posts to other servers, and it alone is to be told
-    /// what they post (``heard(_:)``, ``noticesMissed()``). Before the first session.
+    /// Makes the hubs of one process look like one. Only the first posts to other servers, and only it must be told
+    /// what they post (``heard(_:)``, ``noticesMissed()``). Call it before the first session.
     package static func unite(_ hubs: [SessionHub]) {
         let accounts = AccountSessions()
         for hub in hubs {
@@ -57,13 +58,13 @@ package final class SessionHub: Sendable {
         }
     }
 
-    /// Open connections, those that have not said `Hello` included.
+    /// The number of open connections, including those that have not said `Hello`.
     package var sessionCount: Int { state.withLock { $0.sessions.count } }
 
     var now: Timestamp { Timestamp(milliseconds: scheduler.wallClockMilliseconds) }
 
-    /// A session for a connection that has just been made. The caller hands it what comes, and tells it when the
-    /// connection is gone (``Session/closed()``).
+    /// A session for a new connection. The caller passes it what arrives, and tells it when the connection has ended
+    /// (``Session/closed()``).
     package func makeSession(peer: any SessionPeer) -> Session {
         let (session, isStopped, isFirst) = state.withLock { state in
             state.lastNumber += 1
@@ -77,19 +78,20 @@ package final class SessionHub: Sendable {
         return session
     }
 
-    /// Zones moved by a commit of this hub's own service (its `onMoved`): told to the devices here and to other servers.
+    /// Zones that a commit of this hub's own service changed (its `onMoved`). The devices here and other servers are
+    /// told.
     package func committed(_ moved: ZonesMoved) {
         tell(moved)
         (state.withLock { $0.speaker } ?? poster).post(moved.notices)
     }
 
-    /// At the siblings and here: they begin while this one is still at it.
+    /// Siblings first: they begin while this hub is still busy.
     private func tell(_ moved: ZonesMoved) {
         siblings.each(where: { $0.pushes.isConcerned(by: moved) }) { $0.pushes.zonesMoved(moved) }
         pushes.zonesMoved(moved)
     }
 
-    /// What servers that share the store have posted, this one among them.
+    /// Takes in what servers that share the store have posted, including this one.
     package func heard(_ notices: [ServerNotice]) {
         var moved: [ZoneNotice] = []
         for notice in notices {
@@ -103,7 +105,7 @@ package final class SessionHub: Sendable {
         tell(ZonesMoved(poster.others(moved)))
     }
 
-    /// Notices may have been lost (the listener was away): compares everything with the store now.
+    /// Notices may have been lost (the listener was disconnected): compares everything with the store now.
     package func noticesMissed() {
         poster.forgetEchoes()
         scheduler.run { [self] in await lookAtEverything() }
@@ -121,11 +123,11 @@ package final class SessionHub: Sendable {
         }
     }
 
-    /// Asks for so many credentials at once.
+    /// The most credentials that are checked at once.
     private static let credentialsMax = 1_000
 
-    /// Asks of every credential in use whether it is still good, and cuts the connections of those that are not. A store
-    /// that cannot be reached cuts nobody off.
+    /// Checks whether every credential in use is still valid, and closes the connections of those that are not. If the
+    /// store cannot be reached, no connection is closed.
     package func checkCredentials() async {
         let credentials = Set(sessions.compactMap { $0.member?.identity?.credential }).sorted {
             $0.rawValue < $1.rawValue
@@ -137,8 +139,8 @@ package final class SessionHub: Sendable {
         }
     }
 
-    /// Takes no new connections, lets every session answer what runs, closes it, and returns when none is left, or after
-    /// `patience` when the rest has been cut off.
+    /// Accepts no more connections and lets every session answer its requests. Returns when no session is left. After
+    /// `patience`, closes those that remain.
     package func stop(patience: Duration) async {
         state.withLock { $0.isStopped = true }
         for session in sessions { session.stop() }
@@ -162,7 +164,7 @@ package final class SessionHub: Sendable {
 
     enum Admission {
         case admitted
-        /// Under an identity that another device uses as well.
+        /// Admitted with an identity that another device uses as well.
         case deviceTaken
         /// The account has too many sessions.
         case refused
@@ -202,12 +204,13 @@ package final class SessionHub: Sendable {
 
     // MARK: Timers
 
-    /// From the first session on: a hub that nobody uses asks the store nothing.
+    /// Starts with the first session: a hub without sessions sends the store nothing.
     private func startTimers() {
         every(settings.sweepInterval) { hub in await hub.pushes.sweep() }
         every(settings.credentialCheckInterval) { hub in
             await hub.checkCredentials()
-            // On connections that stand for days first sendings have old epochs: then this server's own one is what counts.
+            // On connections that last for days, first sendings carry old epochs. Then only this server's own epoch
+            // counts.
             _ = await hub.service.standing()
         }
     }

@@ -3,14 +3,14 @@
 internal import TidemarkDomain
 internal import TidemarkTranslation
 
-/// Who a session turned out to be.
+/// The user, device and container of a session.
 struct SessionMember: Sendable {
     let device: DeviceID
     /// The life of the device that is connected.
     let life: DeviceID
-    /// Nil: nobody, who may only read the public database.
+    /// Nil if nobody is signed in. Such a session may only read the public database.
     let identity: Identity?
-    /// What the session is about.
+    /// The container that the session uses.
     let container: ContainerKey
     let store: StoreIncarnation
 
@@ -32,7 +32,7 @@ struct SessionMember: Sendable {
             database: identity.sharedDatabase, device: device, life: life, store: store)
     }
 
-    /// The caller's view of the container's public database, be it nobody's.
+    /// The caller's view of the container's public database, also without an account.
     func viewpoint(of publicDatabase: PublicDatabase, access: RecordAccess) -> Viewpoint {
         Viewpoint(
             access: access, userRecordName: identity?.userRecordName ?? "", database: publicDatabase.database,

@@ -2,8 +2,8 @@
 
 internal import TidemarkTelemetry
 
-/// What sessions count.
+/// The counters of sessions.
 enum SessionMetrics {
-    /// Pushes of which a device did not say, when asked or until its connection ended, that it heard them.
+    /// Pushes that a device did not acknowledge, when reminded or until its connection ended.
     static let unacknowledgedPushes = Counter("sessions_unacknowledged_pushes")
 }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The other end of a session: a connection's sending side, or a queue in memory.
+/// The other end of a session: the sending side of a connection, or a queue in memory.
 ///
-/// All calls come on the session's scheduler. After ``close(code:reason:)`` nothing more is sent.
+/// All calls are made on the session's scheduler. Nothing is sent after ``close(code:reason:)``.
 package protocol SessionPeer: AnyObject, Sendable {
     /// Queues one binary message.
     func send(_ message: [UInt8])
 
-    /// Queues a message that goes to many peers.
+    /// Queues a message for many peers.
     func send(_ message: SharedMessage)
 
-    /// Bytes that have been queued and not yet been taken by the other end.
+    /// Bytes that are queued and that the other end has not taken yet.
     var queuedByteCount: Int { get }
 
-    /// From now on longer messages end the connection with 1009.
+    /// From now on a longer message closes the connection with 1009.
     func limitMessages(to byteCount: Int)
 
-    /// Stops handing over messages; those already on their way to ``Session/received(_:)`` may still come.
+    /// Stops delivering messages. Those already on their way to ``Session/received(_:)`` may still arrive.
     func pauseReading()
 
     func resumeReading()
 
-    /// Ends the connection with a WebSocket close code; queued messages are sent before, if the other end takes them.
+    /// Closes the connection with a WebSocket close code. Queued messages are sent before, if the other end takes them.
     func close(code: UInt16, reason: String)
 }
 
@@ -30,6 +30,6 @@ extension SessionPeer {
         send(message.bytes)
     }
 
-    /// In memory nobody waits for the rest of a message.
+    /// Messages in memory are complete, so there is nothing to limit.
     package func limitMessages(to byteCount: Int) {}
 }

@@ -2,54 +2,57 @@
 
 package import TidemarkDomain
 
-/// What sessions allow and how long they wait.
+/// What sessions allow, and how long they wait.
 package struct SessionSettings: Sendable {
-    /// Told to clients: "tidemark/0.1.0".
+    /// The name that clients are told: "tidemark/0.1.0".
     package var serverName: String
     /// Whether a container that a client names is created on its first use (development only; R-014).
     package var createsContainers = false
     package var limits = Limits()
-    /// Bytes of one message, told to clients; the transport refuses longer ones.
+    /// Bytes of one message. Clients are told it, and the transport refuses longer messages.
     package var messageBytesMax = 4_194_304
-    /// Bytes of `Hello`: nobody holds more of the server's memory before it is known who they are (I-7). A credential of
-    /// some kilobytes has room.
+    /// Bytes of `Hello`: an unknown client must not occupy more of the server's memory (I-7). A credential of some
+    /// kilobytes fits.
     package var helloBytesMax = 65_536
 
-    /// Makes the hash under which a credential is stored (SHA-256); given, so that sessions need no cryptography.
+    /// Computes the hash under which a credential is stored (SHA-256). A parameter, so that sessions need no
+    /// cryptography.
     package var credentialHash: @Sendable ([UInt8]) -> [UInt8]
 
-    /// How long a connection may take until its `Hello` is answered. Then it is closed as too slow.
+    /// How long it may take until a connection's `Hello` is answered. Longer: closed as too slow.
     package var helloTimeout: Duration = .seconds(10)
-    /// Bytes of one connection's messages whose requests have no answer yet, above which nothing more is read: two of the
-    /// largest. Read again from half on.
+    /// Bytes of one connection's unanswered requests, above which nothing more is read: two of the largest. Reading
+    /// resumes at half.
     package var requestBytesUnderWayMax = 8_388_608
-    /// Queued bytes of one connection above which nothing more is read or started for it.
+    /// Queued bytes of one connection, above which nothing more is read or started for it.
     package var queuedBytesMax = 1_048_576
-    /// How long a connection may stay above ``queuedBytesMax``. Then it is closed as too slow.
+    /// How long a connection may stay above ``queuedBytesMax``. Longer: closed as too slow.
     package var slowReaderTimeout: Duration = .seconds(30)
-    /// Requests with large answers (fetches of records) that run at once for one connection: with `Limits.answerBytesMax`
-    /// this bounds what a connection can make the server hold.
+    /// Requests with large answers (fetches of records) that run at once for one connection. Together with
+    /// `Limits.answerBytesMax` it bounds how much memory a connection can occupy.
     package var fetchesRunningMax = 4
-    /// Parts of assets under way on one connection, up or down, at which nothing more is read from it. Clients keep fewer.
+    /// Chunks of assets under way on one connection, up or down, above which nothing more is read from it. Clients use
+    /// fewer.
     package var assetChunksMax = 8
-    /// Whether assets are kept here at all, as clients are told.
+    /// Whether the server stores assets at all. Clients are told it.
     package var keepsAssets = false
     /// Open connections of one account. More are refused.
     package var sessionsPerAccountMax = 4_096
 
-    /// How often the databases of connected devices are compared with the store, so that lost hints are repaired (I-4).
+    /// How often the databases of connected devices are compared with the store, to make up for lost hints (I-4).
     package var sweepInterval: Duration = .seconds(10)
-    /// How long a device may leave a push unacknowledged before it is reminded. It is looked at twice in that time.
+    /// How long a device may leave a push unacknowledged before it is reminded. It is checked twice in that
+    /// time.
     package var pushPatience: Duration = .seconds(10)
     /// How long notices to other servers are gathered before they are posted together.
     package var noticeDelay: Duration = .milliseconds(2)
-    /// How often it is asked whether the credentials of open connections are still valid.
+    /// How often the server checks whether the credentials of open connections are still valid.
     package var credentialCheckInterval: Duration = .seconds(60)
     /// How old the known subscriptions of a user may be when a push depends on them.
     package var subscriptionAgeMax: Duration = .seconds(30)
 
-    /// For tests: for how many seconds more a device's requests are refused with `tooManyRequests`; nil: they are
-    /// answered.
+    /// For tests: for how many more seconds a device's requests are refused with `tooManyRequests`; nil: they
+    /// are answered.
     package var throttle: (@Sendable (DeviceID) -> Double?)?
 
     package init(serverName: String, credentialHash: @escaping @Sendable ([UInt8]) -> [UInt8]) {

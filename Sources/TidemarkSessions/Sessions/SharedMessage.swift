@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// One message for many peers: what a transport makes of it is made once and kept here.
+/// One message for many peers. The transport encodes its frame once and keeps it here.
 package final class SharedMessage: Sendable {
     package let bytes: [UInt8]
     private let frameBytes = Mutex<[UInt8]?>(nil)
@@ -11,7 +11,7 @@ package final class SharedMessage: Sendable {
         self.bytes = bytes
     }
 
-    /// The message as `encode` made it when it was first asked for.
+    /// The frame, which `encode` made when it was first asked for.
     package func frame(_ encode: ([UInt8]) -> [UInt8]) -> [UInt8] {
         frameBytes.withLock { frame in
             if let frame { return frame }

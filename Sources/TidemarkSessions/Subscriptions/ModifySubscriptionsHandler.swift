@@ -18,7 +18,7 @@ extension RequestRouter {
         try ItemCount.check(request.saves.count + request.deletes.count, atMost: limits.itemsMax)
         let wishes = request.saves.map { save in
             Result { () throws(Refusal) in
-                // a zone of somebody else is not there.
+                // another user's zone does not exist for the caller.
                 if scope == .private, save.hasZone, ZoneNames.read(save.zone, by: viewpoint) == nil {
                     throw Refusal(.zoneNotFound)
                 }
@@ -28,8 +28,8 @@ extension RequestRouter {
         let outcome = try await service.modifySubscriptions(
             saves: wishes.compactMap { try? $0.get() }, deletes: request.deletes, scope: scope, of: user
         ).orRefusal()
-        // What is in force is told to this server before the client is answered: from its answer on it misses nothing. In a
-        // shared database nothing moves yet.
+        // This server learns of the subscriptions before the client is answered: after the answer, the client misses no
+        // push. In a shared database nothing changes yet.
         if scope == .private { await pushes.subscriptionsChanged(of: viewpoint.database, by: context.session) }
         let answer = WireModifySubscriptionsAnswer(
             wishes, saves: outcome.saves, deletes: outcome.deletes, within: limits)

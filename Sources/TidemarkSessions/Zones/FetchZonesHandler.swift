@@ -6,7 +6,7 @@ internal import TidemarkTranslation
 internal import TidemarkWire
 
 extension RequestRouter {
-    /// Zones by name, or all of them, the default zone among them.
+    /// Zones by name, or all zones with the default zone.
     func fetchZones(_ request: WireFetchZones, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
         let names = try ZoneNames.read(request.zones, by: viewpoint, limits: limits)

@@ -14,7 +14,7 @@ extension RequestRouter {
         let zones = try ZonesRequest(request, by: viewpoint, limits: limits)
         guard viewpoint.access.scope == .private else {
             guard zones.saves.isEmpty else { throw Refusal(.wrongDatabase) }
-            // there are none, and one that is not there is deleted already.
+            // the database has no zones, and deleting one that does not exist succeeds.
             let outcome = ZonesOutcome(saves: [], deletes: zones.deletes.map { _ in .done })
             let answer = WireModifyZonesAnswer(outcome, to: zones, within: limits)
             return ServerMessage.answer(context.id, .modifyZones(answer))
