@@ -2,13 +2,13 @@
 
 internal import CTidemarkEpoll
 
-/// A place for a registration. Its index and generation are what epoll gives back with an event, so that an event of a
-/// registration that is gone, or whose place has a new one, is recognised and dropped.
+/// A slot for a registration. epoll returns its index and generation with each event. So an event of a registration
+/// that is gone, or whose slot has been reused, is recognised and dropped.
 struct Slot {
     var generation: UInt32 = 0
     var registration: Registration?
 
-    /// What epoll gives back for the descriptor that wakes the loop; no registration has it.
+    /// The token of the descriptor that wakes the loop. No registration has it.
     static let wakerToken = UInt64.max
 
     static func token(index: Int, generation: UInt32) -> UInt64 {
@@ -21,9 +21,9 @@ struct Slot {
 }
 
 extension EventLoop {
-    /// Watches a descriptor, which stays the caller's, for `handler`. Loop-confined.
+    /// Watches a descriptor for `handler`. The caller still owns the descriptor. Loop-confined.
     ///
-    /// - Throws: `resourcesExhausted`, or what `epoll_ctl` says of a descriptor that cannot be watched.
+    /// - Throws: `resourcesExhausted`, or the error of `epoll_ctl` for a descriptor that cannot be watched.
     package func register(
         _ descriptor: FileDescriptor, interest: Interest, handler: any EventHandler
     ) throws(SocketError) -> Registration {

@@ -5,21 +5,22 @@ internal import Glibc
 internal import Synchronization
 package import TidemarkScheduling
 
-/// One thread that waits for sockets and timers and runs what they bring; also a Swift executor.
+/// A thread that waits for sockets and timers and runs their work. It is also a Swift executor.
 ///
-/// Sockets, TLS and framing are synchronous state machines that run in its callbacks; what is above runs as tasks on the
-/// same thread (`loop.run { … }`, or an actor whose `unownedExecutor` is the loop), without a hop. A connection never
-/// changes its loop.
+/// Sockets, TLS and framing are synchronous state machines that run in its callbacks. The layers above run as tasks on
+/// the same thread (`loop.run { … }`, or an actor whose `unownedExecutor` is the loop), without a hop. A connection
+/// never changes its loop.
 ///
 /// One tick: wait → handlers of ready descriptors → due timers → jobs and closures → ``TickFlushable/flush()``. Each
 /// part is bounded, so that none starves the others; the rest follows in the next tick.
 ///
-/// A loop lives until ``stop()``: its thread keeps it. Sends never raise SIGPIPE (see ``Socket/send(_:)``), and no signal
-/// is blocked: a program that handles signals with a thread of its own blocks them before it starts loops.
+/// A loop lives until ``stop()``, because its thread retains it. Sends never raise SIGPIPE (see ``Socket/send(_:)``).
+/// The loop blocks no signals: a program that handles signals on a thread of its own blocks them before it starts
+/// loops.
 package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     package let name: String
 
-    /// 64 KiB to receive into; whoever is called by the loop may use it until it returns. Loop-confined.
+    /// A buffer of 64 KiB for receiving. Code that the loop calls may use it until it returns. Loop-confined.
     package let receiveScratch: UnsafeMutableRawBufferPointer
 
     let epoll: Int32
@@ -29,12 +30,12 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     private let threadIdentity = Atomic<UInt>(0)
     private let cancelledTimerCount = Atomic<Int>(0)
 
-    // What follows is touched by the loop's thread only. That no access is within another one is not looked up each time: it
-    // would be sixty times a save.
+    // Only the loop's thread touches the following. Without `unchecked`, the runtime would check for overlapping access
+    // each time, sixty times in a save.
 
-    /// Work that came from the loop itself, and what was taken from the inbox, in order.
+    /// Work from the loop itself and from the inbox, in order.
     @exclusivity(unchecked) private var ready: [Work] = []
-    /// The part of it that is being run; while it runs, new work goes to `ready`.
+    /// The part of it that is running. New work meanwhile goes to `ready`.
     @exclusivity(unchecked) private var running: [Work] = []
     @exclusivity(unchecked) private var runningNext = 0
     @exclusivity(unchecked) private var timers = TimerQueue()
@@ -45,22 +46,22 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     let events: UnsafeMutableBufferPointer<epoll_event>
 
     private static let receiveScratchBytes = 65_536
-    /// Ready descriptors taken from the kernel in one tick; more wait for the next.
+    /// Ready descriptors taken from the kernel in one tick. Further ones wait for the next tick.
     private static let eventsPerTickMax = 256
     /// Jobs and closures run in one tick. At a few microseconds each, I/O waits some milliseconds at most.
     private static let workPerTickMax = 1_024
     private static let timersPerTickMax = 1_024
-    /// Ticks after ``stop()`` in which work that is already queued may still end.
+    /// Ticks after ``stop()`` in which queued work may still end.
     private static let finalTicksMax = 64
 
-    /// Makes the loop and starts its thread.
+    /// Creates the loop and starts its thread.
     ///
     /// - Parameter name: The thread's name; the first 15 bytes are shown.
-    /// - Throws: `resourcesExhausted` when there are no more descriptors or threads.
+    /// - Throws: `resourcesExhausted` if there are no more descriptors or threads.
     package init(name: String) throws(SocketError) {
         let epoll = FileDescriptor(owning: try SystemCalls.createEpoll())
         let waker = FileDescriptor(owning: try SystemCalls.createEventDescriptor())
-        // Edge-triggered: each write wakes once, and nobody has to read the counter.
+        // Edge-triggered: each write wakes the loop once, and the counter need not be read.
         let result = SystemCalls.control(
             epoll.rawValue, EPOLL_CTL_ADD, waker.rawValue, events: EPOLLIN.rawValue | EPOLLET.rawValue,
             data: Slot.wakerToken)
@@ -81,10 +82,10 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
         events.deallocate()
     }
 
-    /// Ends the thread and waits until it has ended; called on the loop itself, it ends after this tick.
+    /// Ends the thread and waits until it has ended. If it is called on the loop itself, the loop ends after this tick.
     ///
-    /// From any thread; twice does nothing more. Work that is queued by then is still run, timers and descriptors are let
-    /// go of, and what is given to the loop later never runs.
+    /// From any thread; a second call does nothing. Work that is already queued still runs, timers and descriptors are
+    /// released, and later work never runs.
     package func stop() {
         let thread = inbox.withLock { inbox in
             defer { inbox.thread = nil }
@@ -96,13 +97,13 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
         if isCurrent { pthread_detach(thread) } else { pthread_join(thread, nil) }
     }
 
-    /// As many loops as can run at the same time: the cores that this process may use.
+    /// The number of loops that can run at the same time: the cores that this process may use.
     package static var usefulCount: Int { SystemCalls.usableProcessorCount }
 
     /// Whether the caller runs on this loop's thread.
     package var isCurrent: Bool { threadIdentity.load(ordering: .relaxed) == pthread_self() }
 
-    /// Runs `work` on the loop, after what was given to it before. From any thread.
+    /// Runs `work` on the loop, after all earlier work. From any thread.
     package func execute(_ work: @escaping @Sendable () -> Void) {
         submit(.closure(work))
     }
@@ -118,9 +119,9 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
         if mustWake { SystemCalls.signal(waker) }
     }
 
-    /// Has `flushable` flushed once at the end of this tick, and keeps it alive until then. Loop-confined.
+    /// Flushes `flushable` once at the end of this tick, and retains it until then. Loop-confined.
     ///
-    /// The caller remembers that it has asked; asking twice flushes twice.
+    /// The caller remembers that it has called: two calls flush twice.
     package func atEndOfTick(_ flushable: any TickFlushable) {
         precondition(isCurrent)
         flushables.append(flushable)
@@ -146,7 +147,7 @@ extension EventLoop {
 extension EventLoop {
     package var now: Duration { .nanoseconds(SystemCalls.nanoseconds(of: CLOCK_MONOTONIC)) }
 
-    /// As ``now``, from another start, and it goes on while the machine sleeps.
+    /// As ``now``, with another origin, and it also counts while the machine sleeps.
     package var nowWithSleep: Duration { .nanoseconds(SystemCalls.nanoseconds(of: CLOCK_BOOTTIME)) }
 
     package var wallClockMilliseconds: Int64 { SystemCalls.nanoseconds(of: CLOCK_REALTIME) / 1_000_000 }
@@ -166,7 +167,7 @@ extension EventLoop {
         }
     }
 
-    /// Saturates: a delay of centuries is one that never ends.
+    /// Saturates: a delay of centuries never ends.
     private static func deadline(after delay: Duration) -> Int64 {
         let (seconds, attoseconds) = delay.components
         let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -176,7 +177,7 @@ extension EventLoop {
         return isTooFar ? .max : max(deadline, 0)
     }
 
-    /// Timers that are set, with those cancelled ones that are not cleared away yet. Loop-confined; for tests.
+    /// The number of timers, including cancelled ones that have not been removed yet. Loop-confined; for tests.
     var timerCount: Int { timers.count }
 
     private func insert(_ timer: LoopTimer) {
@@ -219,10 +220,10 @@ extension EventLoop {
         !ready.isEmpty || runningNext < running.count || !flushables.isEmpty || inbox.withLock { !$0.work.isEmpty }
     }
 
-    /// 0 when there is something to do, -1 when only a descriptor or another thread can bring something.
+    /// 0 if there is work, -1 if only a descriptor or another thread can bring work.
     private func millisecondsToSleep() -> Int32 {
         guard ready.isEmpty, runningNext == running.count, flushables.isEmpty else { return 0 }
-        // From here on, whoever puts work into the inbox wakes the loop.
+        // From here on, a thread that adds work to the inbox wakes the loop.
         let isIdle = inbox.withLock { inbox in
             inbox.isSleeping = inbox.work.isEmpty && !inbox.isStopping
             return inbox.isSleeping
@@ -231,7 +232,7 @@ extension EventLoop {
         guard let deadline = timers.nextDeadline else { return -1 }
         let nanoseconds = deadline - SystemCalls.nanoseconds(of: CLOCK_MONOTONIC)
         guard nanoseconds > 0 else { return 0 }
-        // Rounded up: a timer never fires early, and the loop does not spin through its last millisecond.
+        // Rounded up: a timer never fires early, and the loop does not spin through the last millisecond.
         return Int32(clamping: (nanoseconds - 1) / 1_000_000 + 1)
     }
 
@@ -250,8 +251,9 @@ extension EventLoop {
             runningNext += 1
             budget -= 1
             switch work {
-            // NB: not `isolatedTo:` the loop, or each call of code that is nonisolated leaves that isolation by being queued
-            // anew: three times a request. Actors of the loop are isolated all the same, for it runs one job at a time.
+            // NB: not `isolatedTo:` the loop. Otherwise each call of nonisolated code would leave that isolation by
+            // being queued again, three times in a request. Actors of the loop are isolated all the same, because it
+            // runs one job at a time.
             case .job(let job): job.runSynchronously(on: executor)
             case .closure(let closure): closure()
             }
@@ -269,13 +271,13 @@ extension EventLoop {
 
     private func flush() {
         guard !flushables.isEmpty else { return }
-        // What asks again while it is being flushed is flushed in the next tick.
+        // Objects that ask again during their flush are flushed in the next tick.
         swap(&flushing, &flushables)
         for flushable in flushing { flushable.flush() }
         flushing.removeAll(keepingCapacity: true)
     }
 
-    /// Lets go of everything that might hold the loop, so that the last one to leave frees it.
+    /// Releases everything that might retain the loop, so that the last reference to go frees it.
     private func letGo() {
         invalidateRegistrations()
         let unclaimed = inbox.withLock { inbox in
@@ -283,7 +285,7 @@ extension EventLoop {
             inbox.hasEnded = true
             return inbox.work
         }
-        // From here on the loop takes no work, not even from the deinitializers of what it lets go of.
+        // From here on the loop accepts no work, not even from deinitializers of what it releases.
         threadIdentity.store(0, ordering: .relaxed)
         let dropped = (unclaimed, ready, running, timers, flushables)
         (ready, running, runningNext, timers, flushables) = ([], [], 0, TimerQueue(), [])
@@ -291,19 +293,19 @@ extension EventLoop {
     }
 }
 
-/// One thing to do on a loop.
+/// One piece of work for a loop.
 private enum Work {
     case job(UnownedJob)
     case closure(@Sendable () -> Void)
 }
 
-/// What other threads leave for the loop.
+/// Work that other threads leave for the loop.
 private struct Inbox {
     var work: [Work] = []
-    /// The loop waits, or is about to, without knowing of any work; whoever brings some wakes it.
+    /// Whether the loop waits, or is about to, without knowing of any work. Then a thread that adds work wakes it.
     var isSleeping = false
     var isStopping = false
     var hasEnded = false
-    /// To be joined or detached by whoever stops the loop first.
+    /// The first to stop the loop joins or detaches it.
     var thread: pthread_t?
 }

@@ -2,9 +2,9 @@
 
 internal import Synchronization
 
-/// A file descriptor that is closed exactly once: by ``close()``, or when nobody has it any more.
+/// A file descriptor that is closed exactly once: by ``close()``, or when nobody holds it any more.
 ///
-/// Take it out of its event loop (``Registration/cancel()``) before it is closed: the number is at once somebody else's.
+/// Take it out of its event loop (``Registration/cancel()``) before it is closed: its number may be reused at once.
 package final class FileDescriptor: Sendable {
     private let number: Atomic<Int32>
 
@@ -15,17 +15,17 @@ package final class FileDescriptor: Sendable {
 
     deinit { close() }
 
-    /// The number for system calls; -1 after ``close()``, which every call answers with EBADF.
+    /// The number for system calls. -1 after ``close()``; then every call fails with EBADF.
     package var rawValue: Int32 { number.load(ordering: .relaxed) }
 
     package var isClosed: Bool { rawValue < 0 }
 
-    /// Gives the number up to the caller, who closes it.
+    /// Passes the number to the caller, who closes it.
     func release() -> Int32 {
         number.exchange(-1, ordering: .acquiringAndReleasing)
     }
 
-    /// From any thread; doing it twice does nothing.
+    /// From any thread. A second call does nothing.
     package func close() {
         let number = number.exchange(-1, ordering: .acquiringAndReleasing)
         if number >= 0 { SystemCalls.close(number) }

@@ -5,21 +5,23 @@ internal import Glibc
 internal import TidemarkScheduling
 internal import TidemarkTelemetry
 
-/// Accepts connections on one loop. Several listeners, of one process or more, may share an address: the kernel spreads connections.
+/// Accepts connections on one loop. Several listeners, of one process or more, may share an address; then the kernel
+/// spreads the connections.
 ///
-/// When the process or the machine runs out of descriptors (EMFILE, ENFILE), a listener pauses for a moment, so that
-/// waiting connections are served when some become free. If none has, it uses the one it keeps in reserve to accept and
-/// close a batch of them, so that clients learn it at once and try elsewhere or later. It neither spins nor ends.
+/// If the process or the machine runs out of descriptors (EMFILE, ENFILE), the listener pauses for a moment, so that
+/// waiting connections are served when descriptors become free. If none becomes free, it accepts and closes a batch of
+/// them with a descriptor that it keeps in reserve. So clients notice at once, and try elsewhere or later. The listener
+/// neither spins nor ends.
 ///
 /// Loop-confined; Sendable only so that work on the loop can capture it.
 package final class Listener: EventHandler, @unchecked Sendable {
     /// How a listener shares its address and queues connections.
     package struct Options: Sendable {
-        /// Lets further listeners share the address (SO_REUSEPORT). Off, a second one gets `addressInUse`.
+        /// Lets further listeners share the address (SO_REUSEPORT). Without it, a second listener gets `addressInUse`.
         package var sharesAddress: Bool
         /// Whether a listener on `[::]` takes IPv4 connections too.
         package var acceptsIPv4OnIPv6: Bool
-        /// Connections that the kernel completes before they are accepted; `net.core.somaxconn` bounds it as well.
+        /// Connections that the kernel completes before they are accepted. `net.core.somaxconn` is a second bound.
         package var backlog: Int
 
         package init(sharesAddress: Bool = true, acceptsIPv4OnIPv6: Bool = true, backlog: Int = 4_096) {
@@ -29,37 +31,38 @@ package final class Listener: EventHandler, @unchecked Sendable {
         }
     }
 
-    /// Where it listens, with the port that the kernel chose if 0 was asked for.
+    /// The address, with the port that the kernel chose if port 0 was asked for.
     package let localAddress: SocketAddress
 
     private let loop: EventLoop
     private let descriptor: FileDescriptor
     private let onAccept: (FileDescriptor, SocketAddress) -> Void
     private var registration: Registration?
-    /// `accept4`; tests put in one that fails.
+    /// `accept4`. Tests replace it with one that fails.
     var accept: (_ fd: Int32, _ address: inout sockaddr_storage) -> Int = SystemCalls.accept
     private var reserve: FileDescriptor?
     private var pauseTimer: ScheduledTimer?
-    /// The last attempt found no descriptor either, so that waiting connections are to be turned away.
+    /// Whether the last attempt found no descriptor either, so that waiting connections must be turned away.
     private var isExhausted = false
     private var isPausedByCaller = false
     private var lastWarning: Duration?
-    /// Times that the log was told of a shortage; for tests.
+    /// How often a shortage was logged; for tests.
     private(set) var warningCount = 0
-    /// Connections accepted and closed at once because there was no descriptor for them.
+    /// Connections that were accepted and closed at once because no descriptor was free.
     package private(set) var refusedCount = 0
 
     private static let log = Log("listener")
-    /// Connections accepted in one tick; a flood of them leaves time for those that are there.
+    /// Connections accepted in one tick. In a flood of them, existing connections still get time.
     private static let acceptsPerTickMax = 64
     private static let pauseAfterExhaustion = Duration.milliseconds(100)
-    /// A flood at the limit gets some connections accepted and others not, many times a second: the log hears of it once.
+    /// In a flood at the limit, some connections are accepted and others not, many times a second. That is logged once
+    /// in this time.
     private static let warningInterval = Duration.seconds(60)
 
-    /// Listens at once.
+    /// Begins to listen.
     ///
-    /// - Parameter onAccept: Gets each connection's descriptor, non-blocking, and the peer's address. It may close the
-    ///   listener.
+    /// - Parameter onAccept: Receives each connection's non-blocking descriptor and the peer's address. It may close
+    ///   the listener.
     /// - Throws: `addressInUse`, `addressInvalid`, `permissionDenied` (ports below 1024).
     package init(
         loop: EventLoop, address: SocketAddress, options: Options = Options(),
@@ -85,10 +88,10 @@ package final class Listener: EventHandler, @unchecked Sendable {
         registration = try loop.register(descriptor, interest: .readable, handler: self)
     }
 
-    /// The reserve is not held just now; for tests.
+    /// Whether the reserve descriptor is in use now; for tests.
     var isReserveGivenUp: Bool { reserve == nil }
 
-    /// Accepts no more until ``resume()``; connections wait in the kernel's queue.
+    /// Accepts no connections until ``resume()``. They wait in the kernel's queue.
     package func pause() {
         isPausedByCaller = true
         updateInterest()
@@ -99,7 +102,7 @@ package final class Listener: EventHandler, @unchecked Sendable {
         updateInterest()
     }
 
-    /// Accepts no more; connections that the kernel has queued are reset.
+    /// Accepts no more connections. The kernel resets those in its queue.
     package func close() {
         registration?.cancel()
         registration = nil
@@ -116,7 +119,7 @@ package final class Listener: EventHandler, @unchecked Sendable {
         }
     }
 
-    /// False when there is nothing more to accept now.
+    /// False if there is nothing more to accept now.
     private func acceptOne() -> Bool {
         var storage = sockaddr_storage()
         let result = accept(descriptor.rawValue, &storage)
@@ -131,7 +134,7 @@ package final class Listener: EventHandler, @unchecked Sendable {
             return false
         case ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH,
             EPERM:
-            // accept(2): errors of the one connection that would have been accepted; the next may be fine.
+            // accept(2): errors of the one connection that would have been accepted. The next one may be fine.
             return true
         case let code:
             warn(SocketError(errorNumber: code, operation: "accept4"))
@@ -142,7 +145,7 @@ package final class Listener: EventHandler, @unchecked Sendable {
         }
     }
 
-    /// Accepts and closes with the help of the descriptor kept in reserve.
+    /// Accepts and closes waiting connections with the reserve descriptor.
     private func refuseWaiting() {
         for _ in 0..<Self.acceptsPerTickMax {
             guard reserve != nil else { break }

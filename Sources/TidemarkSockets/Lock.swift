@@ -4,8 +4,8 @@ internal import Glibc
 
 /// A value that several threads change, one at a time: a `pthread_mutex`.
 ///
-/// NB: as `Synchronization.Mutex`, but visible to the thread sanitizer. Mutex waits in the runtime library, which is not
-/// instrumented, so that each contended lock is reported as a race that is none.
+/// NB: like `Synchronization.Mutex`, but visible to the thread sanitizer. Mutex waits in the runtime library, which is
+/// not instrumented, so every contended lock is falsely reported as a race.
 final class Lock<State>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var state: State

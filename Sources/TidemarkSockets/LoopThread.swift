@@ -5,9 +5,9 @@ internal import Glibc
 
 /// A POSIX thread that runs one closure.
 enum LoopThread {
-    /// Starts a thread; whoever called joins or detaches it. No signal is blocked in it.
+    /// Starts a thread. The caller joins or detaches it. No signal is blocked in it.
     ///
-    /// - Parameter name: What `ps -L` and debuggers show; the kernel keeps the first 15 bytes.
+    /// - Parameter name: The name in `ps -L` and debuggers. The kernel keeps the first 15 bytes.
     static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SocketError) -> pthread_t {
         let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
         var thread = pthread_t()
@@ -22,7 +22,7 @@ enum LoopThread {
             }, start.toOpaque())
         guard result == 0 else {
             start.release()
-            // EAGAIN: the limit of threads or memory for the stack is reached.
+            // EAGAIN: the limit of threads, or of memory for the stack, is reached.
             throw SocketError(.resourcesExhausted, operation: "pthread_create", errorNumber: result)
         }
         return thread

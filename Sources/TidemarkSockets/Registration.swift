@@ -3,7 +3,7 @@
 internal import CTidemarkEpoll
 internal import Glibc
 
-/// What a handler wants to hear of. Hang-ups are told always; with no interest at all, once.
+/// The events that a handler wants. It always receives hang-ups; with no interest at all, once.
 package struct Interest: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -11,10 +11,10 @@ package struct Interest: OptionSet, Sendable {
     package static let readable = Interest(rawValue: 1)
     package static let writable = Interest(rawValue: 2)
 
-    /// Level-triggered: what was not read now is told again in the next tick.
+    /// Level-triggered: what was not read now is reported again in the next tick.
     ///
-    /// Without any interest, hang-ups would be told again and again to a handler that does not want to act; edge-triggered
-    /// they are told once.
+    /// Without any interest, a hang-up would be reported again and again to a handler that does not act on it.
+    /// Edge-triggered it is reported once.
     var epollEvents: UInt32 {
         var events: UInt32 = isEmpty ? EPOLLET.rawValue : 0
         if contains(.readable) { events |= EPOLLIN.rawValue }
@@ -30,10 +30,11 @@ package struct Readiness: OptionSet, Sendable {
 
     package static let readable = Readiness(rawValue: 1)
     package static let writable = Readiness(rawValue: 2)
-    /// Both directions have ended or an error is pending; receiving, sending or ``Socket/finishConnecting()`` says which.
+    /// Both directions have ended, or an error is pending. Receiving, sending or ``Socket/finishConnecting()`` says
+    /// which.
     package static let hangup = Readiness(rawValue: 4)
 
-    /// Whether there may be something to receive, be it the end.
+    /// Whether there may be something to receive, or the end of the stream.
     package var isToReceive: Bool { rawValue & (Self.readable.rawValue | Self.hangup.rawValue) != 0 }
 
     @inline(__always)
@@ -46,20 +47,20 @@ package struct Readiness: OptionSet, Sendable {
     }
 }
 
-/// Whoever waits for a descriptor. Called on its loop only.
+/// Handles events of a descriptor. Called on its loop only.
 package protocol EventHandler: AnyObject {
-    /// Does a bounded piece of work; what is left is told again in the next tick.
+    /// Does a bounded piece of work. What is left is reported again in the next tick.
     func ready(_ readiness: Readiness)
 }
 
-/// Whoever collects output during a tick of the loop, to send it in one piece at its end.
+/// Collects output during a tick of the loop, to send it in one piece at the end.
 package protocol TickFlushable: AnyObject {
     func flush()
 }
 
 /// A descriptor that a loop watches for a handler. Loop-confined.
 ///
-/// The loop keeps the handler alive until ``cancel()``, or until the loop ends.
+/// The loop retains the handler until ``cancel()``, or until the loop ends.
 package final class Registration {
     package let loop: EventLoop
     private let fd: Int32
@@ -77,32 +78,33 @@ package final class Registration {
 
     package var isCancelled: Bool { handler == nil }
 
-    /// Changes what the handler hears of; free when nothing changes, and nothing once cancelled.
+    /// Changes the events that the handler receives. Free if nothing changes; does nothing once cancelled.
     package func update(_ interest: Interest) {
         guard interest != self.interest, !isCancelled else { return }
         precondition(loop.isCurrent)
         self.interest = interest
         var result = loop.control(EPOLL_CTL_MOD, fd, events: interest.epollEvents, token: token)
         if result == -Int(ENOENT) {
-            // NB: libpq closes its socket and opens another, often with the same number, when it tries the next host.
+            // NB: when libpq tries the next host it closes its socket and opens another, often with the same number.
             result = loop.control(EPOLL_CTL_ADD, fd, events: interest.epollEvents, token: token)
         }
         precondition(result == 0, "cancel a registration before its descriptor is closed")
     }
 
-    /// Ends it: the handler is not called again, not even for events that the loop has already fetched.
+    /// Cancels the registration: the handler is not called again, not even for events that the loop has already
+    /// fetched.
     ///
-    /// Twice, or after the loop has ended, it does nothing.
+    /// A second call, or one after the loop has ended, does nothing.
     package func cancel() {
         guard !isCancelled else { return }
         precondition(loop.isCurrent)
         handler = nil
-        // Fails harmlessly if a library has already closed the descriptor, which takes it out of epoll.
+        // Fails harmlessly if a library has already closed the descriptor, which removes it from epoll.
         _ = loop.control(EPOLL_CTL_DEL, fd, events: 0, token: token)
         loop.forget(token)
     }
 
-    /// The loop has ended; nothing is left to take the descriptor out of.
+    /// The loop has ended, so there is nothing to remove the descriptor from.
     func invalidate() {
         handler = nil
     }

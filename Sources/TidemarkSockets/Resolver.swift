@@ -3,15 +3,15 @@
 internal import CTidemarkEpoll
 internal import Glibc
 
-/// Host names to addresses.
+/// Resolves host names to addresses.
 ///
-/// `getaddrinfo` blocks, for many seconds when no name server answers, so it never runs on an event loop: each lookup of
-/// a name has a thread of its own. Only what an operator or an app configured is ever looked up, never what a peer sent.
+/// `getaddrinfo` blocks, for many seconds if no name server answers. So it never runs on an event loop: each lookup of
+/// a name has its own thread. Only names that an operator or an app configured are looked up, never what a peer sent.
 package enum Resolver {
     /// All addresses of a host, in the order in which they should be tried (RFC 6724).
     ///
-    /// - Parameter completion: Runs at once, on the caller's thread, for an address in digits; otherwise on a helper
-    ///   thread, from where it hops to its loop by ``EventLoop/execute(_:)``. The list is never empty.
+    /// - Parameter completion: For a numeric address, runs at once on the caller's thread. Otherwise runs on a helper
+    ///   thread, and should continue on its loop with ``EventLoop/execute(_:)``. The list is never empty.
     package static func resolve(
         host: String, port: UInt16,
         completion: @escaping @Sendable (Result<[SocketAddress], SocketError>) -> Void
@@ -28,7 +28,7 @@ package enum Resolver {
         }
     }
 
-    /// As ``resolve(host:port:completion:)``; the task waits without a thread.
+    /// As ``resolve(host:port:completion:)``. The task suspends and blocks no thread.
     package static func addresses(host: String, port: UInt16) async throws(SocketError) -> [SocketAddress] {
         let result = await withCheckedContinuation { continuation in
             resolve(host: host, port: port) { continuation.resume(returning: $0) }

@@ -2,22 +2,22 @@
 
 internal import Glibc
 
-/// What became of an attempt to receive or to send.
+/// The result of an attempt to receive or to send.
 package enum TransferOutcome: Sendable, Equatable {
-    /// So many bytes were moved: at least one, perhaps fewer than asked for.
+    /// This many bytes were moved: at least one, perhaps fewer than asked for.
     case bytes(Int)
-    /// Nothing now; the loop says when to try again.
+    /// Nothing is possible now. The loop says when to try again.
     case wouldBlock
     /// The peer sends no more (receiving only).
     case closed
     case failed(SocketError)
 }
 
-/// A non-blocking stream socket (TCP or Unix). It knows no loop: readiness comes from ``EventLoop``.
+/// A non-blocking stream socket (TCP or Unix). It knows no loop; ``EventLoop`` reports when it is ready.
 package struct Socket: Sendable {
     package let descriptor: FileDescriptor
 
-    /// Takes over a connected, non-blocking socket, as ``Listener`` hands out.
+    /// Takes over a connected, non-blocking socket, for example from a ``Listener``.
     package init(_ descriptor: FileDescriptor) {
         self.descriptor = descriptor
     }
@@ -34,7 +34,7 @@ package struct Socket: Sendable {
         return Socket(descriptor)
     }
 
-    /// Throws what became of ``connecting(to:)``; call it once the socket is writable.
+    /// Throws the error of ``connecting(to:)``, if there is one. Call it once the socket is writable.
     package func finishConnecting() throws(SocketError) {
         let code = try SystemCalls.option(descriptor.rawValue, SOL_SOCKET, SO_ERROR)
         if code != 0 { throw SocketError(errorNumber: code, operation: "connect") }
@@ -42,14 +42,14 @@ package struct Socket: Sendable {
 
     // MARK: Bytes
 
-    /// Receives at most `buffer.count` bytes, which is more than none.
+    /// Receives at most `buffer.count` bytes. The buffer must not be empty.
     package func receive(into buffer: UnsafeMutableRawBufferPointer) -> TransferOutcome {
         let result = SystemCalls.receive(descriptor.rawValue, buffer)
         if result > 0 { return .bytes(result) }
         return result == 0 ? .closed : Self.outcome(errorNumber: Int32(-result), "recv")
     }
 
-    /// Sends what the kernel takes of `buffer`, which holds more than nothing. Never raises SIGPIPE.
+    /// Sends as much of `buffer` as the kernel accepts. The buffer must not be empty. Never raises SIGPIPE.
     package func send(_ buffer: UnsafeRawBufferPointer) -> TransferOutcome {
         let result = SystemCalls.send(descriptor.rawValue, buffer)
         return result >= 0 ? .bytes(result) : Self.outcome(errorNumber: Int32(-result), "send")
@@ -62,31 +62,31 @@ package struct Socket: Sendable {
 
     // MARK: The end
 
-    /// Tells the peer that nothing more comes (FIN); receiving goes on.
+    /// Tells the peer that nothing more follows (FIN). Receiving goes on.
     package func shutdownSending() {
         SystemCalls.shutdownSending(descriptor.rawValue)
     }
 
-    /// Makes ``close()`` a reset (RST) that throws away what was not sent, for peers that misbehave.
+    /// Makes ``close()`` send a reset (RST) and discard unsent bytes, for peers that misbehave.
     package func discardOnClose() {
         SystemCalls.setLingerZero(descriptor.rawValue)
     }
 
-    /// Closes the descriptor; cancel its registration before.
+    /// Closes the descriptor. Cancel its registration first.
     package func close() {
         descriptor.close()
     }
 
     // MARK: Options
 
-    /// Sends small writes at once instead of waiting for the last one's acknowledgement (TCP_NODELAY).
+    /// Sends small writes at once, without waiting for the acknowledgement of the last one (TCP_NODELAY).
     package func setNoDelay() throws(SocketError) {
         try SystemCalls.setOption(descriptor.rawValue, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
     }
 
-    /// Lets the kernel find out that a silent peer has gone: after `idle`, `count` probes `interval` apart.
+    /// Lets the kernel detect that a silent peer has gone: after `idle`, it sends `count` probes at `interval`.
     ///
-    /// Whole seconds, at least one.
+    /// In whole seconds, at least one.
     package func setKeepAlive(idle: Duration, interval: Duration, count: Int) throws(SocketError) {
         let fd = descriptor.rawValue
         try SystemCalls.setOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1)
@@ -95,7 +95,7 @@ package struct Socket: Sendable {
         try SystemCalls.setOption(fd, Int32(IPPROTO_TCP), TCP_KEEPCNT, Int32(clamping: max(count, 1)))
     }
 
-    /// How long sent bytes may stay unacknowledged before the connection fails with `timedOut` (TCP_USER_TIMEOUT).
+    /// How long sent bytes may stay unacknowledged. Longer: the connection fails with `timedOut` (TCP_USER_TIMEOUT).
     package func setUserTimeout(_ timeout: Duration) throws(SocketError) {
         let milliseconds = timeout.components.seconds * 1_000 + timeout.components.attoseconds / 1_000_000_000_000_000
         try SystemCalls.setOption(

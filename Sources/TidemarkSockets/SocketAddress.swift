@@ -3,7 +3,7 @@
 internal import CTidemarkEpoll
 internal import Glibc
 
-/// Where a socket is or goes: an IPv4 or IPv6 address with a port, or the path of a Unix socket.
+/// The address of a socket: an IPv4 or IPv6 address with a port, or the path of a Unix socket.
 package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     /// The kind of an address.
     package enum Family: Sendable, Hashable {
@@ -13,7 +13,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     package let family: Family
     /// 4 or 16 bytes in network order; for a Unix socket the path.
     private let bytes: [UInt8]
-    /// In host order; 0 asks the kernel for a free one, and is what a Unix socket has.
+    /// In host order. 0 asks the kernel for a free port. A Unix socket has 0.
     package let port: UInt16
     /// The interface of a link-local IPv6 address; otherwise 0.
     private let scope: UInt32
@@ -45,7 +45,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         SocketAddress(.ipv6, [UInt8](repeating: 0, count: 15) + [1], port: port)
     }
 
-    /// An address in digits (`127.0.0.1`, `::1`); nil if the host is anything else, such as a name.
+    /// A numeric address (`127.0.0.1`, `::1`); nil if the host is anything else, such as a name.
     package init?(numericHost host: String, port: UInt16) {
         guard !host.utf8.contains(0) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 16)
@@ -58,9 +58,9 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// An address in digits with its port: `127.0.0.1:8443`, `[::1]:0`.
+    /// A numeric address with its port: `127.0.0.1:8443`, `[::1]:0`.
     ///
-    /// - Throws: `addressInvalid`, also for a name; names take time, see ``Resolver``.
+    /// - Throws: `addressInvalid`, also for a name. Names take time, see ``Resolver``.
     package init(parsing text: String) throws(SocketError) {
         let (host, port) = try Self.split(text)
         guard let address = SocketAddress(numericHost: host, port: port) else {
@@ -69,7 +69,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         self = address
     }
 
-    /// The host and the port of `HOST:PORT`, where an IPv6 host stands in brackets, which are taken off.
+    /// The host and the port of `HOST:PORT`. An IPv6 host is in brackets, which are removed.
     package static func split(_ text: String) throws(SocketError) -> (host: String, port: UInt16) {
         let invalid = SocketError(.addressInvalid, operation: "parse address")
         guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { throw invalid }
@@ -88,7 +88,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         return (String(host), port)
     }
 
-    /// Whether only programs on this machine can be at the other end.
+    /// Whether only programs on this machine can be the peer.
     package var isLoopback: Bool {
         switch family {
         case .unix: true
@@ -102,7 +102,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The host alone, without brackets; the path of a Unix socket.
+    /// The host without port and brackets; the path of a Unix socket.
     package var host: String {
         if family == .unix { return String(decoding: bytes, as: UTF8.self) }
         var text = [CChar](repeating: 0, count: 64)
@@ -171,7 +171,7 @@ extension SocketAddress {
         }
     }
 
-    /// Lends the address in the form that system calls take.
+    /// Passes the address to `body` in the form of system calls.
     func withKernelForm<Result>(
         _ body: (UnsafePointer<sockaddr>, socklen_t) throws(SocketError) -> Result
     ) throws(SocketError) -> Result {

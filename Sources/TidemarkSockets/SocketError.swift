@@ -6,7 +6,7 @@ internal import Glibc
 package struct SocketError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The causes of the error, by what the caller can do about it rather than by errno.
     package enum Code: String, Sendable, CaseIterable {
-        /// The text is no address, or the address cannot be used for this.
+        /// The text is not an address, or the address cannot be used for this.
         case addressInvalid
         case addressInUse
         /// The host has no address.
@@ -14,14 +14,14 @@ package struct SocketError: Error, Sendable, Equatable, CustomStringConvertible 
         /// No name server answered; trying later may help.
         case nameLookupFailed
         case connectionRefused
-        /// The peer, or something between, ended the connection without a goodbye.
+        /// The peer, or something on the way, ended the connection without closing it.
         case connectionReset
         case timedOut
         case unreachable
         case permissionDenied
-        /// Out of file descriptors or kernel memory; passes by itself.
+        /// Out of file descriptors or kernel memory. Temporary.
         case resourcesExhausted
-        /// Anything else; ``SocketError/errorNumber`` says what.
+        /// Another error; see ``SocketError/errorNumber``.
         case systemCallFailed
     }
 
@@ -37,7 +37,7 @@ package struct SocketError: Error, Sendable, Equatable, CustomStringConvertible 
         self.errorNumber = errorNumber
     }
 
-    /// The error that a system call's `errno` stands for.
+    /// The error for the `errno` of a system call.
     package init(errorNumber: Int32, operation: StaticString) {
         self.init(Self.code(of: errorNumber), operation: operation, errorNumber: errorNumber)
     }

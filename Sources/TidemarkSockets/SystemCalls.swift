@@ -5,11 +5,11 @@ internal import Glibc
 
 /// The system calls of sockets and epoll, as Swift functions.
 ///
-/// The only file that reads `errno`. The compiler may place a release, and with it any deinitializer and its system
-/// calls, between a call and the next statement; here nothing that is reference-counted is alive in between.
+/// The only file that reads `errno`. The compiler may place a release between a call and the next statement, and with
+/// it a deinitializer and its system calls. Here nothing that is reference-counted is alive in between.
 ///
-/// Every function is retried when a signal interrupts it (`EINTR`). Those that run for each message return the negative
-/// `errno` on failure; the others throw.
+/// Every function is retried if a signal interrupts it (`EINTR`). Functions that run for each message return the
+/// negative `errno` on failure; the others throw.
 enum SystemCalls {
     // MARK: For each message
 
@@ -20,9 +20,9 @@ enum SystemCalls {
         return retrying { recv(fd, base, count, 0) }
     }
 
-    /// The number of bytes that the kernel took, or the negative `errno`.
+    /// The number of bytes that the kernel accepted, or the negative `errno`.
     ///
-    /// MSG_NOSIGNAL: a peer that has gone is an error of this one call, and never a SIGPIPE for the whole process.
+    /// MSG_NOSIGNAL: a peer that has gone is an error of this call, and never a SIGPIPE for the whole process.
     static func send(_ fd: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
         guard let base = buffer.baseAddress else { return 0 }
         let count = buffer.count
@@ -39,7 +39,7 @@ enum SystemCalls {
         }
     }
 
-    /// The number of events; 0 after the timeout and when a signal came.
+    /// The number of events; 0 after the timeout, or after a signal.
     static func wait(_ epoll: Int32, _ events: UnsafeMutableBufferPointer<epoll_event>, milliseconds: Int32) -> Int {
         let base = events.baseAddress
         let capacity = Int32(events.count)
@@ -52,7 +52,7 @@ enum SystemCalls {
 
     /// Wakes the loop that watches this event descriptor.
     static func signal(_ eventDescriptor: Int32) {
-        // A full counter (EAGAIN) means that the wake-up is already on its way.
+        // A full counter (EAGAIN) means that a wake-up is already pending.
         _ = retrying { Int(eventfd_write(eventDescriptor, 1)) }
     }
 
@@ -77,9 +77,9 @@ enum SystemCalls {
         try descriptor(retrying { Int(tidemark_socket(family)) }, "socket")
     }
 
-    /// 0 or the negative `errno`; `-EINPROGRESS` is the usual answer of a non-blocking socket.
+    /// 0 or the negative `errno`. A non-blocking socket usually returns `-EINPROGRESS`.
     static func connect(_ fd: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int {
-        // Not retried: after EINTR the connection goes on being made, and a second call would say EALREADY.
+        // Not retried: after EINTR the kernel goes on connecting, and a second call would return EALREADY.
         let result = Glibc.connect(fd, address, length)
         if result == 0 { return 0 }
         let code = errno
@@ -102,7 +102,7 @@ enum SystemCalls {
             }, "setsockopt")
     }
 
-    /// Makes closing the descriptor send a reset and throw away what was not sent.
+    /// Makes closing the descriptor send a reset and discard unsent bytes.
     static func setLingerZero(_ fd: Int32) {
         _ = retrying {
             var value = linger(l_onoff: 1, l_linger: 0)
@@ -140,8 +140,8 @@ enum SystemCalls {
         try descriptor(retrying { Int(open("/dev/null", O_RDONLY | O_CLOEXEC)) }, "open")
     }
 
-    /// NB: never retried: on Linux the descriptor is gone even when `close` is interrupted, and its number may already
-    /// belong to somebody else.
+    /// NB: never retried. On Linux the descriptor is gone even if `close` is interrupted, and its number may already be
+    /// in use again.
     static func close(_ fd: Int32) {
         _ = Glibc.close(fd)
     }
@@ -156,7 +156,7 @@ enum SystemCalls {
 
     // MARK: Processors
 
-    /// Cores that this process may use (`taskset`, cpusets); 1 if that cannot be told.
+    /// The cores that this process may use (`taskset`, cpusets); 1 if that is unknown.
     static var usableProcessorCount: Int {
         var cores = cpu_set_t()
         guard tidemark_get_usable_cores(&cores) == 0 else { return 1 }

@@ -2,9 +2,9 @@
 
 internal import Synchronization
 
-/// One timer of a loop: work that is taken exactly once, by the loop when it is due or by whoever cancels it.
+/// One timer of a loop. Its work is taken exactly once: by the loop when it is due, or by the caller that cancels it.
 ///
-/// Sendable: whoever turns `isWorkTaken` first owns `work`, and nobody else touches it.
+/// Sendable: the first to set `isWorkTaken` owns `work`, and nobody else touches it.
 final class LoopTimer: @unchecked Sendable {
     /// On the monotonic clock, in nanoseconds.
     let deadline: Int64
@@ -18,7 +18,7 @@ final class LoopTimer: @unchecked Sendable {
 
     var isTaken: Bool { isWorkTaken.load(ordering: .acquiring) }
 
-    /// Nil if the timer fired or was cancelled before.
+    /// Nil if the timer has fired or was cancelled before.
     func take() -> (@Sendable () -> Void)? {
         guard !isWorkTaken.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
         defer { work = nil }
@@ -26,10 +26,11 @@ final class LoopTimer: @unchecked Sendable {
     }
 }
 
-/// The timers of a loop by deadline, and by order of setting among equal deadlines: a binary heap.
+/// The timers of a loop by deadline, and by order of creation among equal deadlines: a binary heap.
 ///
-/// A cancelled timer stays until its deadline or until half of the heap is cancelled, whichever is first: cancelling is
-/// O(1) from any thread, and ten thousand requests a second whose time-outs are all cancelled cost no memory.
+/// A cancelled timer stays until its deadline, or until half of the heap is cancelled, whichever is first. So
+/// cancelling is O(1) from any thread, and ten thousand requests a second whose time-outs are all cancelled cost no
+/// memory.
 struct TimerQueue {
     private struct Entry {
         let deadline: Int64
@@ -44,12 +45,12 @@ struct TimerQueue {
     private var heap: [Entry] = []
     private var sequence: UInt64 = 0
 
-    /// Below this size, cancelled timers are not worth looking for.
+    /// Below this size it is not worth looking for cancelled timers.
     private static let compactionCountMin = 64
 
     var count: Int { heap.count }
 
-    /// The earliest deadline, which may be that of a cancelled timer; nil when there is none.
+    /// The earliest deadline, which may be that of a cancelled timer; nil if there is none.
     var nextDeadline: Int64? { heap.first?.deadline }
 
     mutating func insert(_ timer: LoopTimer) {
@@ -58,7 +59,7 @@ struct TimerQueue {
         siftUp(heap.count - 1)
     }
 
-    /// Takes the earliest timer out if it is due; it may be a cancelled one.
+    /// Removes and returns the earliest timer if it is due. It may be cancelled.
     mutating func popDue(at now: Int64) -> LoopTimer? {
         guard let first = heap.first, first.deadline <= now else { return nil }
         let last = heap.removeLast()
@@ -69,7 +70,7 @@ struct TimerQueue {
         return first.timer
     }
 
-    /// Throws cancelled timers out if, by this count, they are more than half. True if it did.
+    /// Removes cancelled timers if, by this count, they are more than half. Returns whether it did.
     mutating func compact(cancelledCount: Int) -> Bool {
         guard cancelledCount > Self.compactionCountMin, cancelledCount > heap.count / 2 else { return false }
         heap.removeAll { $0.timer.isTaken }
