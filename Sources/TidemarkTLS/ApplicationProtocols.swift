@@ -4,7 +4,7 @@ internal import CTidemarkOpenSSL
 
 /// The protocols that are offered or accepted by ALPN, in the form of RFC 7301 §3.1: each after a byte with its length.
 final class ApplicationProtocols: Sendable {
-    /// Best first; each has 1 to 255 bytes.
+    /// Best first. Each has 1 to 255 bytes.
     private let names: [[UInt8]]
 
     init(_ names: [String]) throws(TLSError) {
@@ -14,14 +14,14 @@ final class ApplicationProtocols: Sendable {
         }
     }
 
-    /// Makes a client offer them. False if there was no memory.
+    /// Makes a client offer these protocols. False if memory has run out.
     func offer(_ context: OpaquePointer) -> Bool {
         let list = names.flatMap { [UInt8($0.count)] + $0 }
         // NB: 0 means success here, unlike everywhere else.
         return list.isEmpty || SSL_CTX_set_alpn_protos(context, list, UInt32(list.count)) == 0
     }
 
-    /// Makes a server choose among them; `self` must outlive every session of the context.
+    /// Makes a server choose among these protocols. `self` must outlive every session of the context.
     func serve(_ context: OpaquePointer) {
         guard !names.isEmpty else { return }
         SSL_CTX_set_alpn_select_cb(
@@ -33,7 +33,7 @@ final class ApplicationProtocols: Sendable {
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// The first of ours that the client offers. What libssl keeps points into the client's hello, which it owns.
+    /// The first of our protocols that the client offers. The result points into the client's hello, which libssl owns.
     private func choose(
         _ offered: UnsafePointer<UInt8>?, _ offeredCount: UInt32,
         _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>, _ chosenCount: UnsafeMutablePointer<UInt8>

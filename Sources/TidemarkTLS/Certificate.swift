@@ -3,11 +3,11 @@
 internal import CTidemarkOpenSSL
 internal import TidemarkBytes
 
-/// An `X509`, owned.
+/// An X.509 certificate, which owns an `X509`.
 final class Certificate {
     let pointer: OpaquePointer
 
-    /// An empty one, to be filled and signed.
+    /// An empty certificate, to be filled and signed.
     init() throws(TLSError) {
         ERR_clear_error()
         guard let pointer = X509_new() else { throw .configuration("X509_new") }
@@ -68,7 +68,7 @@ final class Certificate {
         return Int64(days) * 86_400 + Int64(seconds)
     }
 
-    /// RFC 5280 §4.1.2.2: positive, at most 20 bytes, and nobody can guess it.
+    /// RFC 5280 §4.1.2.2: positive, at most 20 bytes, and impossible to guess.
     private func setRandomSerialNumber() -> Bool {
         guard let number = BN_new() else { return false }
         defer { BN_free(number) }
@@ -77,7 +77,7 @@ final class Certificate {
     }
 }
 
-/// An `EVP_PKEY` with its private part, owned.
+/// A private key, which owns an `EVP_PKEY`.
 final class PrivateKey {
     let pointer: OpaquePointer
 
@@ -102,7 +102,7 @@ final class PrivateKey {
     }
 }
 
-/// Texts in and out of libcrypto.
+/// Converts PEM texts for libcrypto and back.
 private enum PEM {
     static func read(
         _ text: String, _ subject: String, _ parse: (OpaquePointer) -> OpaquePointer?
@@ -111,7 +111,7 @@ private enum PEM {
         let bytes = Array(text.utf8)
         guard let bio = BIO_new_mem_buf(bytes, Int32(clamping: bytes.count)) else { throw .configuration(subject) }
         defer { BIO_free(bio) }
-        // The BIO only borrows the bytes.
+        // The BIO borrows the bytes.
         guard let parsed = withExtendedLifetime(bytes, { parse(bio) }) else { throw .configuration(subject) }
         return parsed
     }

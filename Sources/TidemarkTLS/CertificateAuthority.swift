@@ -2,7 +2,7 @@
 
 internal import CTidemarkOpenSSL
 
-/// A certificate authority of one's own, for development and tests: ECDSA P-256, signatures with SHA-256.
+/// A private certificate authority, for development and tests: ECDSA P-256, signatures with SHA-256.
 package struct CertificateAuthority: Sendable {
     /// A certificate and its private key, in PEM (the key in PKCS #8 without a passphrase).
     package struct Identity: Sendable {
@@ -12,11 +12,11 @@ package struct CertificateAuthority: Sendable {
 
     package let identity: Identity
 
-    /// Makes an authority that signs itself.
+    /// Creates an authority that signs itself.
     ///
     /// - Parameters:
     ///   - commonName: What users see in lists of certificates.
-    ///   - now: Seconds since 1970. Its certificate is good from an hour before, because clocks differ.
+    ///   - now: Seconds since 1970. The certificate is valid from an hour before, because clocks differ.
     package init(
         commonName: String, now: Int64, validity: Duration = .seconds(3_650 * 86_400)
     ) throws(TLSError) {
@@ -37,9 +37,9 @@ package struct CertificateAuthority: Sendable {
         identity = Identity(certificatePEM: try certificate.pem(), privateKeyPEM: try key.pem())
     }
 
-    /// Takes an authority that was made before.
+    /// Uses an existing authority.
     ///
-    /// - Throws: `configurationInvalid` if the texts are no certificate and key, or do not belong together.
+    /// - Throws: `configurationInvalid` if the texts are not a certificate and a key, or do not belong together.
     package init(_ identity: Identity) throws(TLSError) {
         let certificate = try Certificate(pem: identity.certificatePEM)
         let key = try PrivateKey(pem: identity.privateKeyPEM)
@@ -50,8 +50,8 @@ package struct CertificateAuthority: Sendable {
     /// A server's certificate and key, signed by this authority.
     ///
     /// - Parameters:
-    ///   - hosts: DNS names (`*.` may come first) and IP addresses in digits; at least one.
-    ///   - now: Seconds since 1970; the certificate is good from an hour before until `validity` after.
+    ///   - hosts: DNS names (which may begin with `*.`) and numeric IP addresses; at least one.
+    ///   - now: Seconds since 1970. The certificate is valid from an hour before until `validity` after.
     /// - Throws: `configurationInvalid` for a host that can be neither.
     package func issue(
         hosts: [String], now: Int64, validity: Duration = .seconds(365 * 86_400)
@@ -62,7 +62,7 @@ package struct CertificateAuthority: Sendable {
         let key = try PrivateKey.generate()
         let certificate = try Certificate()
         try certificate.setUp(
-            // The common name holds 64 bytes at most, and nobody looks at it any more.
+            // The common name holds 64 bytes at most, and clients ignore it.
             commonName: first.utf8.count <= 64 ? first : "server", key: key, notBefore: now - Self.clockSkewSeconds,
             notAfter: now + validity.components.seconds)
         try certificate.copyIssuer(from: issuer)
@@ -80,14 +80,14 @@ package struct CertificateAuthority: Sendable {
         return Identity(certificatePEM: try certificate.pem(), privateKeyPEM: try key.pem())
     }
 
-    /// When its certificate ends, in seconds from `now` (negative: it has ended).
+    /// When its certificate expires, in seconds from `now` (negative: it has expired).
     package func secondsLeft(now: Int64) throws(TLSError) -> Int64 {
         try Certificate(pem: identity.certificatePEM).notAfter() - now
     }
 
     private static let clockSkewSeconds: Int64 = 3_600
 
-    /// In the notation of x509v3_config(5), which a comma or a colon in the wrong place would turn into something else.
+    /// In the notation of x509v3_config(5). A comma or a colon in the wrong place would change its meaning.
     private static func alternativeName(_ host: String) throws(TLSError) -> String {
         if let address = a2i_IPADDRESS(host) {
             ASN1_OCTET_STRING_free(address)

@@ -2,21 +2,21 @@
 
 internal import Glibc
 
-/// The files that `tidemark dev` and the tests serve TLS with: an authority that is kept, and a server certificate that
-/// is made anew at every start.
+/// The TLS files of `tidemark dev` and the tests: an authority that is kept, and a server certificate that is made anew
+/// at every start.
 package struct DevelopmentCertificates: Sendable {
-    /// What clients trust. PEM.
+    /// The certificate that clients must trust. PEM.
     package let authorityFile: String
     package let certificateFile: String
     package let privateKeyFile: String
 
-    /// Writes the files into `directory`, which exists. An authority that is there already and is good for another 30
-    /// days stays, so that devices that trust it go on doing so.
+    /// Writes the files into `directory`, which exists. An existing authority that is valid for another 30 days stays,
+    /// so that devices which trust it still do.
     ///
     /// - Parameters:
-    ///   - hosts: Names and addresses under which the server is reached.
+    ///   - hosts: Names and addresses by which clients reach the server.
     ///   - now: Seconds since 1970.
-    /// - Throws: `configurationInvalid` when a file cannot be written or a host cannot be one.
+    /// - Throws: `configurationInvalid` if a file cannot be written, or a host is invalid.
     package init(directory: String, hosts: [String], now: Int64) throws(TLSError) {
         authorityFile = "\(directory)/ca.pem"
         certificateFile = "\(directory)/server.pem"
@@ -27,7 +27,7 @@ package struct DevelopmentCertificates: Sendable {
             authority = kept
         } else {
             authority = try CertificateAuthority(commonName: "Tidemark development authority", now: now)
-            // The key first: a certificate without its key would be made anew, a key without its certificate as well.
+            // The key first. If either file is missing, both are made anew.
             try Self.write(authority.identity.privateKeyPEM, to: authorityKeyFile, mode: Self.privateMode)
             try Self.write(authority.identity.certificatePEM, to: authorityFile, mode: Self.publicMode)
         }
@@ -59,8 +59,8 @@ package struct DevelopmentCertificates: Sendable {
         return String(validating: bytes[..<count], as: UTF8.self)
     }
 
-    /// Replaces the file at once, so that nobody ever reads half of one, and so that a private key is never readable by
-    /// others, not even for a moment.
+    /// Replaces the file atomically. So nobody ever reads half of one, and others can never read a private key, not
+    /// even for a moment.
     private static func write(_ text: String, to path: String, mode: mode_t) throws(TLSError) {
         let error = TLSError(.configurationInvalid, detail: path)
         let temporary = "\(path).new"
@@ -69,7 +69,7 @@ package struct DevelopmentCertificates: Sendable {
         guard descriptor >= 0 else { throw error }
         let bytes = Array(text.utf8)
         let count = Glibc.write(descriptor, bytes, bytes.count)
-        // The mode again: the process's mask may have taken bits away.
+        // The mode again: the process's mask may have removed bits.
         let isWritten = count == bytes.count && fchmod(descriptor, mode) == 0
         guard Glibc.close(descriptor) == 0, isWritten, rename(temporary, path) == 0 else {
             unlink(temporary)

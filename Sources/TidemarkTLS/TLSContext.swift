@@ -3,9 +3,9 @@
 internal import CTidemarkOpenSSL
 internal import Synchronization
 
-/// What sessions have in common: certificate or trusted roots, versions, ciphers, resumption. From any thread.
+/// What sessions share: certificate or trusted roots, versions, ciphers, resumption. From any thread.
 ///
-/// TLS 1.2 and 1.3, forward secret and authenticated ciphers only, no renegotiation, no compression, no early data:
+/// TLS 1.2 and 1.3, only forward secret and authenticated ciphers, no renegotiation, no compression, no early data:
 /// Mozilla's *intermediate* configuration without its finite-field key exchange.
 package final class TLSContext: Sendable {
     /// What a server shows its clients, and which protocols it speaks.
@@ -14,8 +14,8 @@ package final class TLSContext: Sendable {
         package var certificateFile: String
         /// PEM, without a passphrase.
         package var privateKeyFile: String
-        /// ALPN (RFC 7301), best first: by default what is answered, so that also who speaks HTTP/1.0 is. A client that
-        /// offers others only is refused; one that offers none is served.
+        /// ALPN (RFC 7301), best first. The default includes HTTP/1.0, because the server answers such clients too. A
+        /// client that offers only others is refused; one that offers none is served.
         package var applicationProtocols: [String]
 
         package init(
@@ -30,11 +30,11 @@ package final class TLSContext: Sendable {
 
     /// Which servers a client trusts, and which protocols it offers.
     package struct ClientConfiguration: Sendable {
-        /// PEM: authorities that are trusted besides the system's.
+        /// PEM: authorities to trust besides the system's.
         package var additionalRootsFile: String?
-        /// Whether the system's authorities are trusted.
+        /// Whether to trust the system's authorities.
         package var trustsSystemRoots: Bool
-        /// ALPN, offered best first.
+        /// ALPN, best first.
         package var applicationProtocols: [String]
 
         package init(
@@ -52,16 +52,16 @@ package final class TLSContext: Sendable {
         case client(ClientConfiguration)
     }
 
-    /// ECDHE with AEAD; for TLS 1.3 the cheapest strong cipher first.
+    /// ECDHE with AEAD. For TLS 1.3 the cheapest strong cipher comes first.
     static let cipherListTLS12 = """
         ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:\
         ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305
         """
     static let cipherSuitesTLS13 = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
     static let groups = "X25519:P-256:P-384"
-    /// How long a ticket is good for: a client that comes back within two hours is spared half of the handshake.
+    /// How long a ticket is valid: a client that returns within two hours saves half of the handshake.
     private static let ticketSeconds = 7_200
-    /// Hosts whose last session a client keeps; more are not reached by one app.
+    /// The most hosts whose last session a client keeps. An app does not reach more.
     private static let savedSessionsMax = 64
 
     let role: Role
@@ -83,10 +83,10 @@ package final class TLSContext: Sendable {
         current = Mutex(try Self.makeClientContext(configuration, protocols))
     }
 
-    /// Reads the files again, for sessions that begin from now on; those that run are not touched, and tickets given out
-    /// before stay good.
+    /// Reads the files again, for sessions that begin from now on. Existing sessions are unaffected, and earlier
+    /// tickets stay valid.
     ///
-    /// - Throws: `configurationInvalid`; then everything stays as it was.
+    /// - Throws: `configurationInvalid`; then nothing changes.
     package func reload() throws(TLSError) {
         switch role {
         case .server(let configuration):
@@ -128,7 +128,7 @@ package final class TLSContext: Sendable {
         try applyCommonSettings(pointer)
         SSL_CTX_set_options(
             pointer, tidemark_ssl_op_cipher_server_preference() | tidemark_ssl_op_prioritize_chacha())
-        // Tickets hold all that resumption needs; a cache would only cost memory.
+        // Tickets hold everything that resumption needs. A cache would only cost memory.
         tidemark_ssl_ctx_set_cache_off(pointer)
         SSL_CTX_set_num_tickets(pointer, 1)
         SSL_CTX_set_timeout(pointer, ticketSeconds)
@@ -136,7 +136,7 @@ package final class TLSContext: Sendable {
         SSL_CTX_set_session_id_context(pointer, identity, UInt32(identity.count))
         protocols.serve(pointer)
 
-        // Without this, a key with a passphrase would make libssl ask for it on the terminal.
+        // Without this, libssl would ask on the terminal for the passphrase of a key.
         SSL_CTX_set_default_passwd_cb(pointer) { _, _, _, _ in 0 }
         ERR_clear_error()
         guard SSL_CTX_use_certificate_chain_file(pointer, configuration.certificateFile) == 1 else {
@@ -182,20 +182,20 @@ package final class TLSContext: Sendable {
 
     // MARK: For tests
 
-    /// Makes sessions that begin from now on speak TLS 1.2.
+    /// Limits new sessions to TLS 1.2.
     package func limitToTLS12() {
         current.withLock { _ = tidemark_ssl_ctx_set_maximum_tls12($0.pointer) }
     }
 
-    /// Lets libssl itself refuse nothing in sessions that begin from now on, so that only these settings do.
+    /// Turns libssl's own policy off for new sessions, so that only the settings here refuse anything.
     func liftLibraryPolicy() {
         current.withLock { SSL_CTX_set_security_level($0.pointer, 0) }
     }
 }
 
-/// An `SSL_CTX`, freed with its last user.
+/// An `SSL_CTX`, which is freed with its last user.
 ///
-/// Sendable: libssl counts references to it by itself and locks what changes; settings are made before it is shared.
+/// Sendable: libssl counts references to it and locks what changes. Settings are made before it is shared.
 final class LibraryContext: @unchecked Sendable {
     let pointer: OpaquePointer
 
@@ -207,7 +207,7 @@ final class LibraryContext: @unchecked Sendable {
 
     deinit { SSL_CTX_free(pointer) }
 
-    /// Tickets that `other` gave out are good here too.
+    /// Makes tickets of `other` valid here too.
     func copyTicketKeys(from other: LibraryContext) {
         let count = tidemark_ssl_ctx_get_ticket_keys(other.pointer, nil, 0)
         guard count > 0 else { return }
@@ -218,7 +218,7 @@ final class LibraryContext: @unchecked Sendable {
     }
 }
 
-/// What a client resumes from: an `SSL_SESSION`, which libssl does not change once it is made.
+/// The state for resumption: an `SSL_SESSION`, which libssl does not change once it is made.
 final class SavedSession: @unchecked Sendable {
     let pointer: OpaquePointer
 

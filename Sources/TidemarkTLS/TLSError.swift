@@ -6,28 +6,28 @@ internal import CTidemarkOpenSSL
 package struct TLSError: Error, Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible {
     /// The causes of the error. They tell a wrong configuration from a wrong peer.
     package enum Code: String, Sendable, CaseIterable {
-        /// A certificate or key file is missing, unreadable or does not fit; ``TLSError/detail`` names it.
+        /// A certificate or key file is missing, unreadable or does not fit. ``TLSError/detail`` names it.
         case configurationInvalid
         /// The peer's certificate is not from an authority that we trust.
         case certificateUntrusted
-        /// It is out of date, or not yet valid.
+        /// The certificate has expired, or is not valid yet.
         case certificateExpired
-        /// It is for another host.
+        /// The certificate is for another host.
         case hostNameMismatch
-        /// Anything else about it.
+        /// Anything else is wrong with the certificate.
         case certificateInvalid
-        /// The handshake did not succeed: not TLS, no common version or cipher, or forged.
+        /// The handshake failed: not TLS, no common version or cipher, or forged.
         case handshakeFailed
         /// The peer ended the session with an alert.
         case alertReceived
-        /// Something arrived that is no valid record.
+        /// Something arrived that is not a valid record.
         case recordInvalid
         /// The session has failed or was closed before.
         case sessionEnded
     }
 
     package let code: Code
-    /// libssl's reason (constant text) or the file concerned; safe in logs of the operator, of no use to users.
+    /// libssl's reason (constant text) or the file's name. Safe in an operator's logs, of no use to users.
     package let detail: String
 
     package init(_ code: Code, detail: String = "") {
@@ -41,7 +41,7 @@ package struct TLSError: Error, Sendable, Equatable, CustomStringConvertible, Cu
 }
 
 extension TLSError {
-    /// The reason that libssl left in this thread's queue of errors, which is emptied.
+    /// Removes the reason from this thread's queue of libssl errors, and returns it. The queue is then empty.
     static func takeReason() -> String {
         let number = ERR_peek_last_error()
         ERR_clear_error()
@@ -54,7 +54,7 @@ extension TLSError {
         return TLSError(.configurationInvalid, detail: reason.isEmpty ? subject : "\(subject): \(reason)")
     }
 
-    /// The error that a failed verification stands for; nil if the certificate was good or was not looked at.
+    /// The error for a failed verification; nil if the certificate is valid or was not checked.
     static func verification(_ result: Int) -> TLSError? {
         let code: Code
         switch Int32(result) {

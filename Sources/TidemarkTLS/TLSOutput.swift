@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Encrypted bytes that wait to be sent. It holds no memory while it is empty: most sessions are idle most of the time.
+/// Encrypted bytes to be sent. It holds no memory while it is empty, because most sessions are idle most of the time.
 ///
-/// Memory of its own, and not an array: filled and emptied once a message, an array's counts and checks took as long as
-/// its bytes.
+/// It manages its memory itself rather than in an array. It is filled and emptied with each message, and an array's
+/// reference counts and checks took as long as its bytes.
 struct TLSOutput: ~Copyable {
     private var memory: UnsafeMutableRawPointer?
     private(set) var capacity = 0
-    /// What is in use of it.
+    /// The part that is in use.
     private var start = 0
     private var end = 0
 
@@ -21,7 +21,7 @@ struct TLSOutput: ~Copyable {
 
     var isEmpty: Bool { start == end }
 
-    /// Makes room for `added` more bytes, so that appending them moves what is there at most once.
+    /// Reserves memory for `added` more bytes, so that appending them moves the existing ones at most once.
     mutating func reserve(_ added: Int) {
         guard end + added > capacity else { return }
         // Doubling: many small reservations must not copy everything each time.
@@ -42,7 +42,7 @@ struct TLSOutput: ~Copyable {
         end += bytes.count
     }
 
-    /// Lends what waits, which must not be appended to meanwhile.
+    /// Passes the waiting bytes to `body`, which must not append to them.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         body(UnsafeRawBufferPointer(start: memory.map { $0 + start }, count: count))
     }

@@ -2,22 +2,22 @@
 
 internal import CTidemarkOpenSSL
 
-/// What libssl reads from and writes to instead of a socket: memory lent for one call, and a buffer.
+/// Replaces a socket for libssl: memory borrowed for one call, and a buffer.
 ///
-/// Measured against two memory BIOs of OpenSSL it saves a copy and 2 KB a connection.
+/// Measured against two memory BIOs of OpenSSL, it saves a copy and 2 KB for each connection.
 struct TLSPipe: ~Copyable {
-    /// What is left of the memory that ``TLSSession/receive(_:plaintext:)`` lends.
+    /// The rest of the memory that ``TLSSession/receive(_:plaintext:)`` borrows.
     var input: UnsafeRawPointer?
     var inputCount = 0
-    /// libssl wanted more of it than there was, and has done nothing since.
+    /// Whether libssl wanted more input than there was, and has done nothing since.
     var isStarved = false
     var output = TLSOutput()
-    /// Where libssl last put what it read: the next record will lie there too, and is decrypted in place.
+    /// Where libssl last put what it read. It will put the next record there too, and decrypt it in place.
     var lastRead: UnsafeRawPointer?
-    /// Where libssl had its last record, encrypted where it lay: the next one will lie there too.
+    /// Where libssl encrypted its last record in place. The next one will lie there too.
     var lastRecord: UnsafeRawPointer?
 
-    /// A BIO over `pipe`, which must outlive it. Nil when memory has run out.
+    /// A BIO over `pipe`, which must outlive it. Nil if memory has run out.
     static func makeBIO(over pipe: UnsafeMutablePointer<TLSPipe>) -> OpaquePointer? {
         guard let bio = BIO_new(method) else { return nil }
         BIO_set_data(bio, pipe)
@@ -25,7 +25,7 @@ struct TLSPipe: ~Copyable {
         return bio
     }
 
-    /// Written once, when first used; libssl only reads it.
+    /// Written once, on first use. libssl only reads it.
     nonisolated(unsafe) private static let method: OpaquePointer? = {
         guard let method = BIO_meth_new(tidemark_bio_new_type(), "tidemark") else { return nil }
         BIO_meth_set_read(method) { bio, buffer, count in TLSPipe.read(bio, buffer, count) }

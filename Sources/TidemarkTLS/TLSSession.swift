@@ -3,11 +3,11 @@
 internal import CTidemarkOpenSSL
 internal import TidemarkBytes
 
-/// One end of a TLS connection, as a synchronous state machine without a socket: encrypted bytes go in by
+/// One end of a TLS connection, as a synchronous state machine without a socket. Encrypted bytes go in by
 /// ``receive(_:plaintext:)`` and come out by ``withOutput(_:)``.
 ///
-/// Confined to whoever owns it, usually a connection on its loop. Whenever something was called, there may be output to
-/// send; also, and above all, after an error: it is the alert that tells the peer why.
+/// Confined to its owner, usually a connection on its loop. After every call there may be output to send, even and
+/// especially after an error: it is the alert that tells the peer why.
 ///
 /// ```swift
 /// let session = try TLSSession(context: context, role: .client(hostName: "example.org"))
@@ -20,7 +20,7 @@ package final class TLSSession {
     /// Which side of the handshake the session takes.
     package enum Role: Sendable, Equatable {
         case server
-        /// A DNS name or an IP address in digits, which the server's certificate must be for.
+        /// The DNS name or numeric IP address for which the server's certificate must be valid.
         case client(hostName: String)
     }
 
@@ -30,22 +30,22 @@ package final class TLSSession {
     private let ssl: OpaquePointer
     private let pipe: UnsafeMutablePointer<TLSPipe>
 
-    // What each message looks at. That no access is within another one is not looked up each time.
+    // Fields that each message uses. `unchecked` saves the runtime check for overlapping access.
 
     @exclusivity(unchecked) private var hasHandshaken = false
     @exclusivity(unchecked) private var hasFailed = false
     @exclusivity(unchecked) private var hasReceivedCloseNotify = false
     @exclusivity(unchecked) private var hasSentCloseNotify = false
 
-    /// The most that a record holds (RFC 8446 §5.1).
+    /// The most plaintext of a record (RFC 8446 §5.1).
     private static let recordPlaintextBytesMax = 16_384
-    /// What encryption adds to a record at most, with some reserve: header, content type, nonce and tag.
+    /// The most bytes that encryption adds to a record, with some reserve: header, content type, nonce and tag.
     private static let recordOverheadBytesMax = 64
     private static let shortRecordBytes = 64
     /// Up to this size, memory for plaintext comes from the stack.
     private static let smallScratchBytes = 1_024
 
-    /// - Throws: `configurationInvalid` for a host name that cannot be one.
+    /// - Throws: `configurationInvalid` for an invalid host name.
     package init(context: TLSContext, role: Role) throws(TLSError) {
         ERR_clear_error()
         guard let ssl = context.makeSSL() else { throw .configuration("SSL_new") }
@@ -68,7 +68,7 @@ package final class TLSSession {
     }
 
     deinit {
-        // NB: libssl makes a session that ends without a shutdown not resumable, but a connection that was cut is just
+        // NB: libssl does not resume a session that ended without a shutdown, but a connection that was cut is exactly
         // what resumption is for.
         if !hasFailed { SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN) }
         SSL_free(ssl)
@@ -78,10 +78,11 @@ package final class TLSSession {
 
     // MARK: The handshake
 
-    /// The handshake is done: plaintext may be sent.
+    /// Whether the handshake is done, so that plaintext may be sent.
     package var isEstablished: Bool { hasHandshaken }
 
-    /// Begins the handshake: a client's output then holds its hello. A server waits for that and need not call it.
+    /// Begins the handshake: a client's output then holds its hello. A server waits for that hello and need not call
+    /// this.
     package func start() throws(TLSError) {
         _ = try advanceHandshake()
     }
@@ -95,18 +96,18 @@ package final class TLSSession {
         return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
     }
 
-    /// Whether the handshake was a short one, from an earlier session's ticket.
+    /// Whether the handshake was short, because it resumed an earlier session from its ticket.
     package var wasResumed: Bool { SSL_session_reused(ssl) == 1 }
 
     /// `TLSv1.2` or `TLSv1.3`, for logs.
     package var version: String { String(cString: SSL_get_version(ssl)) }
 
-    /// For logs; nil before there is one.
+    /// For logs. Nil before the handshake has chosen one.
     package var cipher: String? {
         SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) }
     }
 
-    /// True when the handshake is done, false when it waits for the peer.
+    /// True if the handshake is done, false if it waits for the peer.
     private func advanceHandshake() throws(TLSError) -> Bool {
         guard !hasFailed else { throw TLSError(.sessionEnded) }
         guard !isEstablished else { return true }
@@ -123,15 +124,15 @@ package final class TLSSession {
 
     // MARK: Receiving
 
-    /// The peer has said that it sends no more. An end of the stream without it is a cut, perhaps by an attacker.
+    /// Whether the peer has said that it sends no more. A stream that ends without it was cut, perhaps by an attacker.
     package var receivedCloseNotify: Bool { hasReceivedCloseNotify }
 
-    /// Takes in what the socket received, all of it; hands out what it decrypts, in pieces, each good until `plaintext`
-    /// returns.
+    /// Takes all bytes that the socket received. Passes decrypted bytes to `plaintext` in pieces, each valid until
+    /// `plaintext` returns.
     ///
-    /// Drives the handshake as well. `plaintext` may call ``send(_:)`` and ``close()``, but not this.
+    /// Also drives the handshake. `plaintext` may call ``send(_:)`` and ``close()``, but not this.
     ///
-    /// - Throws: Why the session has ended. Plaintext that was handed out before was genuine.
+    /// - Throws: Why the session has ended. Plaintext that was passed on before was genuine.
     package func receive(
         _ encrypted: UnsafeRawBufferPointer, plaintext: (UnsafeRawBufferPointer) -> Void
     ) throws(TLSError) {
@@ -157,10 +158,10 @@ package final class TLSSession {
         }
     }
 
-    /// Where in its page plaintext is best put that libssl copies from its last record.
+    /// The best place in its page for plaintext that libssl copies from its last record.
     private var receivedPlace: Int { pipe.pointee.lastRead.map { PagePlace.good(from: $0) } ?? 0 }
 
-    /// Reads until libssl has no more, neither in the lent memory nor, because of read-ahead, in its own.
+    /// Reads until libssl has no more, neither in the borrowed memory nor, because of read-ahead, in its own.
     private func read(into scratch: UnsafeMutableRawBufferPointer, _ plaintext: (UnsafeRawBufferPointer) -> Void)
         -> Int32
     {
@@ -173,19 +174,19 @@ package final class TLSSession {
         }
     }
 
-    /// As `SSL_get_error` tells it, but that looks at the thread's queue of errors as well, where others may have left
-    /// some, and to empty that before each message takes as long as to decrypt a short one.
+    /// Like `SSL_get_error`, which also looks at the thread's queue of errors. Others may have left errors there, and
+    /// emptying it before each message takes as long as decrypting a short one.
     private var whyNothingWasRead: Int32 {
         if pipe.pointee.isStarved { return SSL_ERROR_WANT_READ }
-        // A fatal error, which an alert may also be, leaves libssl in its handshake for ever.
+        // A fatal error, which an alert may be too, leaves libssl in its handshake for ever.
         let wasClosed = SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 && SSL_in_init(ssl) == 0
         return wasClosed ? SSL_ERROR_ZERO_RETURN : SSL_ERROR_SSL
     }
 
     // MARK: Sending
 
-    /// Encrypts all of `plaintext`, in as few records as possible, but for a short one that may come first
-    /// (``countToWrite(of:)``). Only once ``isEstablished``.
+    /// Encrypts all of `plaintext` in as few records as possible. A short one may come first (``countToWrite(of:)``).
+    /// Only once ``isEstablished``.
     ///
     /// - Throws: `sessionEnded` after an error or ``close()``.
     package func send(_ plaintext: UnsafeRawBufferPointer) throws(TLSError) {
@@ -195,14 +196,14 @@ package final class TLSSession {
         var rest = plaintext
         while !rest.isEmpty {
             let count = SSL_write(ssl, rest.baseAddress, Int32(clamping: countToWrite(of: rest)))
-            // Never "would block": our pipe takes everything.
+            // Never "would block": our pipe accepts everything.
             guard count > 0 else { throw fail(SSL_ERROR_SSL) }
             rest = UnsafeRawBufferPointer(rebasing: rest[Int(count)...])
         }
     }
 
-    /// A short record comes first where libssl would copy every record slowly: then the others are read from elsewhere in
-    /// the page.
+    /// The size of the next record. A short one comes first if libssl would otherwise copy every record slowly: the
+    /// later ones then begin elsewhere in the page.
     private func countToWrite(of plaintext: UnsafeRawBufferPointer) -> Int {
         guard plaintext.count >= Self.recordPlaintextBytesMax, let start = plaintext.baseAddress, let recordPlaintext,
             PagePlace.isSlow(from: start, to: recordPlaintext)
@@ -210,25 +211,25 @@ package final class TLSSession {
         return Self.shortRecordBytes
     }
 
-    /// Where libssl copies plaintext to, as far as its last record tells; nil before there was one.
+    /// Where libssl copies plaintext to, judged by its last record; nil before there was one.
     private var recordPlaintext: UnsafeRawPointer? {
         pipe.pointee.lastRecord.map { $0 + (SSL_version(ssl) == TLS1_3_VERSION ? 5 : 13) }
     }
 
-    /// Where in its page plaintext is best put that is to be sent (``PagePlace``).
+    /// The best place in its page for plaintext to be sent (``PagePlace``).
     package var plaintextPlace: Int { recordPlaintext.map { PagePlace.good(to: $0) } ?? 0 }
 
-    /// Makes room for what so much plaintext becomes, for one who will send it in several pieces.
+    /// Reserves output for this much plaintext, for a caller that sends it in several pieces.
     package func reserveOutput(forPlaintext count: Int) {
         let recordCount = count / Self.recordPlaintextBytesMax + 1
         pipe.pointee.output.reserve(count + recordCount * Self.recordOverheadBytesMax)
     }
 
-    /// Tells the peer that nothing more comes (`close_notify`). Twice, or after an error, it does nothing.
+    /// Tells the peer that nothing more follows (`close_notify`). A second call, or one after an error, does nothing.
     package func close() {
         guard !hasFailed, !hasSentCloseNotify else { return }
         hasSentCloseNotify = true
-        // libssl refuses in the middle of a handshake; then there is nothing worth saying.
+        // libssl refuses in the middle of a handshake. Then there is nothing worth saying.
         guard isEstablished else { return }
         ERR_clear_error()
         _ = SSL_shutdown(ssl)
@@ -237,10 +238,11 @@ package final class TLSSession {
 
     // MARK: Output
 
-    /// Encrypted bytes that wait to be sent to the peer.
+    /// Encrypted bytes to be sent to the peer.
     package var outputCount: Int { pipe.pointee.output.count }
 
-    /// Lends the output, in place, to be sent; what `body` returns as sent is dropped. The memory goes when all is sent.
+    /// Passes the output to `body`, in place. `body` returns how many bytes it has sent, and these are dropped. The
+    /// memory is freed once all is sent.
     package func withOutput(_ body: (UnsafeRawBufferPointer) -> Int) {
         guard !pipe.pointee.output.isEmpty else { return }
         let count = pipe.pointee.output.withBytes(body)
@@ -266,7 +268,7 @@ package final class TLSSession {
         if let saved = context.savedSession(host: hostName) { SSL_set_session(ssl, saved.pointer) }
     }
 
-    /// libssl has a session that a later one can resume from. 1 if its reference was taken over.
+    /// Called when libssl has a session that a later one can resume. Returns 1 if it took over the reference.
     static func sessionIsNew(_ ssl: OpaquePointer?, _ session: OpaquePointer?) -> Int32 {
         guard let owner = SSL_get_ex_data(ssl, 0), let session, SSL_SESSION_is_resumable(session) == 1 else { return 0 }
         let this = Unmanaged<TLSSession>.fromOpaque(owner).takeUnretainedValue()
@@ -275,7 +277,7 @@ package final class TLSSession {
         return 1
     }
 
-    /// The error for the status that libssl gave; the session is over.
+    /// The error for a status of libssl. The session has ended.
     private func fail(_ status: Int32) -> TLSError {
         hasFailed = true
         let isVerifying = !isEstablished && status == SSL_ERROR_SSL
@@ -285,7 +287,7 @@ package final class TLSSession {
         }
         let number = ERR_peek_last_error()
         let detail = TLSError.takeReason()
-        // libssl's reasons for a fatal alert that came in are the alert's number and 1000 (SSL_AD_REASON_OFFSET).
+        // For a fatal alert that was received, libssl's reason is the alert's number plus 1000 (SSL_AD_REASON_OFFSET).
         if ERR_GET_LIB(number) == ERR_LIB_SSL, ERR_GET_REASON(number) >= SSL_AD_REASON_OFFSET {
             return TLSError(.alertReceived, detail: detail)
         }
@@ -296,7 +298,7 @@ package final class TLSSession {
 // MARK: For tests
 
 extension TLSSession {
-    /// As a peer of TLS 1.2 that misbehaves: asks for another handshake in the middle of the session.
+    /// Behaves as a bad peer of TLS 1.2: asks for another handshake in the middle of the session.
     package func requestRenegotiation() throws(TLSError) {
         tidemark_ssl_clear_no_renegotiation(ssl)
         ERR_clear_error()
