@@ -14,12 +14,12 @@ package struct ClientHandshake: Sendable {
     private let key: String
     private let subprotocols: [String]
     private let deflate: DeflateSettings?
-    /// What to send.
+    /// The request to send.
     package let request: RequestHead
 
     /// - Parameters:
-    ///   - host: For the Host field, with the port unless it is the scheme's own.
-    ///   - path: Origin form; check it with ``RequestTarget/isOriginForm(_:)`` if it comes from outside.
+    ///   - host: For the Host field, with the port unless it is the scheme's default.
+    ///   - path: In origin form. Check it with ``RequestTarget/isOriginForm(_:)`` if it comes from outside.
     ///   - nonce: 16 random bytes.
     ///   - subprotocols: In order of preference. If there are any, the server must choose one.
     package init(
@@ -44,7 +44,7 @@ package struct ClientHandshake: Sendable {
         request = RequestHead(method: "GET", target: path, fields: fields)
     }
 
-    /// Judges the server's answer.
+    /// Checks the server's response.
     package func confirm(_ head: ResponseHead) throws(WebSocketError) -> Acceptance {
         guard head.status.code == 101 else {
             // A server that wants another subprotocol says which (ServerHandshake).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a WebSocket ends (RFC 6455 §7.4 and the IANA registry that it founded).
+/// Why a WebSocket ends (RFC 6455 §7.4 and its IANA registry).
 package struct CloseCode: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt16
 
@@ -25,8 +25,8 @@ package struct CloseCode: RawRepresentable, Hashable, Sendable {
     package static let tryAgainLater = CloseCode(rawValue: 1013)
     package static let badGateway = CloseCode(rawValue: 1014)
 
-    /// Whether a close frame may carry it: registered and not reserved, or for libraries and applications
-    /// (RFC 6455 §7.4.2).
+    /// Whether a close frame may carry the code: it is registered and not reserved, or meant for libraries and
+    /// applications (RFC 6455 §7.4.2).
     package var isValidOnWire: Bool {
         switch rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true

@@ -2,7 +2,7 @@
 
 internal import TidemarkHTTP
 
-/// The bargain about permessage-deflate in the handshake (RFC 7692 §5 and §7.1).
+/// Negotiates permessage-deflate in the handshake (RFC 7692 §5 and §7.1).
 enum DeflateNegotiation {
     static let name = "permessage-deflate"
 
@@ -11,7 +11,7 @@ enum DeflateNegotiation {
     private static let serverWindow = "server_max_window_bits"
     private static let clientWindow = "client_max_window_bits"
 
-    /// The parameters of one element, each at most once and with a value that it may have.
+    /// The parameters of one element. Each occurs at most once and has an allowed value.
     private struct Parameters {
         enum Window: Equatable {
             case absent
@@ -25,7 +25,7 @@ enum DeflateNegotiation {
         var serverWindow = Window.absent
         var clientWindow = Window.absent
 
-        /// Nil for an unknown, repeated or malformed parameter: such an element is declined or fails the handshake.
+        /// Nil for an unknown, repeated or malformed parameter. Such an element is declined, or fails the handshake.
         init?(_ offer: ExtensionOffer) {
             var seen: Set<String> = []
             for parameter in offer.parameters {
@@ -52,7 +52,7 @@ enum DeflateNegotiation {
         }
     }
 
-    /// A server's choice: the first offer that it can meet, what that means and what it answers.
+    /// A server's choice: the first offer that it can meet, with the agreed parameters and the answer.
     static func accept(
         _ offers: [ExtensionOffer], _ settings: DeflateSettings
     ) -> (DeflateParameters, answer: ExtensionOffer)? {
@@ -77,7 +77,7 @@ enum DeflateNegotiation {
         if wishes.serverWindow != .absent || agreed.serverWindowBits < 15 {
             answer.append(.init(name: serverWindow, value: String(agreed.serverWindowBits)))
         }
-        // RFC 7692 §7.1.2.2: the answer may only name the client's window if the client did.
+        // RFC 7692 §7.1.2.2: the answer may name the client's window only if the client did.
         switch wishes.clientWindow {
         case .absent: agreed.clientWindowBits = 15
         case .open: agreed.clientWindowBits = settings.receiveWindowBits
@@ -102,7 +102,7 @@ enum DeflateNegotiation {
         return ExtensionOffer(name: name, parameters: parameters)
     }
 
-    /// What the server's answer to ``offer(_:)`` means; throws if it is no answer to it.
+    /// The parameters in the server's answer to ``offer(_:)``. Throws if it does not fit the offer.
     static func confirm(
         _ answer: ExtensionOffer, _ settings: DeflateSettings
     ) throws(WebSocketError) -> DeflateParameters {
@@ -110,7 +110,7 @@ enum DeflateNegotiation {
             throw WebSocketError(.extension)
         }
         var agreed = DeflateParameters()
-        // RFC 7692 §7.1.1.1: a server that accepts the wish says so.
+        // RFC 7692 §7.1.1.1: a server that accepts the parameter says so.
         guard settings.keepsReceiveContext || !terms.serverKeepsContext else { throw WebSocketError(.extension) }
         agreed.serverKeepsContext = terms.serverKeepsContext
         agreed.clientKeepsContext = terms.clientKeepsContext && settings.keepsSendContext

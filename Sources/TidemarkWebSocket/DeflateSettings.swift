@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What we are willing to do for permessage-deflate (RFC 7692).
+/// The settings with which we negotiate permessage-deflate (RFC 7692).
 package struct DeflateSettings: Equatable, Sendable {
-    /// The largest window that our compressor uses, in bits, 9 … 15. A compressor of 15 bits takes 256 KiB.
+    /// The largest window of our compressor, in bits, 9 … 15. A compressor of 15 bits takes 256 KiB.
     package var sendWindowBits = 15
-    /// The largest window that we ask the peer to use, in bits, 9 … 15. An inflater of 15 bits takes 40 KiB.
+    /// The largest window that we ask of the peer, in bits, 9 … 15. An inflater of 15 bits takes 40 KiB.
     package var receiveWindowBits = 15
-    /// Our messages may refer to earlier ones: better compression, and the compressor stays in memory.
+    /// Whether our messages may refer to earlier ones. That compresses better, and keeps the compressor in memory.
     package var keepsSendContext = true
-    /// The peer's messages may refer to earlier ones: better compression, and the inflater stays in memory.
+    /// Whether the peer's messages may refer to earlier ones. That compresses better, and keeps the inflater in memory.
     package var keepsReceiveContext = true
-    /// zlib's 1 (fast) … 9 (small). 1 takes about half the time of the usual 6 for nearly its result on short texts.
+    /// zlib's level, 1 (fast) … 9 (small). Level 1 takes about half the time of the usual 6, with nearly its result on
+    /// short texts.
     package var level = 1
-    /// Messages below this are sent as they are: the time is not worth the bytes.
+    /// Shorter messages are sent uncompressed, because the saved bytes are not worth the time.
     package var messageBytesMin = 64
 
     package init() {}
@@ -32,18 +33,18 @@ package struct DeflateParameters: Equatable, Sendable {
         let windowBits: Int
         let keepsContext: Bool
 
-        /// zlib writes 9-bit windows when asked for 8, so readers of its streams do well to expect that.
+        /// zlib writes 9-bit windows when asked for 8, so readers of its streams should expect that.
         var inflateWindowBits: Int { max(windowBits, 9) }
     }
 
-    /// What a peer of that role sends.
+    /// The parameters of what a peer of that role sends.
     func outgoing(_ role: Role) -> Direction {
         role == .server
             ? Direction(windowBits: serverWindowBits, keepsContext: serverKeepsContext)
             : Direction(windowBits: clientWindowBits, keepsContext: clientKeepsContext)
     }
 
-    /// What a peer of that role receives.
+    /// The parameters of what a peer of that role receives.
     func incoming(_ role: Role) -> Direction {
         outgoing(role == .server ? .client : .server)
     }

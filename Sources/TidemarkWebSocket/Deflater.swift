@@ -4,14 +4,15 @@ internal import CTidemarkZlib
 
 /// The sending half of permessage-deflate (RFC 7692 §7.2.1).
 ///
-/// Has no memory of zlib's until the first message is compressed; without context takeover it gives it back after each.
+/// zlib allocates memory when the first message is compressed. Without context takeover the memory is freed after each
+/// message.
 package final class Deflater {
     private let direction: DeflateParameters.Direction
     private let level: Int32
     private var stream: UnsafeMutablePointer<z_stream>?
 
-    /// Nil if the negotiated window is one that zlib cannot write (8 bits): then messages go out uncompressed, which
-    /// RFC 7692 §6 leaves to the sender.
+    /// Nil if zlib cannot write the negotiated window (8 bits). Messages are then sent uncompressed, which RFC 7692 §6
+    /// allows.
     package init?(role: Role, parameters: DeflateParameters, level: Int) {
         direction = parameters.outgoing(role)
         guard direction.windowBits >= 9 else { return nil }
@@ -22,9 +23,9 @@ package final class Deflater {
         release()
     }
 
-    /// The compressed payload of a message; nil if zlib has no memory (then it goes out uncompressed).
+    /// The compressed payload of a message; nil if zlib has no memory (then the message is sent uncompressed).
     package func compress(_ payload: UnsafeRawBufferPointer) -> [UInt8]? {
-        // RFC 7692 §7.2.3.6: an empty message is one empty block. zlib would write nothing after an earlier flush.
+        // RFC 7692 §7.2.3.6: an empty message is one empty block. After an earlier flush, zlib would write nothing.
         guard !payload.isEmpty else { return [0x00] }
         guard let stream = started() else { return nil }
         var output: [UInt8] = []
@@ -35,12 +36,12 @@ package final class Deflater {
         while step(stream, &output) {}
         stream.pointee.next_in = nil
         if !direction.keepsContext { release() }
-        // The flush ended in an empty stored block, of which 00 00 FF FF is left out.
+        // The flush ended in an empty stored block, whose 00 00 FF FF is left out.
         output.removeLast(4)
         return output
     }
 
-    /// True while there is more to come.
+    /// True if there is more to come.
     private func step(_ stream: UnsafeMutablePointer<z_stream>, _ output: inout [UInt8]) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: Self.chunkBytes, alignment: 16) { chunk in
             stream.pointee.next_out = chunk.baseAddress?.assumingMemoryBound(to: UInt8.self)

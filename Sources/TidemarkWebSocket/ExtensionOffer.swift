@@ -6,7 +6,7 @@ internal import TidemarkHTTP
 struct ExtensionOffer: Equatable {
     struct Parameter: Equatable {
         let name: String
-        /// Nil without an equals sign. Quoted values come without their quotes.
+        /// Nil if there is no equals sign. Quoted values come without their quotes.
         let value: String?
     }
 
@@ -32,7 +32,7 @@ struct ExtensionOffer: Equatable {
         self.parameters = parameters
     }
 
-    /// Splitting at commas and semicolons is safe: a quoted value must itself be a token, so it holds neither.
+    /// Splitting at commas and semicolons is safe: a quoted value must itself be a token, so it contains neither.
     private init?(_ text: String) {
         let parts = text.split(separator: ";", omittingEmptySubsequences: false).map { HeaderFields.trimmed($0) }
         guard let name = parts.first, Characters.isToken(name) else { return nil }
@@ -56,7 +56,7 @@ struct ExtensionOffer: Equatable {
         return Characters.isToken(value) ? Parameter(name: name, value: value) : nil
     }
 
-    /// As it stands in a field.
+    /// The element as text in the field.
     var text: String {
         parameters.reduce(name) { text, parameter in
             text + "; " + parameter.name + (parameter.value.map { "=" + $0 } ?? "")

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which side of a connection we are. A client masks what it sends, a server does not (RFC 6455 §5.1).
+/// Our side of a connection. A client masks what it sends, a server does not (RFC 6455 §5.1).
 package enum Role: Sendable {
     case client
     case server
 }
 
-/// What a frame is (RFC 6455 §5.2).
+/// The kind of a frame (RFC 6455 §5.2).
 package enum Opcode: UInt8, Sendable, CaseIterable {
     case continuation = 0x0
     case text = 0x1
@@ -18,14 +18,14 @@ package enum Opcode: UInt8, Sendable, CaseIterable {
     package var isControl: Bool { rawValue & 0x8 != 0 }
 }
 
-/// What stands before a frame's payload.
+/// The header before a frame's payload.
 package struct FrameHeader: Equatable, Sendable {
     package var opcode: Opcode
     /// FIN: the message's last frame.
     package var isFinal: Bool
     /// RSV1: the message is compressed (RFC 7692 §6); on its first frame only.
     package var isCompressed: Bool
-    /// As it lies on the wire, its first byte lowest; nil if the frame is not masked.
+    /// In the order of the wire, its first byte lowest; nil if the frame is not masked.
     package var maskKey: UInt32?
     package var payloadCount: Int
 
@@ -39,8 +39,8 @@ package struct FrameHeader: Equatable, Sendable {
         self.payloadCount = payloadCount
     }
 
-    /// The most bytes that a header has: 2, an extended length of 8, a mask of 4.
+    /// The most bytes of a header: 2, an extended length of 8, a mask of 4.
     package static let byteCountMax = 14
-    /// The most bytes that a control frame's payload has (RFC 6455 §5.5).
+    /// The most bytes of a control frame's payload (RFC 6455 §5.5).
     package static let controlPayloadBytesMax = 125
 }

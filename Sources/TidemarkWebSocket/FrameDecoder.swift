@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Cuts a stream of bytes into frames, in any split, and unmasks payloads where they lie.
+/// Splits a stream of bytes, which may arrive in any pieces, into frames, and unmasks payloads in place.
 ///
-/// Everything that can be wrong with a header is found at the first byte that shows it: a peer that sends garbage is
-/// answered at once, not after the frame that it promised. No bytes are kept but those of an incomplete header.
+/// Every error in a header is found at the first byte that shows it. A peer that sends garbage is answered at once, not
+/// after the frame that it announced. Only the bytes of an incomplete header are kept.
 package struct FrameDecoder: Sendable {
-    /// A part of a frame's payload, unmasked, as much of it as has come.
+    /// A part of a frame's payload, unmasked: as much as has arrived.
     package struct Piece {
         package let header: FrameHeader
-        /// Lent: valid as long as the bytes that were handed in.
+        /// Borrowed: valid as long as the bytes that were passed in.
         package let payload: UnsafeRawBufferPointer
-        /// The frame's first piece; it comes as soon as the header is complete, even without payload.
+        /// Whether this is the frame's first piece. It comes as soon as the header is complete, even without payload.
         package let isFirst: Bool
-        /// The frame is complete.
+        /// Whether the frame is complete.
         package let isLast: Bool
     }
 
     private let role: Role
     private let allowsCompression: Bool
     var frameBytesMax: Int
-    /// Bytes of a header that is not complete, at most 13.
+    /// Bytes of an incomplete header, at most 13.
     private var carry: (UInt64, UInt64) = (0, 0)
     private var carryCount = 0
     /// The frame whose payload is under way.
     private var current: FrameHeader?
     private var receivedCount = 0
-    /// A message's first frame has come and its last has not.
+    /// Whether a message's first frame has arrived and its last has not.
     private var isFragmented = false
 
     /// - Parameters:
-    ///   - role: Ours; a server wants masked frames, a client unmasked ones.
-    ///   - allowsCompression: permessage-deflate was negotiated, so RSV1 may be set.
+    ///   - role: Ours. A server expects masked frames, a client unmasked ones.
+    ///   - allowsCompression: Whether permessage-deflate was negotiated, so that RSV1 may be set.
     package init(role: Role, allowsCompression: Bool, frameBytesMax: Int) {
         self.role = role
         self.allowsCompression = allowsCompression
         self.frameBytesMax = frameBytesMax
     }
 
-    /// Between two messages, with nothing of the next one.
+    /// Whether nothing of a next message has arrived.
     package var isBetweenMessages: Bool { current == nil && carryCount == 0 && !isFragmented }
 
-    /// The next piece, or nil when `bytes` is used up.
+    /// The next piece; nil when `bytes` is used up.
     ///
     /// - Parameters:
-    ///   - bytes: What has come; changed in place.
-    ///   - offset: Where to go on; moved behind what was taken.
+    ///   - bytes: What has arrived; changed in place.
+    ///   - offset: Where to continue; moved past the bytes that were taken.
     package mutating func next(
         in bytes: UnsafeMutableRawBufferPointer, at offset: inout Int
     ) throws(WebSocketError) -> Piece? {
@@ -65,7 +65,7 @@ package struct FrameDecoder: Sendable {
         return Piece(header: header, payload: UnsafeRawBufferPointer(payload), isFirst: isFirst, isLast: isLast)
     }
 
-    /// False if the header is not complete.
+    /// False if the header is incomplete.
     private mutating func readHeader(
         in bytes: UnsafeRawBufferPointer, at offset: inout Int
     ) throws(WebSocketError) -> Bool {
@@ -84,7 +84,7 @@ package struct FrameDecoder: Sendable {
         withUnsafeMutableBytes(of: &joined) {
             $0[before..<before + added].copyBytes(from: bytes[offset..<offset + added])
         }
-        // A copy, since a typed error does not pass through the rethrowing closure of `withUnsafeBytes`.
+        // A copy, because a typed error does not pass through the rethrowing closure of `withUnsafeBytes`.
         let parsed: Result<(FrameHeader, Int)?, WebSocketError> = withUnsafeBytes(of: &joined) { whole in
             do throws(WebSocketError) {
                 return .success(try parse(UnsafeRawBufferPointer(rebasing: whole[..<(before + added)])))
@@ -117,7 +117,7 @@ package struct FrameDecoder: Sendable {
         if !header.opcode.isControl { isFragmented = !header.isFinal }
     }
 
-    /// The header at the front of `bytes` and its size; nil if it is not complete. RFC 6455 §5.2.
+    /// The header at the front of `bytes` and its size; nil if it is incomplete. RFC 6455 §5.2.
     private func parse(_ bytes: UnsafeRawBufferPointer) throws(WebSocketError) -> (FrameHeader, Int)? {
         guard let first = bytes.first else { return nil }
         let isFinal = first & 0x80 != 0
@@ -146,7 +146,7 @@ package struct FrameDecoder: Sendable {
         return (header, end)
     }
 
-    /// The payload's length and where the header goes on.
+    /// The payload's length, and where the header continues.
     private func parseLength(
         _ bytes: UnsafeRawBufferPointer, isControl: Bool
     ) throws(WebSocketError) -> (Int, Int)? {

@@ -20,7 +20,7 @@ package enum FrameEncoder {
         }
     }
 
-    /// A server's frame as bytes, to be sent to many.
+    /// A server's frame as bytes, to be sent to many peers.
     package static func frame(_ opcode: Opcode, payload: [UInt8], maskKey: UInt32? = nil) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(payload.count + FrameHeader.byteCountMax)
@@ -40,7 +40,7 @@ package enum FrameEncoder {
         return payload
     }
 
-    /// Appends a header in the shortest encoding of its length.
+    /// Appends a header with the shortest encoding of its length.
     package static func appendHeader(_ header: FrameHeader, to output: inout [UInt8]) {
         // Room for 14 bytes, filled and then appended at once.
         var bytes: (UInt64, UInt64) = (0, 0)

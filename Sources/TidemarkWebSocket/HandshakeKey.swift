@@ -3,7 +3,7 @@
 internal import TidemarkBytes
 internal import TidemarkCrypto
 
-/// The key that a client sends and the answer that proves a server understood it (RFC 6455 §4.2.2).
+/// The key that a client sends, and the response by which a server proves that it understood it (RFC 6455 §4.2.2).
 enum HandshakeKey {
     private static let identifier = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 

@@ -4,7 +4,8 @@ internal import CTidemarkZlib
 
 /// The receiving half of permessage-deflate (RFC 7692 §7.2.2).
 ///
-/// Has no memory of zlib's until the first compressed message; without context takeover it gives it back after each.
+/// zlib allocates memory with the first compressed message. Without context takeover the memory is freed after each
+/// message.
 final class Inflater {
     private let direction: DeflateParameters.Direction
     private var stream: UnsafeMutablePointer<z_stream>?
@@ -18,7 +19,7 @@ final class Inflater {
         release()
     }
 
-    /// Inflates a piece of a message to the end of `output`, which never grows past `limits.messageBytesMax`.
+    /// Inflates a piece of a message and appends it to `output`, which never grows past `limits.messageBytesMax`.
     func inflate(
         _ input: UnsafeRawBufferPointer, into output: inout [UInt8], limits: MessageLimits
     ) throws(WebSocketError) {
@@ -44,7 +45,7 @@ final class Inflater {
         }
     }
 
-    /// Adds the four bytes that the sender took off, and ends the message.
+    /// Adds the four bytes that the sender left out, and ends the message.
     func finishMessage(into output: inout [UInt8], limits: MessageLimits) throws(WebSocketError) {
         let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
         let result: Result<Void, WebSocketError> = tail.withUnsafeBytes { bytes in
@@ -59,7 +60,7 @@ final class Inflater {
         if !direction.keepsContext { release() }
     }
 
-    /// One call of zlib's, with room for a chunk of output; says whether that room was used up.
+    /// Calls zlib once, with room for a chunk of output. Returns whether that room was used up.
     private func step(_ stream: UnsafeMutablePointer<z_stream>, _ output: inout [UInt8]) -> (Int32, isFull: Bool) {
         withUnsafeTemporaryAllocation(byteCount: Self.chunkBytes, alignment: 16) { chunk in
             stream.pointee.next_out = chunk.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -73,7 +74,7 @@ final class Inflater {
 
     private static let chunkBytes = 16_384
 
-    /// RFC 7692 §7.2.3.4: a final block ends zlib's stream but not the connection's; what follows may refer back to it.
+    /// RFC 7692 §7.2.3.4: a final block ends zlib's stream but not the connection's. Later data may refer back to it.
     private func restart(
         _ stream: UnsafeMutablePointer<z_stream>, limits: MessageLimits
     ) throws(WebSocketError) {

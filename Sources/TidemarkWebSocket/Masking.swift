@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The XOR that every client's payload goes through (RFC 6455 §5.3), in place.
+/// The XOR of every client's payload with a key (RFC 6455 §5.3), in place.
 package enum Masking {
     /// Masks or unmasks `bytes`, many at a time.
     ///
@@ -16,7 +16,7 @@ package enum Masking {
         var position = 0
         if bytes.count >= 64, let start = bytes.baseAddress {
             let block = SIMD8(repeating: wide)
-            // In the pointer's arithmetic, which does not check each step for overflow.
+            // Pointer arithmetic does not check each step for overflow.
             let end = start + (bytes.count & ~63)
             var place = start
             while place < end {
@@ -39,7 +39,7 @@ package enum Masking {
         }
     }
 
-    /// As ``apply(key:offset:to:)``, but writes what is masked to another place, which has room for it.
+    /// As ``apply(key:offset:to:)``, but writes the masked bytes elsewhere, where there is room for them.
     package static func copy(
         key: UInt32, offset: Int, from bytes: UnsafeRawBufferPointer, to place: UnsafeMutableRawBufferPointer
     ) {
@@ -48,7 +48,7 @@ package enum Masking {
         let rotation = UInt32(truncatingIfNeeded: offset & 3) * 8
         let rotated = rotation == 0 ? key : key >> rotation | key << (32 - rotation)
         let block = SIMD8(repeating: (UInt64(rotated) << 32 | UInt64(rotated)).littleEndian)
-        // Whole blocks, and 64 is a multiple of the key's four bytes: what is left begins with the same byte of it.
+        // Whole blocks. 64 is a multiple of the key's four bytes, so the rest begins with the same byte of the key.
         let whole = bytes.count & ~63
         var (from, to) = (source, target)
         let end = source + whole

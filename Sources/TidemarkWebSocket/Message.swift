@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a message holds.
+/// The kind of a message's content.
 package enum MessageKind: Sendable {
     case text
     case binary
@@ -8,9 +8,10 @@ package enum MessageKind: Sendable {
     package var opcode: Opcode { self == .text ? .text : .binary }
 }
 
-/// A message's or control frame's bytes: lent from the receive buffer when they came in one piece, else owned.
+/// The bytes of a message or control frame. Borrowed from the receive buffer if they arrived in one piece, otherwise
+/// owned.
 ///
-/// Lent bytes are valid until the call that handed them over returns.
+/// Borrowed bytes are valid until the call that passed them returns.
 package enum MessagePayload {
     case lent(UnsafeRawBufferPointer)
     case owned([UInt8])
@@ -22,7 +23,7 @@ package enum MessagePayload {
         }
     }
 
-    /// The bytes as an array: a copy if they are lent.
+    /// The bytes as an array: a copy if they are borrowed.
     package var bytes: [UInt8] {
         switch self {
         case .lent(let bytes): Array(bytes)
@@ -30,7 +31,7 @@ package enum MessagePayload {
         }
     }
 
-    /// Lends the bytes in place.
+    /// Passes the bytes to `body`, in place.
     @inlinable
     package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         switch self {
@@ -40,7 +41,7 @@ package enum MessagePayload {
     }
 }
 
-/// What a peer said.
+/// A message, or a control frame, from the peer.
 package enum MessageEvent {
     case message(MessageKind, MessagePayload)
     case ping(MessagePayload)

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes messages of frames: joins fragments, inflates, checks UTF-8, all while the bytes arrive.
+/// Assembles messages from frames: joins fragments, inflates and checks UTF-8 while the bytes arrive.
 ///
-/// A message that comes uncompressed in one piece is lent as it lies; anything else is folded into one buffer, which is
-/// then handed over. Between messages nothing is held but the inflater, once there was something to inflate.
+/// An uncompressed message that arrives in one piece is borrowed where it lies. Any other is collected in one buffer,
+/// which is then passed on. Between messages it holds only the inflater, once there was something to inflate.
 struct MessageAssembler {
     var limits: MessageLimits
     private let inflater: Inflater?
     private var kind = MessageKind.binary
     private var isCompressed = false
     private var buffer: [UInt8] = []
-    /// Where in it the frame began that is under way.
+    /// Where in the buffer the current frame began.
     private var frameStart = 0
     private var utf8 = UTF8Check()
     private var compressedCount = 0
     private var emptyFragmentCount = 0
-    /// A control frame that came in several pieces.
+    /// A control frame that arrived in several pieces.
     private var control: [UInt8] = []
 
-    /// - Parameter inflater: Present if permessage-deflate was negotiated.
+    /// - Parameter inflater: Given if permessage-deflate was negotiated.
     init(limits: MessageLimits, inflater: Inflater?) {
         self.limits = limits
         self.inflater = inflater
     }
 
-    /// What is complete with this piece, if anything.
+    /// The event that this piece completes, if any.
     mutating func take(_ piece: FrameDecoder.Piece) throws(WebSocketError) -> MessageEvent? {
         if piece.header.opcode.isControl { return try takeControl(piece) }
         if piece.isFirst { try beginFrame(piece.header) }
@@ -48,7 +48,7 @@ struct MessageAssembler {
             emptyFragmentCount += 1
             guard emptyFragmentCount <= limits.emptyFragmentCountMax else { throw WebSocketError(.noProgress) }
         }
-        // Both numbers are at most the limits, so the sum cannot overflow.
+        // Both numbers are within the limits, so the sum cannot overflow.
         let before = isCompressed ? compressedCount : buffer.count
         guard before + header.payloadCount <= (isCompressed ? compressedBytesMax : limits.messageBytesMax) else {
             throw WebSocketError(.tooBig)
@@ -57,7 +57,7 @@ struct MessageAssembler {
         frameStart = buffer.count
     }
 
-    /// Compressed bytes may be a little more than what they stand for: five for each stored block of up to 64 KiB.
+    /// Compressed bytes may be slightly more than the original: five for each stored block of up to 64 KiB.
     private var compressedBytesMax: Int { limits.messageBytesMax + limits.messageBytesMax / 1024 + 64 }
 
     private mutating func add(_ payload: UnsafeRawBufferPointer, promised: Int) throws(WebSocketError) {
@@ -71,8 +71,8 @@ struct MessageAssembler {
         try checkText(payload)
         let count = start + payload.count
         if count > buffer.capacity {
-            // Memory follows what has come, not what a header promises: many times as much, so that a part of an asset is
-            // not moved while it grows. What is not written to costs addresses only.
+            // Memory is reserved by what has arrived, not by what a header promises: many times as much, so that a
+            // chunk of an asset is not moved while it grows. Memory that is not written to costs addresses only.
             buffer.reserveCapacity(max(count, min(frameStart + promised, max(65_536, count * 32))))
         }
         buffer.append(contentsOf: payload)

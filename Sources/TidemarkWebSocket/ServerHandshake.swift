@@ -4,11 +4,11 @@ package import TidemarkHTTP
 
 /// A server's half of the opening handshake (RFC 6455 §4.2).
 package enum ServerHandshake {
-    /// What a server is ready to speak.
+    /// The protocols that a server speaks.
     package struct Offer: Sendable {
-        /// The subprotocols that it knows; the client's order decides among them.
+        /// The subprotocols that the server knows. The client's order decides among them.
         package var subprotocols: [String]
-        /// Refuse a client that offers none of them.
+        /// Whether to refuse a client that offers none of them.
         package var requiresSubprotocol: Bool
         /// Nil: messages are never compressed.
         package var deflate: DeflateSettings?
@@ -32,18 +32,18 @@ package enum ServerHandshake {
     /// Whether the handshake succeeds. Either way there is a response to send.
     package enum Outcome: Sendable {
         case accepted(Acceptance)
-        /// Answer this and close.
+        /// Send this response and close.
         case refused(ResponseHead)
     }
 
-    /// Whether the request asks for a WebSocket at all. If not it is ordinary HTTP; an Upgrade field in HTTP/1.0 is to
-    /// be ignored (RFC 9110 §7.8).
+    /// Whether the request asks for a WebSocket. If not, it is ordinary HTTP. An Upgrade field in HTTP/1.0 is to be
+    /// ignored (RFC 9110 §7.8).
     package static func isUpgrade(_ head: RequestHead) -> Bool {
         head.version >= .http11 && head.fields.hasToken("Connection", "upgrade")
             && (upgradeProtocols(head)?.contains { HeaderFields.isSame($0, "websocket") } ?? false)
     }
 
-    /// The answer to a request for a resource that speaks WebSocket only (RFC 9110 §15.5.22).
+    /// The response to a request for a resource that speaks WebSocket only (RFC 9110 §15.5.22).
     package static func upgradeRequired() -> ResponseHead {
         ResponseHead(
             status: .upgradeRequired,
@@ -52,13 +52,13 @@ package enum ServerHandshake {
             ]))
     }
 
-    /// Judges a request and makes the answer.
+    /// Checks a request and makes the response.
     package static func answer(_ head: RequestHead, _ offer: Offer) -> Outcome {
         guard head.method == "GET" else {
             return refuse(.methodNotAllowed, HeaderFields([("Allow", "GET")]))
         }
         guard isUpgrade(head) else { return .refused(upgradeRequired()) }
-        // RFC 9112 §9.3: "close" announces that nothing follows; with an upgrade one of the two is a lie.
+        // RFC 9112 §9.3: "close" announces that nothing follows, which contradicts an upgrade.
         guard head.body == .none, !head.fields.hasToken("Connection", "close") else { return refuse(.badRequest) }
         let versions = head.fields.values("Sec-WebSocket-Version")
         guard versions.count == 1 else { return refuse(.badRequest) }
@@ -69,7 +69,7 @@ package enum ServerHandshake {
         else { return refuse(.badRequest) }
         let subprotocol = subprotocols.first { offer.subprotocols.contains($0) }
         guard subprotocol != nil || !offer.requiresSubprotocol else {
-            // with what is spoken here, so that the client knows that this is why.
+            // with the subprotocols of this server, so that the client knows why it was refused.
             let spoken = offer.subprotocols.joined(separator: ", ")
             return refuse(.badRequest, HeaderFields([("Sec-WebSocket-Protocol", spoken)]))
         }
@@ -105,7 +105,7 @@ package enum ServerHandshake {
         return names
     }
 
-    /// The client's wishes in order; nil if malformed or if one stands twice (RFC 6455 §4.1, item 10).
+    /// The client's subprotocols in order; nil if malformed, or if one occurs twice (RFC 6455 §4.1, item 10).
     private static func subprotocols(_ head: RequestHead) -> [String]? {
         guard head.fields.contains("Sec-WebSocket-Protocol") else { return [] }
         guard let tokens = head.fields.tokens("Sec-WebSocket-Protocol"), !tokens.isEmpty,

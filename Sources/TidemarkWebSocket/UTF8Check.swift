@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells at the first wrong byte that a text is not UTF-8, in any split of it (RFC 3629 §4).
+/// Finds the first byte that shows that a text is not UTF-8, however the text is split (RFC 3629 §4).
 ///
-/// Only the shortest encodings of scalar values pass: no overlong forms, no surrogates, nothing past U+10FFFF.
+/// It accepts only the shortest encodings of scalar values: no overlong forms, no surrogates, nothing past U+10FFFF.
 package struct UTF8Check: Sendable {
-    /// Continuation bytes that the character under way still needs.
+    /// Continuation bytes that the current character still needs.
     private var pendingCount: UInt8 = 0
-    /// The range of the next continuation byte; narrower than 80…BF only right after E0, ED, F0 and F4.
+    /// The range of the next continuation byte. It is narrower than 80…BF only right after E0, ED, F0 and F4.
     private var lower: UInt8 = 0x80
     private var upper: UInt8 = 0xBF
 
     package init() {}
 
-    /// No character is cut in two here.
+    /// Whether the text so far ends between two characters.
     package var isComplete: Bool { pendingCount == 0 }
 
-    /// Takes more of the text; false at the first byte that cannot be. After false the check is spent.
+    /// Takes more of the text. False at the first invalid byte; then the check cannot be used any more.
     package mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         while position < bytes.count {

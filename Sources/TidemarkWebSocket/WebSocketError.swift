@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a peer did that ends its connection.
+/// What a peer did wrong, for which its connection ends.
 package struct WebSocketError: Error, Equatable, Sendable {
     /// The causes of the error, grouped by the part of RFC 6455 that was broken.
     package enum Code: String, Sendable, CaseIterable {
@@ -21,7 +21,7 @@ package struct WebSocketError: Error, Equatable, Sendable {
         case invalidClose
         /// Text, or a close frame's reason, that is not UTF-8.
         case invalidUTF8
-        /// Compressed bytes that are none.
+        /// Compressed bytes that cannot be inflated.
         case invalidDeflate
         /// More bytes than ``MessageLimits`` allow, before or after inflation.
         case tooBig
@@ -29,19 +29,19 @@ package struct WebSocketError: Error, Equatable, Sendable {
         case noProgress
 
         // The client's side of the handshake (RFC 6455 §4.1).
-        /// The answer is not 101; ``WebSocketError/status`` has it.
+        /// The response is not 101; ``WebSocketError/status`` has its status.
         case notUpgraded
-        /// The answer is 101, but not to this handshake.
+        /// The response is 101, but not to this handshake.
         case invalidUpgrade
-        /// The server chose a subprotocol that was not offered, or none although one is needed; or it refuses because it
-        /// speaks others, and ``WebSocketError/status`` has the answer's.
+        /// The server chose a subprotocol that was not offered, or none although one is needed. Or it refuses because
+        /// it speaks others; then ``WebSocketError/status`` has the response's status.
         case subprotocol
         /// The server chose an extension, or parameters of one, that were not offered.
         case `extension`
     }
 
     package let code: Code
-    /// The answer's status, if it was not 101.
+    /// The response's status, if it was not 101.
     package let status: Int?
 
     package init(_ code: Code, status: Int? = nil) {
@@ -49,7 +49,7 @@ package struct WebSocketError: Error, Equatable, Sendable {
         self.status = status
     }
 
-    /// What the close frame says.
+    /// The code for the close frame.
     package var closeCode: CloseCode {
         switch code {
         case .invalidUTF8, .invalidDeflate: .invalidPayload
