@@ -37,12 +37,12 @@ package enum Characters {
         }
     }
 
-    /// What may stand in a field's value (RFC 9110 §5.5): visible characters, obs-text, space and tab.
+    /// The bytes of a field's value (RFC 9110 §5.5): visible characters, obs-text, space and tab.
     static func isFieldValue(_ byte: UInt8) -> Bool {
         byte == tab || (byte >= 0x20 && byte != 0x7F)
     }
 
-    /// `unreserved` and `sub-delims` of RFC 3986: what stands for itself in a host name and in a path.
+    /// `unreserved` and `sub-delims` of RFC 3986: characters that stand for themselves in a host name and in a path.
     static func isUnreservedOrDelimiter(_ byte: UInt8) -> Bool {
         if isDigit(byte) || isLetter(byte) { return true }
         switch byte {
@@ -54,7 +54,7 @@ package enum Characters {
         }
     }
 
-    /// Whether all of `text` is one token, so not empty.
+    /// Whether all of `text` is one token. False if it is empty.
     package static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { isToken($0) }
     }

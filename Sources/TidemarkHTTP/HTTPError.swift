@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why bytes are not a head: a closed code, and the status that a server answers with before it closes.
+/// Why bytes are not a head: a code, and the status with which a server answers before it closes.
 package struct HTTPError: Error, Equatable, Sendable {
     /// The causes of the error, each with its section of the RFC.
     package enum Code: String, Sendable, CaseIterable {
         /// A line break that is not CR LF, or a CR that no LF follows (RFC 9112 §2.2).
         case bareLineBreak
-        /// A control character, or anything else that no grammar allows at this place.
+        /// A control character, or another byte that no grammar allows here.
         case badCharacter
         /// The first line is not `method SP target SP HTTP/digit.digit` (RFC 9112 §3).
         case malformedRequestLine
@@ -30,8 +30,8 @@ package struct HTTPError: Error, Equatable, Sendable {
         case missingHost
         /// Host twice, empty, or not `host[:port]` (RFC 9112 §3.2).
         case invalidHost
-        /// Content-Length and Transfer-Encoding that contradict each other or themselves: how requests are smuggled
-        /// (RFC 9112 §6.1, §6.3).
+        /// Content-Length and Transfer-Encoding that contradict each other or themselves, by which requests are
+        /// smuggled (RFC 9112 §6.1, §6.3).
         case ambiguousBody
         /// A transfer coding other than `chunked` (RFC 9112 §6.1).
         case unsupportedTransferCoding
@@ -43,7 +43,7 @@ package struct HTTPError: Error, Equatable, Sendable {
         self.code = code
     }
 
-    /// What a server answers.
+    /// The status with which a server answers.
     package var status: HTTPStatus {
         switch code {
         case .targetTooLong: .targetTooLong

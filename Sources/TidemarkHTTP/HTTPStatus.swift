@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A response's status (RFC 9110 §15): three digits and the phrase that goes with them.
+/// A response's status (RFC 9110 §15): three digits and their phrase.
 package struct HTTPStatus: Hashable, Sendable {
     /// 100 … 599.
     package let code: Int
@@ -11,7 +11,7 @@ package struct HTTPStatus: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// Two statuses are the same when their numbers are: the phrase says nothing (RFC 9112 §4).
+    /// Two statuses are equal if their numbers are. The phrase means nothing (RFC 9112 §4).
     package static func == (left: HTTPStatus, right: HTTPStatus) -> Bool { left.code == right.code }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(code) }

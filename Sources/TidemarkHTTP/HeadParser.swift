@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a parser makes of the bytes that have come.
+/// What a parser knows after the bytes that have arrived.
 package enum HeadProgress<Head> {
-    /// The head is not complete, and nothing so far is wrong.
+    /// The head is incomplete, and nothing in it is wrong so far.
     case needMore
-    /// The head, and the number of bytes that it took at the front.
+    /// The head, and the number of bytes at the front that it took.
     case complete(Head, byteCount: Int)
 }
 
 extension HeadProgress: Equatable where Head: Equatable {}
 extension HeadProgress: Sendable where Head: Sendable {}
 
-/// Splits a head into lines as its bytes arrive and refuses it at the first byte that cannot belong to one.
+/// Splits a head into lines as its bytes arrive. Refuses it at the first byte that cannot belong to a head.
 ///
-/// What requests and responses have in common. Lines end in CR LF and nothing else does (RFC 9112 §2.2 allows a bare
-/// LF; two parsers that disagree about it are how requests are smuggled, so it is refused).
+/// Requests and responses share this part. Lines end in CR LF only. RFC 9112 §2.2 also allows a bare LF, but if two
+/// parsers disagree about it requests can be smuggled, so it is refused.
 struct HeadLines {
     let limits: HeadLimits
     private(set) var fields = HeaderFields()
     /// Bytes of complete lines that have been taken.
     private(set) var consumedCount = 0
-    /// Bytes that have been looked at; those after ``consumedCount`` belong to the line that is still incomplete.
+    /// Bytes that have been scanned. Those after ``consumedCount`` belong to an incomplete line.
     private var scannedCount = 0
 
     init(limits: HeadLimits) {
         self.limits = limits
     }
 
-    /// The next complete line without its CR LF, or nil if it is not complete.
+    /// The next complete line without its CR LF; nil if it is incomplete.
     ///
-    /// - Parameter bytes: All bytes from the head's first on; the same as last time, and more.
+    /// - Parameter bytes: All bytes from the head's first on: the same as last time, and more.
     mutating func next(
         _ bytes: UnsafeRawBufferPointer, isStartLine: Bool
     ) throws(HTTPError) -> UnsafeRawBufferPointer? {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fields of a head in the order in which they came. Names compare without regard to case (RFC 9110 §5.1).
+/// The fields of a head in the order of arrival. Names are case-insensitive (RFC 9110 §5.1).
 package struct HeaderFields: Equatable, Sendable {
     /// One field line: a name and its value.
     package struct Field: Equatable, Sendable {
@@ -16,8 +16,8 @@ package struct HeaderFields: Equatable, Sendable {
         for field in fields { append(name: field.name, value: field.value) }
     }
 
-    /// Adds a line. Name and value must be printable: a line break in a value would be a second header, so our own
-    /// mistake stops here; values from outside go through ``isValidValue(_:)`` first.
+    /// Adds a line. Name and value must be printable, because a line break in a value would start a second header.
+    /// Invalid ones are our own mistake and trap; check values from outside with ``isValidValue(_:)`` first.
     package mutating func append(name: String, value: String) {
         precondition(Characters.isToken(name), "not a field name")
         precondition(Self.isValidValue(value), "not a field value")
@@ -46,8 +46,8 @@ package struct HeaderFields: Equatable, Sendable {
         fields.contains { Self.isSame($0.name, name) }
     }
 
-    /// The elements of a comma-separated list of tokens that may be spread over lines (RFC 9110 §5.6.1): white space
-    /// trimmed, empty elements left out. Nil if an element is no token.
+    /// The elements of a comma-separated list of tokens, which may be spread over lines (RFC 9110 §5.6.1). White space
+    /// is trimmed, empty elements are left out. Nil if an element is not a token.
     package func tokens(_ name: String) -> [String]? {
         var tokens: [String] = []
         for value in values(name) {
@@ -66,7 +66,7 @@ package struct HeaderFields: Equatable, Sendable {
         tokens(name)?.contains { Self.isSame($0, token) } ?? false
     }
 
-    /// Whether two ASCII texts are equal but for case.
+    /// Whether two ASCII texts are equal, ignoring case.
     package static func isSame(_ left: String, _ right: String) -> Bool {
         left.utf8.count == right.utf8.count
             && zip(left.utf8, right.utf8).allSatisfy { Characters.lowercased($0) == Characters.lowercased($1) }

@@ -11,11 +11,11 @@ package struct RequestHead: Equatable, Sendable {
 
     /// A token; case-sensitive.
     package var method: String
-    /// As it came, for example `/path?query`, `http://host/path`, `*`.
+    /// As it arrived, for example `/path?query`, `http://host/path`, `*`.
     package var target: String
     package var version: HTTPVersion
     package var fields: HeaderFields
-    /// What the fields say of the body; never ambiguous.
+    /// How the body is delimited, according to the fields; never ambiguous.
     package var body: Body
 
     package init(
@@ -41,8 +41,8 @@ package struct RequestHead: Equatable, Sendable {
         return String(rest.prefix { $0 != "?" })
     }
 
-    /// The head as bytes, with the empty line that ends it. Method and target must be valid (our own mistake if not:
-    /// a target from outside goes through ``RequestTarget/isOriginForm(_:)`` first).
+    /// The head as bytes, with the empty line that ends it. Method and target must be valid; otherwise it is our own
+    /// mistake. Check a target from outside with ``RequestTarget/isOriginForm(_:)`` first.
     package func serialized() -> [UInt8] {
         precondition(Characters.isToken(method), "not a method")
         precondition(RequestTarget.isValid(target, method: method), "not a request target")

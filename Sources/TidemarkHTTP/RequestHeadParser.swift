@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads one request head, in any split of its bytes, as strictly as RFC 9112 allows.
+/// Reads one request head, split in any way, as strictly as RFC 9112 allows.
 ///
-/// After an error or a complete head the parser is spent.
+/// After an error or a complete head the parser cannot be used any more.
 package struct RequestHeadParser {
     private var lines: HeadLines
     private var start: (method: String, target: String, version: HTTPVersion)?
@@ -12,14 +12,14 @@ package struct RequestHeadParser {
         lines = HeadLines(limits: limits)
     }
 
-    /// - Parameter bytes: All bytes from the request's first on: those of the last call, and more. Work is not
-    ///   repeated, so that a byte at a time costs no more than all at once.
+    /// - Parameter bytes: All bytes from the request's first on: those of the last call, and more. No work is repeated,
+    ///   so reading byte by byte costs no more than reading all at once.
     package mutating func parse(
         _ bytes: UnsafeRawBufferPointer
     ) throws(HTTPError) -> HeadProgress<RequestHead> {
         while let line = try lines.next(bytes, isStartLine: start == nil) {
             guard let start else {
-                // RFC 9112 §2.2: at least one empty line before the request line is to be ignored; more is a flood.
+                // RFC 9112 §2.2: at least one empty line before the request line is to be ignored. More is a flood.
                 if line.isEmpty, !hasSkippedEmptyLine { hasSkippedEmptyLine = true } else { try parseStart(line) }
                 continue
             }
@@ -59,7 +59,7 @@ package struct RequestHeadParser {
         }
     }
 
-    /// RFC 9112 §6.3, with everything that two servers might read differently refused.
+    /// RFC 9112 §6.3. Everything that two servers might read differently is refused.
     private func body(version: HTTPVersion) throws(HTTPError) -> RequestHead.Body {
         let lengths = lines.fields.values("Content-Length")
         let isCoded = lines.fields.contains("Transfer-Encoding")
@@ -75,7 +75,7 @@ package struct RequestHeadParser {
             throw HTTPError(.ambiguousBody)
         }
         guard HeaderFields.isSame(last, "chunked") else {
-            // RFC 9112 §6.3: a request whose last coding is not chunked has no length that one could know.
+            // RFC 9112 §6.3: if the last coding of a request is not chunked, its length cannot be known.
             throw HTTPError(
                 codings.contains { HeaderFields.isSame($0, "chunked") } ? .ambiguousBody : .unsupportedTransferCoding)
         }

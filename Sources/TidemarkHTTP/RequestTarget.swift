@@ -2,7 +2,7 @@
 
 /// The forms of a request target (RFC 9112 §3.2) and of an authority (RFC 3986 §3.2).
 package enum RequestTarget {
-    /// Whether `text` is an absolute path with an optional query: what a client asks an origin server for.
+    /// Whether `text` is an absolute path with an optional query, as a client asks of an origin server.
     package static func isOriginForm(_ text: String) -> Bool {
         text.utf8.first == UInt8(ascii: "/") && isPathAndQuery(Substring(text))
     }
@@ -38,7 +38,7 @@ package enum RequestTarget {
         return isPort(port) && !(requiresPort && port.isEmpty)
     }
 
-    /// What follows `http://` or `https://` (any case) in an absolute-form target.
+    /// The part after `http://` or `https://` (in any case) of an absolute-form target.
     static func afterScheme(_ text: String) -> Substring? {
         for scheme in ["http://", "https://"] {
             let end = text.utf8.index(text.startIndex, offsetBy: scheme.utf8.count, limitedBy: text.endIndex)
@@ -62,8 +62,8 @@ package enum RequestTarget {
         return isIPv6Address(String(decoding: host.dropFirst().dropLast(), as: UTF8.self))
     }
 
-    /// RFC 3986 §3.2.2: eight groups of hexadecimal digits. `::` stands for one or more of them, once; an IPv4 address for
-    /// the last two.
+    /// RFC 3986 §3.2.2: eight groups of hexadecimal digits. `::` may replace one or more of them, once. An IPv4 address
+    /// may replace the last two.
     private static func isIPv6Address(_ text: String) -> Bool {
         let sides = text.split(separator: "::", omittingEmptySubsequences: false)
         guard sides.count <= 2 else { return false }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads one response head, in any split of its bytes. After an error or a complete head the parser is spent.
+/// Reads one response head, split in any way. After an error or a complete head the parser cannot be used any more.
 package struct ResponseHeadParser {
     private var lines: HeadLines
     private var start: (version: HTTPVersion, status: HTTPStatus)?
@@ -29,7 +29,7 @@ package struct ResponseHeadParser {
     }
 
     /// `HTTP/1.1 101 Switching Protocols`. The space after the status is required even without a phrase, but many
-    /// servers leave it out (RFC 9112 §4), and it makes no difference to anybody.
+    /// servers leave it out (RFC 9112 §4), which does no harm.
     private mutating func parseStart(_ line: UnsafeRawBufferPointer) throws(HTTPError) {
         guard line.count >= 12, line[8] == Characters.space,
             let version = HTTPVersion(UnsafeRawBufferPointer(rebasing: line[..<8]))
