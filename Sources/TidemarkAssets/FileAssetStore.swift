@@ -9,21 +9,21 @@ internal import TidemarkSockets
 /// ``AssetStore`` in a directory of files.
 ///
 ///     DIRECTORY/DATABASE/ab/abcdef….SIZE            an asset, by its hash
-///     DIRECTORY/DATABASE/uploads/NAME.SIZE-DEVICE   one that is on its way, by its hash or as a draft; in a public
+///     DIRECTORY/DATABASE/uploads/NAME.SIZE-DEVICE   an upload under way, by its hash or as a draft; in a public
 ///                                                   database with -USER behind it
 ///
-/// Several servers may share the directory, over a file system that has locks. All that blocks happens on a few threads of
-/// the store's own; an asset always on the same one, and an upload.
+/// Several servers may share the directory, over a file system that has locks. All blocking calls run on a few threads
+/// of the store's own. Each asset always uses the same thread, and so does each upload.
 package final class FileAssetStore: AssetStore {
     private let layout: FileLayout
     private let workers: [FileWorker]
 
     /// - Parameters:
-    ///   - directory: made if it is missing.
+    ///   - directory: created if it is missing.
     ///   - threads: at least 1.
-    ///   - idleMax: after this an upload that stands still can go on with another server of the same directory.
+    ///   - idleMax: after this time another server of the same directory can continue an idle upload.
     ///   - uploadBytesMax: `Limits.uploadBytesMax`.
-    /// - Throws: what the system has against the directory.
+    /// - Throws: the system's reason why the directory cannot be used.
     package init(
         directory: String, threads: Int = 2, idleMax: Duration = .seconds(3),
         uploadBytesMax: Int64 = Limits().uploadBytesMax
@@ -44,7 +44,7 @@ package final class FileAssetStore: AssetStore {
         self.workers = workers
     }
 
-    /// Ends the threads. Nothing may be asked of the store any more.
+    /// Ends the threads. Do not use the store afterwards.
     package func stop() {
         for worker in workers { worker.loop.stop() }
     }

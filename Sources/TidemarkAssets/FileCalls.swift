@@ -6,7 +6,7 @@ internal import TidemarkService
 
 /// The system calls of files, as Swift functions; the only file of this target that reads `errno`.
 ///
-/// Each is retried when a signal interrupts it, and throws ``AssetStoreError`` with the call's name.
+/// Each is retried if a signal interrupts it, and throws ``AssetStoreError`` with the call's name.
 enum FileCalls {
     static func openReading(_ path: String) throws(AssetStoreError) -> Int32 {
         try open(path, O_RDONLY)
@@ -33,12 +33,12 @@ enum FileCalls {
         _ = Glibc.close(descriptor)
     }
 
-    /// False: somebody else has the file.
+    /// False if another process has locked the file.
     static func lock(_ descriptor: Int32) -> Bool {
         retrying { Int(flock(descriptor, LOCK_EX | LOCK_NB)) } == 0
     }
 
-    /// Whether the file still has that name: between opening and locking it, it may have been moved or removed.
+    /// Whether the file still has that name. Between opening and locking, it may have been moved or removed.
     static func isNamed(_ path: String, _ descriptor: Int32) -> Bool {
         var (named, open) = (stat(), stat())
         return lstat(path, &named) == 0 && fstat(descriptor, &open) == 0 && named.st_dev == open.st_dev
@@ -51,7 +51,7 @@ enum FileCalls {
         return Int64(status.st_size)
     }
 
-    /// Nil: there is no such file.
+    /// Nil if there is no such file.
     static func status(of path: String) -> (byteCount: Int64, modifiedSeconds: Int64)? {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -74,7 +74,7 @@ enum FileCalls {
         }
     }
 
-    /// Fills the buffer, as far as the file goes.
+    /// Reads into the buffer, until it is full or the file ends.
     static func read(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
     ) throws(AssetStoreError) -> Int {
@@ -89,12 +89,12 @@ enum FileCalls {
         return done
     }
 
-    /// Keeps some bytes with a file, under a name. A file system that cannot keeps none.
+    /// Stores some bytes with a file, under a name. A file system without attributes stores nothing.
     static func setAttribute(_ name: String, of descriptor: Int32, to bytes: [UInt8]) {
         _ = retrying { Int(fsetxattr(descriptor, name, bytes, bytes.count, 0)) }
     }
 
-    /// What is kept under that name; nil also if it is longer than that.
+    /// The bytes under that name; nil also if there are more than `byteCountMax`.
     static func attribute(_ name: String, of descriptor: Int32, byteCountMax: Int) -> [UInt8]? {
         var length = -1
         let bytes = [UInt8](unsafeUninitializedCapacity: byteCountMax) { buffer, count in
@@ -104,7 +104,7 @@ enum FileCalls {
         return length < 0 ? nil : bytes
     }
 
-    /// Waits until the file, or the directory's list of names, is on the disk.
+    /// Waits until the file, or the directory's list of names, is durable.
     static func synchronize(_ descriptor: Int32) throws(AssetStoreError) {
         _ = try checked(retrying { Int(fsync(descriptor)) }, "fsync", "")
     }
@@ -113,13 +113,13 @@ enum FileCalls {
         _ = try checked(retrying { Int(Glibc.rename(path, other)) }, "rename", other)
     }
 
-    /// What is not there is no error.
+    /// Removing a file that does not exist is no error.
     static func remove(_ path: String) throws(AssetStoreError) {
         let result = retrying { Int(unlink(path)) }
         if result != -Int(ENOENT) { _ = try checked(result, "unlink", path) }
     }
 
-    /// Makes a directory and those above it that are missing.
+    /// Creates a directory, and missing ones above it.
     static func makeDirectory(_ path: String) throws(AssetStoreError) {
         var result = retrying { Int(mkdir(path, 0o700)) }
         if result == -Int(ENOENT), let slash = path.lastIndex(of: "/"), slash > path.startIndex {

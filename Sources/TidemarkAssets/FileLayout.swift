@@ -6,7 +6,7 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkService
 
-/// Which file is what, below the directory of a ``FileAssetStore``.
+/// The names of files below the directory of a ``FileAssetStore``.
 struct FileLayout: Sendable {
     let directory: String
 
@@ -26,7 +26,7 @@ struct FileLayout: Sendable {
         return "\(uploads(of: upload.database))/\(name)\(ending(upload.owner))"
     }
 
-    /// Of a file's name, in a database to which several users upload.
+    /// The ending of an upload's file name, in a database to which several users upload.
     private func ending(_ owner: UserID?) -> String {
         owner.map { "-\($0.rawValue)" } ?? ""
     }
@@ -72,7 +72,7 @@ struct FileLayout: Sendable {
         }
     }
 
-    /// The files of one user's uploads, with the bytes that were announced.
+    /// The files of one user's uploads, with their announced sizes.
     func uploads(to database: DatabaseID, by owner: UserID?) -> [(path: String, byteCount: Int64)] {
         let folder = uploads(of: database)
         return FileCalls.names(in: folder).compactMap { name in
@@ -85,17 +85,17 @@ struct FileLayout: Sendable {
         }
     }
 
-    /// Of one user in one database, about.
+    /// The approximate most uploads of one user in one database.
     private static let uploadsMax: Int64 = 8_192
 
-    /// Removes uploads that no server has open, the one that rests longest first, until those that are left have no more
-    /// bytes than that.
+    /// Removes uploads that no server has open, those idle longest first, until the others have no more than this many
+    /// bytes.
     ///
-    /// - Returns: whether it has come to that.
+    /// - Returns: whether that was possible.
     func makeRoom(
         for byteCountMax: Int64, among files: [(path: String, byteCount: Int64)]
     ) throws(AssetStoreError) -> Bool {
-        // Small ones count for more than they are, so that there are not too many of them either.
+        // Small uploads count for more than their bytes, so that there are not too many of them either.
         let uploads = files.map { (path: $0.path, byteCount: max($0.byteCount, byteCountMax / Self.uploadsMax)) }
         var sum = uploads.reduce(0) { $0 + $1.byteCount }
         guard sum > byteCountMax else { return true }
@@ -108,9 +108,9 @@ struct FileLayout: Sendable {
         return sum <= byteCountMax
     }
 
-    /// - Returns: whether it is gone: one that a server has open goes on.
+    /// - Returns: whether it is gone. If a server has it open, it stays.
     private func removeUnlessOpen(_ path: String) throws(AssetStoreError) -> Bool {
-        // For writing: locks of network file systems want that.
+        // For writing: locks of network file systems need that.
         guard let descriptor = try? FileCalls.openWriting(path) else { return FileCalls.status(of: path) == nil }
         defer { FileCalls.close(descriptor) }
         guard FileCalls.lock(descriptor), FileCalls.isNamed(path, descriptor) else { return false }

@@ -3,23 +3,23 @@
 internal import TidemarkCrypto
 internal import TidemarkService
 
-/// A file that grows to an asset. Belongs to one thread.
+/// A file that grows into an asset. Confined to one thread.
 final class FileUpload {
     let path: String
     private let wholeByteCount: Int64
     private let descriptor: Int32
     private var hash: ContentHash? = ContentHash()
     private(set) var byteCount: Int64 = 0
-    /// Nothing of it was read again from a disk, which may have lost some of it in a crash.
+    /// Whether no part of it was read again from a disk, which may have lost some of it in a crash.
     private(set) var cameWithoutBreak = true
-    /// When something was last added or asked, by the thread's clock.
+    /// When the upload was last used, by the thread's clock.
     var lastUsed: Duration
 
     private static let blockBytes = ContentHash.pieceByteCount
 
-    /// Goes on with the file if it is there: what it holds is read again, for the hash.
+    /// Continues with the file if it exists: its content is read again, for the hash.
     ///
-    /// - Throws: `busy` if another server has the same upload, or has just completed or removed it.
+    /// - Throws: `busy` if another server has the same upload open, or has just completed or removed it.
     init(path: String, byteCount: Int64, now: Duration) throws(AssetStoreError) {
         self.path = path
         wholeByteCount = byteCount
@@ -45,20 +45,20 @@ final class FileUpload {
             }
         }
         if let failure {
-            // What was written of it may be anything.
+            // The bytes after a failed write are unknown.
             try? FileCalls.truncate(descriptor, to: byteCount)
             throw failure
         }
         byteCount += Int64(chunk.count)
     }
 
-    /// Proves that the file is what was announced, and waits until it is on the disk.
+    /// Checks that the file is what was announced, and waits until it is durable.
     ///
     /// - Parameters:
-    ///   - announced: its hash; nil: nobody said.
-    ///   - checksum: kept with it.
+    ///   - announced: its hash; nil if none was announced.
+    ///   - checksum: stored with it.
     /// - Returns: its hash.
-    /// - Throws: `modified` if it is not what was announced; then it begins anew.
+    /// - Throws: `modified` if it is not what was announced; it then begins anew.
     func finish(_ announced: [UInt8]?, keeping checksum: [UInt8]?) throws(AssetStoreError) -> [UInt8] {
         guard let sha256 = hash.take()?.finish(), announced == nil || announced == sha256 else {
             try restart()
@@ -68,7 +68,7 @@ final class FileUpload {
             if let checksum { FileLayout.keep(checksum, with: descriptor) }
             try FileCalls.synchronize(descriptor)
         } catch {
-            // What the kernel failed to write it will not try again: only all of it anew is safe.
+            // The kernel will not retry a write that failed: only a complete new upload is safe.
             try? restart()
             throw error
         }

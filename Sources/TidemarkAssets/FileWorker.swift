@@ -6,21 +6,22 @@ internal import TidemarkScheduling
 internal import TidemarkService
 internal import TidemarkSockets
 
-/// A thread that works on files, with the uploads that are open on it. Everything but ``run(_:)`` happens on the thread.
+/// A thread that works on files, with the uploads that are open on it. Everything except ``run(_:)`` runs on the
+/// thread.
 final class FileWorker: @unchecked Sendable {
     let layout: FileLayout
     let loop: EventLoop
     private var uploads: [AssetUpload.Key: FileUpload] = [:]
 
-    /// Uploads that may be open at once: all of them, and of one database (I-7). More: `busy`, unless one is idle.
+    /// Uploads that may be open at once: in all, and of one database (I-7). More: `busy`, unless one is idle.
     private static let uploadsMax = 256
     private static let uploadsOfDatabaseMax = 32
     private let idleMax: Duration
     private let uploadBytesMax: Int64
     private var isWatchingIdle = false
 
-    /// - Parameter idleMax: after this the file of an upload is closed, so that the device can go on with another server;
-    ///   here it is opened and read again if it goes on.
+    /// - Parameter idleMax: after this time the file of an idle upload is closed, so that the device can continue with
+    ///   another server. If it continues here, the file is opened and read again.
     init(layout: FileLayout, loop: EventLoop, idleMax: Duration, uploadBytesMax: Int64) {
         self.uploadBytesMax = uploadBytesMax
         self.layout = layout
@@ -55,7 +56,7 @@ final class FileWorker: @unchecked Sendable {
         return try goOn(upload, file)
     }
 
-    /// Whole is an upload only when it is known what it is to be, or when it may be whatever it is.
+    /// An upload is complete only if its hash is known, or if its content is to name it.
     private func goOn(_ upload: AssetUpload, _ file: FileUpload) throws(AssetStoreError) -> AssetProgress {
         if file.isWhole, upload.asset != nil || (upload.isNamedByContent && file.cameWithoutBreak) {
             return try complete(upload, file)
@@ -63,7 +64,7 @@ final class FileWorker: @unchecked Sendable {
         return AssetProgress(byteCount: file.byteCount, isComplete: false)
     }
 
-    /// The content is there already: what was sent of it goes.
+    /// The asset already exists: drops what was uploaded of it.
     private func leave(_ upload: AssetUpload) throws(AssetStoreError) -> AssetProgress {
         uploads[upload.key] = nil
         try FileCalls.remove(layout.file(of: upload.key))
@@ -99,7 +100,7 @@ final class FileWorker: @unchecked Sendable {
             || uploads.keys.count { $0.database == database } >= Self.uploadsOfDatabaseMax
     }
 
-    /// Puts a whole file into its place. On the disk is first the file, then its name.
+    /// Moves a complete file into its place. The file becomes durable before its name does.
     private func complete(_ upload: AssetUpload, _ file: FileUpload) throws(AssetStoreError) -> AssetProgress {
         let sha256 = try file.finish(upload.asset?.content.sha256, keeping: upload.checksum)
         guard let asset = upload.asset ?? upload.named(sha256).asset else { throw AssetStoreError(.modified) }
@@ -113,13 +114,13 @@ final class FileWorker: @unchecked Sendable {
         return .complete(upload, sha256: upload.asset == nil ? sha256 : nil)
     }
 
-    /// Closes the files of uploads that are not going on.
+    /// Closes the files of idle uploads.
     private func closeIdle() {
         let now = loop.now
         uploads = uploads.filter { now - $0.value.lastUsed < idleMax }
     }
 
-    /// Closes them in time, as long as there are any.
+    /// Closes idle uploads in time, as long as there are any.
     private func watchIdle() {
         guard !isWatchingIdle, let oldest = uploads.values.map(\.lastUsed).min() else { return }
         isWatchingIdle = true
