@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long to wait before the next attempt to connect: twice as long each time, and never in step with others.
+/// How long to wait before the next attempt to connect. The interval doubles each time, and is random so that processes
+/// do not retry in step.
 struct BackOff {
     private(set) var failureCount = 0
 
@@ -11,7 +12,7 @@ struct BackOff {
         failureCount = 0
     }
 
-    /// Between half of the interval and all of it, by the dice that are passed in.
+    /// Between half of the interval and all of it, by the given random bits.
     mutating func next(randomBits: UInt64) -> Duration {
         let interval = min(Self.firstMilliseconds << min(failureCount, 10), Self.lastMilliseconds)
         failureCount += 1

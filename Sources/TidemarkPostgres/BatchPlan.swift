@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a batch does to the transaction of its connection.
+/// How a batch changes the transaction of its connection.
 struct BatchPlan {
-    /// A transaction is open when the whole batch has succeeded.
+    /// Whether a transaction is open if the whole batch has succeeded.
     private(set) var isInTransactionAfter: Bool
-    /// One may be open when a statement of it has failed.
+    /// Whether a transaction may be open if a statement of the batch has failed.
     private(set) var mayBeInTransactionAfterFailure: Bool
     private(set) var commit = CommitRisk()
 
@@ -25,7 +25,7 @@ struct BatchPlan {
             case .read:
                 break
             case .write:
-                // Outside of a transaction the Sync commits.
+                // Outside a transaction the Sync commits.
                 if !isInTransactionAfter { commit.mayCommit = true }
             }
         }

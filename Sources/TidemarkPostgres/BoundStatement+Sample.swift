@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A statement as it is sent, for who sends the same by other means (`tidemark-bench`).
+/// What is sent for a statement, for programs that send the same by other means (`tidemark-bench`).
 extension BoundStatement {
     package var sql: String { statement.sql }
 
-    /// Of each parameter.
+    /// The types of the parameters.
     package var types: [PostgresType] { statement.parameterTypes }
 
     /// Each parameter in PostgreSQL's binary form; nil for null.

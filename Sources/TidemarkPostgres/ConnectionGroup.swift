@@ -3,7 +3,7 @@
 internal import TidemarkScheduling
 internal import TidemarkSockets
 
-/// A number of connections of one kind: opens them, opens them again, and lends them. Loop-confined.
+/// Several connections of one kind: opens them, reopens them, and lends them. Loop-confined.
 final class ConnectionGroup: @unchecked Sendable {
     struct Lease: Sendable {
         let place: Int
@@ -21,12 +21,13 @@ final class ConnectionGroup: @unchecked Sendable {
     private var waiters: [Int: (waiter: Waiter, timer: ScheduledTimer)] = [:]
     private var nextWaiter = 0
     private var isStopped = false
-    /// Called when the last lease has come back after ``stop(whenDrained:)``.
+    /// Called when the last lease has been returned after ``stop(whenDrained:)``.
     private var whenDrained: (@Sendable () -> Void)?
-    /// Why the last attempt to connect failed; told to those who waited in vain.
+    /// Why the last attempt to connect failed. Callers that waited in vain are told.
     private var lastFailure: PostgresError?
 
-    /// A connection that came back within a transaction must answer the ROLLBACK in this time, or is closed.
+    /// If a connection is returned within a transaction, its ROLLBACK must be answered in this time. Otherwise it is
+    /// closed.
     private static let rollbackTimeout = Duration.seconds(5)
 
     init(
@@ -45,7 +46,7 @@ final class ConnectionGroup: @unchecked Sendable {
         for place in connections.indices { connect(place) }
     }
 
-    /// Lends a connection, now or when one is free; returns the number by which ``cancel(waiter:)`` knows the caller.
+    /// Lends a connection, now or when one is free. Returns the number for ``cancel(waiter:)``.
     @discardableResult
     func lease(timeout: Duration, _ waiter: @escaping Waiter) -> Int {
         nextWaiter += 1
@@ -64,13 +65,13 @@ final class ConnectionGroup: @unchecked Sendable {
         return number
     }
 
-    /// Lends a connection that is free; nil if there is none, or nothing is lent any more.
+    /// Lends a free connection; nil if there is none, or if the group has stopped.
     func leaseFree() -> Lease? {
         guard !isStopped, let place = table.acquireFree(), let connection = connections[place] else { return nil }
         return Lease(place: place, connection: connection)
     }
 
-    /// The caller does not want to wait any longer.
+    /// The caller stops waiting.
     func cancel(waiter number: Int) {
         dismiss(number, PostgresError(.cancelled))
     }
@@ -86,7 +87,7 @@ final class ConnectionGroup: @unchecked Sendable {
         }
     }
 
-    /// Refuses whoever waits or comes, lets those who have a connection finish, and then closes.
+    /// Refuses waiting and new callers, lets those with a connection finish, and then closes.
     func stop(whenDrained: @escaping @Sendable () -> Void) {
         isStopped = true
         self.whenDrained = whenDrained
@@ -98,7 +99,7 @@ final class ConnectionGroup: @unchecked Sendable {
         closeIfDrained()
     }
 
-    /// Ends a ``stop(whenDrained:)`` that takes too long: closes also the connections that are lent.
+    /// Ends a ``stop(whenDrained:)`` that takes too long: closes even connections that are lent.
     func closeAll() {
         for connection in connections { connection?.close(PostgresError(.stopped)) }
         let whenDrained = self.whenDrained
@@ -134,7 +135,7 @@ final class ConnectionGroup: @unchecked Sendable {
     }
 
     private func expire(_ number: Int) {
-        // With no connection at all, why is of interest; with all in use, they are merely busy.
+        // Without any connection the reason is of interest. With all of them in use, they are merely busy.
         let detail = openCount == 0 ? lastFailure?.detail ?? "" : "all \(connections.count) connections are in use"
         dismiss(number, PostgresError(.connectionUnavailable, detail: detail))
     }

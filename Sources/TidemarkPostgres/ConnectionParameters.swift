@@ -2,28 +2,30 @@
 
 internal import CTidemarkLibpq
 
-/// What libpq needs to connect: the operator's connection string, and what we add where it says nothing.
+/// The parameters with which libpq connects: the operator's connection string, and our defaults for what it leaves
+/// open.
 struct ConnectionParameters: Sendable {
     private let keywords: [String]
     private let values: [String]
 
     /// - Parameters:
     ///   - url: a URL or keyword string of libpq; may name several hosts.
-    ///   - settings: of the session, sent with the start of the connection, so that they cost no round trip.
+    ///   - settings: of the session. They are sent when the connection starts, so they cost no round trip.
     init(url: String, settings: [(String, String)], applicationName: String) throws(PostgresError) {
         var parameters = try Self.parse(url)
         for (keyword, value) in Self.defaults where parameters[keyword] == nil { parameters[keyword] = value }
         if parameters["application_name"] == nil { parameters["application_name"] = applicationName }
         parameters["client_encoding"] = "UTF8"
         let options = settings.map { "-c \($0.0)=\(Self.escaped($0.1))" }
-        // Ours come last: they decide correctness.
+        // Our settings come last and win, because correctness depends on them.
         parameters["options"] = ([parameters["options"]].compactMap { $0 } + options).joined(separator: " ")
         let sorted = parameters.sorted { $0.key < $1.key }
         keywords = sorted.map(\.key)
         values = sorted.map(\.value)
     }
 
-    /// A peer that has vanished is noticed within seconds, on our side by these and on the server's by its settings.
+    /// They detect within seconds that a peer has vanished: these on our side, and the server's own settings on its
+    /// side.
     private static let defaults = [
         "connect_timeout": "5",
         "keepalives_idle": "10",
@@ -71,7 +73,7 @@ struct ConnectionParameters: Sendable {
         return parameters
     }
 
-    /// In `options`, blanks separate and a backslash makes the next character ordinary.
+    /// In `options`, blanks separate values, and a backslash escapes the next character.
     private static func escaped(_ value: String) -> String {
         var result = ""
         for character in value {

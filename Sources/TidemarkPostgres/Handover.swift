@@ -2,10 +2,10 @@
 
 internal import Synchronization
 
-/// What the loop gives, once, to the one task that waits for it.
+/// A value that the loop passes, once, to the one task that waits for it.
 ///
-/// The value goes through a lock, not through the continuation: if that is resumed before its task waits, the runtime
-/// orders the two by means that the thread sanitizer does not see, and it reports races that are none.
+/// The value goes through a lock, not through the continuation. If the continuation is resumed before its task waits,
+/// the thread sanitizer does not see how the runtime orders the two, and falsely reports races.
 final class Handover<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -23,7 +23,7 @@ final class Handover<Value: Sendable>: Sendable {
         waiter?.resume()
     }
 
-    /// Suspends until ``give(_:)``; does not heed cancellation.
+    /// Suspends until ``give(_:)``. It ignores cancellation.
     func take() async -> Value {
         while true {
             if let value = state.withLock({ $0.value }) { return value }

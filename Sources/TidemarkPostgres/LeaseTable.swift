@@ -2,16 +2,16 @@
 
 internal import DequeModule
 
-/// Who has which connection of a pool: the state machine of a group of connections, without connections.
+/// Which caller has which connection of a pool: the state machine of a group of connections, without the connections.
 ///
-/// Places are numbered; each has at most one connection, which up to `capacity` callers may use at the same time. Those
-/// who must wait are served in the order in which they came.
+/// Places are numbered. Each has at most one connection, which up to `capacity` callers may use at the same time.
+/// Waiting callers are served in order of arrival.
 struct LeaseTable {
     enum Answer: Equatable {
         case granted(place: Int)
-        /// A grant comes later, unless the caller goes away first.
+        /// A connection comes later, unless the caller leaves first.
         case wait
-        /// There are too many who wait already.
+        /// Too many callers wait already.
         case refused
     }
 
@@ -24,9 +24,9 @@ struct LeaseTable {
     private let capacity: Int
     private let waiterCountMax: Int
     private var queue: Deque<Int> = []
-    /// Those in the queue who still wait.
+    /// The callers in the queue that still wait.
     private var waiting: Set<Int> = []
-    /// Open places with room, the one that was used last at the end: its memory is warm.
+    /// Open places with room. The one that was used last is at the end, because its memory is warm.
     private var free: [Int] = []
 
     init(placeCount: Int, capacity: Int, waiterCountMax: Int) {
@@ -38,7 +38,7 @@ struct LeaseTable {
     var waiterCount: Int { waiting.count }
     var useCount: Int { places.reduce(0) { $0 + $1.useCount } }
 
-    /// A place with room; whoever waits has been served before there is any.
+    /// A place with room. There is one only if nobody waits.
     mutating func acquireFree() -> Int? { take() }
 
     mutating func acquire(waiter: Int) -> Answer {
@@ -49,15 +49,16 @@ struct LeaseTable {
         return .wait
     }
 
-    /// A caller does not wait any longer; false if it had been served already.
+    /// A caller stops waiting. False if it has been served already.
     mutating func leave(waiter: Int) -> Bool {
         guard waiting.remove(waiter) != nil else { return false }
-        // Those who left are skipped when their turn comes; here only so that the queue cannot grow without end.
+        // Callers that left are skipped when their turn comes. They are removed here only so that the queue cannot grow
+        // without bound.
         if queue.count > 2 * waiting.count + 64 { queue.removeAll { !waiting.contains($0) } }
         return true
     }
 
-    /// A place has a connection now. Returns who gets it.
+    /// A place has a connection now. Returns the callers that get it.
     mutating func opened(_ place: Int) -> [(waiter: Int, place: Int)] {
         precondition(!places[place].isOpen)
         places[place].isOpen = true
@@ -65,13 +66,13 @@ struct LeaseTable {
         return serve()
     }
 
-    /// The connection of a place is gone; those who have leased it give it back nevertheless.
+    /// The connection of a place is lost. Callers that have leased it return it nevertheless.
     mutating func closed(_ place: Int) {
         places[place].isOpen = false
         free.removeAll { $0 == place }
     }
 
-    /// A caller gives a place back. Returns who gets what is free now.
+    /// A caller returns a place. Returns the callers that get what is free now.
     mutating func release(_ place: Int) -> [(waiter: Int, place: Int)] {
         precondition(places[place].useCount > 0)
         places[place].useCount -= 1
@@ -79,7 +80,7 @@ struct LeaseTable {
         return serve()
     }
 
-    /// Nobody is served any more; returns who waits.
+    /// Serves nobody any more. Returns the waiting callers.
     mutating func stop() -> [Int] {
         defer {
             queue = []
@@ -103,7 +104,7 @@ struct LeaseTable {
         return served
     }
 
-    /// The place that is used least, of several the one that was used last.
+    /// The least used place; among equals, the one that was used last.
     private mutating func take() -> Int? {
         let least = free.indices.reversed().min { places[free[$0]].useCount < places[free[$1]].useCount }
         guard let index = least else { return nil }

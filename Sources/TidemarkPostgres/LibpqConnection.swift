@@ -3,36 +3,36 @@
 internal import CTidemarkLibpq
 internal import Glibc
 
-/// A connection of libpq in non-blocking mode: each call of the library once, without its pointers. Not thread-safe, but
-/// may be handed from one thread to another.
+/// A connection of libpq in non-blocking mode. It wraps each call of the library once, without its pointers. Not
+/// thread-safe, but it may be passed from one thread to another.
 final class LibpqConnection: @unchecked Sendable {
-    /// What libpq has next.
+    /// The next thing that libpq has.
     enum Next {
         case rows(PostgresRows)
         case failed(PostgresError)
-        /// The statement was not run because one before it failed.
+        /// The statement was not run because an earlier one failed.
         case aborted
         case sync
-        /// A statement's results end.
+        /// The end of a statement's results.
         case end
-        /// A COPY or something newer than this code.
+        /// A COPY, or something newer than this code.
         case unexpected
     }
 
     private let connection: OpaquePointer
-    // Used again for each statement.
+    // Reused for each statement.
     private var encoder = ParameterEncoder()
     private var pointers: [UnsafePointer<CChar>?] = []
     private var lengths: [Int32] = []
     private var formats: [Int32] = []
 
-    /// Connects, which takes as long as it takes: name lookup, TLS, authentication, one host after the other.
+    /// Connects, however long that takes: name lookup, TLS and authentication, one host after the other.
     init(connecting parameters: ConnectionParameters) throws(PostgresError) {
         let opened = parameters.withKeywordsAndValues { PQconnectdbParams($0, $1, 0) }
         guard let opened else { throw PostgresError(.connectionUnavailable, detail: "no memory") }
         connection = opened
         guard PQstatus(connection) == CONNECTION_OK else {
-            // The object is complete, so that its deinitializer frees the connection.
+            // The object is complete, so its deinitializer frees the connection.
             throw PostgresError(.connectionUnavailable, detail: PostgresError.text(of: connection))
         }
         PQsetNoticeReceiver(connection, { _, _ in }, nil)
@@ -48,13 +48,13 @@ final class LibpqConnection: @unchecked Sendable {
     var socket: Int32 { PQsocket(connection) }
     var isAlive: Bool { PQstatus(connection) == CONNECTION_OK }
     var errorText: String { PostgresError.text(of: connection) }
-    /// Where it is connected to, without user and password.
+    /// The host and database, without user and password.
     var place: String {
         let (host, port, name) = (PQhost(connection), PQport(connection), PQdb(connection))
         return [host, port].map { $0.map { String(cString: $0) } ?? "" }.joined(separator: ":")
             + "/" + (name.map { String(cString: $0) } ?? "")
     }
-    /// Of the server's process; for tests and logs.
+    /// The process ID of the server's process; for tests and logs.
     var backendProcessID: Int32 { PQbackendPID(connection) }
 
     func enterPipelineMode() -> Bool { PQenterPipelineMode(connection) == 1 }
@@ -73,7 +73,7 @@ final class LibpqConnection: @unchecked Sendable {
 
     func send(_ bound: BoundStatement) -> Bool {
         encoder.encode(bound.values)
-        // Taken out for the time: each access to a property of an object is checked.
+        // Copied to local variables, because each access to a property of an object is checked.
         var (pointers, lengths) = (self.pointers, self.lengths)
         (self.pointers, self.lengths) = ([], [])
         defer { (self.pointers, self.lengths) = (pointers, lengths) }
@@ -99,13 +99,13 @@ final class LibpqConnection: @unchecked Sendable {
         }
     }
 
-    /// Several statements as text, outside of pipeline mode.
+    /// Sends several statements as text, outside pipeline mode.
     func sendScript(_ sql: String) -> Bool { PQsendQuery(connection, sql) == 1 }
 
     /// Marks the end of a batch. NB: libpq before version 17 also flushes here.
     func sendSync() -> Bool { PQpipelineSync(connection) == 1 }
 
-    /// True when all is sent, false when the socket takes no more now, nil when the connection is lost.
+    /// True if everything is sent, false if the socket accepts no more now, nil if the connection is lost.
     func flush() -> Bool? {
         switch PQflush(connection) {
         case 0: true
@@ -114,11 +114,12 @@ final class LibpqConnection: @unchecked Sendable {
         }
     }
 
-    /// Reads what the socket has; false when the connection is lost.
+    /// Reads what the socket has. False if the connection is lost.
     func consumeInput() -> Bool { PQconsumeInput(connection) == 1 }
 
-    /// Whether more of a result that has begun to come is here, or comes within some tens of microseconds: PostgreSQL sends
-    /// a large one in parts of 8 KiB, and to sleep and be woken for each costs both sides more than to ask again.
+    /// Whether more of a result that has begun to arrive is here, or comes within some tens of microseconds. PostgreSQL
+    /// sends a large result in parts of 8 KiB. Sleeping and being woken for each part costs both sides more than asking
+    /// again.
     func awaitMore() -> Bool {
         var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         for _ in 0..<Self.triesMax where poll(&descriptor, 1, 0) > 0 { return true }
@@ -149,7 +150,7 @@ final class LibpqConnection: @unchecked Sendable {
         }
     }
 
-    /// The payload of the next notification that has arrived on a channel that this connection listens to.
+    /// The payload of the next received notification, on a channel that this connection listens to.
     func nextNotification() -> String? {
         guard let notification = PQnotifies(connection) else { return nil }
         defer { PQfreemem(notification) }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes the parameters of one statement after the other in PostgreSQL's binary form, into memory that is used again.
+/// Encodes the parameters of statements, one after the other, in PostgreSQL's binary form. It reuses its memory.
 struct ParameterEncoder {
     private(set) var bytes: [UInt8] = []
-    /// For each parameter where it begins and how long it is; nil for null.
+    /// The place of each parameter in the bytes; nil for null.
     private(set) var ranges: [Range<Int>?] = []
 
-    /// More than this is given back after a statement that needed it.
+    /// Memory beyond this is freed after a statement that needed it.
     private static let capacityKept = 1 << 20
 
     mutating func encode(_ values: [PostgresValue]) {
@@ -18,7 +18,7 @@ struct ParameterEncoder {
             append(value)
             ranges.append(value == .null ? nil : start..<bytes.count)
         }
-        // So that also an empty value has an address: libpq takes a null pointer for NULL.
+        // So that even an empty value has an address: libpq takes a null pointer for NULL.
         bytes.append(0)
     }
 

@@ -2,15 +2,15 @@
 
 internal import DequeModule
 
-/// What a connection in pipeline mode is waiting for: the state machine that turns libpq's stream of results into
-/// answers to batches. It knows no socket and no libpq, so that tests can drive it.
+/// What a connection in pipeline mode waits for. This state machine turns libpq's stream of results into answers to
+/// batches. It knows no socket and no libpq, so tests can drive it.
 ///
-/// On the wire a batch is `((Deallocate Sync)? Prepare Sync)… statement … Sync`. Each preparation has a Sync of its own: a statement that
-/// fails would else take with it the preparations on which the next batch, already under way, relies.
+/// On the wire a batch is `((Deallocate Sync)? Prepare Sync)… statement … Sync`. Each preparation has its own Sync.
+/// Without it, a statement that fails would undo preparations on which the next batch, already under way, relies.
 struct Pipeline<Rows, Waiter> {
-    /// Everything up to one Sync. NB: a class, so that what happens to the first one is not done to a copy of it.
+    /// Everything up to one Sync. NB: a class, so that a change of the first segment does not change a copy.
     private final class Segment {
-        /// Nil for a preparation, and for making room for one.
+        /// Nil for a preparation, and for the deallocation before one.
         let waiter: Waiter?
         let prepared: Prepared?
         let count: Int
@@ -18,7 +18,7 @@ struct Pipeline<Rows, Waiter> {
         let commit: CommitRisk
         var results: [Rows] = []
         var error: PostgresError?
-        /// Which statement's results are due.
+        /// The index of the statement whose results are due.
         var position = 0
         var hasResult = false
 
@@ -38,16 +38,16 @@ struct Pipeline<Rows, Waiter> {
         }
     }
 
-    /// What a segment prepares.
+    /// The statement that a segment prepares.
     private enum Prepared {
         case always(id: Int)
         case inPlace(String)
     }
 
-    /// What must be sent before a statement can be run.
+    /// What must be sent before a statement can run.
     enum Preparation {
         case none, prepare
-        /// Another statement is prepared in its place and must go first.
+        /// Another statement is prepared in its place and must be deallocated first.
         case replace
     }
 
@@ -62,16 +62,16 @@ struct Pipeline<Rows, Waiter> {
     enum Action {
         case proceed
         case finished(Waiter, Result<[Rows], PostgresError>)
-        /// libpq has told something that cannot be; the connection must be closed.
+        /// libpq has reported something impossible. The connection must be closed.
         case violation
     }
 
     private var segments: Deque<Segment> = []
-    /// Indexed by the statement's id. A statement counts as prepared as soon as its preparation is sent.
+    /// Indexed by the statement's id. A statement counts as prepared once its preparation is sent.
     private var prepared: [Bool] = []
-    /// Which statement is prepared in a place, in the same sense.
+    /// The statement that is prepared in each place, in the same sense.
     private var places: [String: Int] = [:]
-    /// Why a preparation failed whose statement is about to fail because of it.
+    /// Why a preparation failed, for the statement that will fail because of it.
     private var prepareError: PostgresError?
 
     var isEmpty: Bool { segments.isEmpty }
@@ -79,10 +79,10 @@ struct Pipeline<Rows, Waiter> {
     /// When the oldest batch must have been answered.
     var nextDeadline: Duration? { segments.first?.deadline }
 
-    /// The statement whose result is due is a COMMIT.
+    /// Whether the statement whose result is due is a COMMIT.
     var isCommitDue: Bool { segments.first.map { $0.commit.commitIndex == $0.position } ?? false }
 
-    /// Whether the statement must be prepared before it is used; the answer is yes only once.
+    /// Whether the statement must be prepared before it is used. Returns true only once.
     mutating func mustPrepare(_ id: Int) -> Bool {
         while prepared.count <= id { prepared.append(false) }
         guard !prepared[id] else { return false }
@@ -90,7 +90,7 @@ struct Pipeline<Rows, Waiter> {
         return true
     }
 
-    /// What must be done before the statement of that number is used in a place; it counts as done.
+    /// What must be sent before the statement of that number can be used in a place. It counts as sent.
     mutating func preparation(of number: Int, inPlace place: String) -> Preparation {
         let previous = places.updateValue(number, forKey: place)
         return previous == nil ? .prepare : previous == number ? .none : .replace
@@ -104,7 +104,7 @@ struct Pipeline<Rows, Waiter> {
         addPreparation(.inPlace(place), deadline)
     }
 
-    /// What was prepared in a place goes.
+    /// Adds a segment that removes what was prepared in a place.
     mutating func addDeallocation(deadline: Duration) {
         addPreparation(nil, deadline)
     }
@@ -131,7 +131,7 @@ struct Pipeline<Rows, Waiter> {
         case .aborted:
             guard segment.error != nil, segment.acceptsResult() else { return .violation }
         case .end:
-            // libpq says it once more than needed around a Sync.
+            // libpq reports it once more than needed around a Sync.
             if segment.hasResult {
                 segment.hasResult = false
                 segment.position += 1
@@ -142,13 +142,13 @@ struct Pipeline<Rows, Waiter> {
         return .proceed
     }
 
-    /// The connection is gone: everyone who waits, with the error that they get.
+    /// The connection is lost. Returns all waiting callers with their errors.
     mutating func lose(_ error: PostgresError) -> [(Waiter, PostgresError)] {
         defer { segments = [] }
         return segments.compactMap { segment in
             guard let waiter = segment.waiter else { return nil }
             var error = error
-            // Once a statement of the batch has failed, its transaction cannot commit any more.
+            // Once a statement of the batch has failed, its transaction can no longer commit.
             error.isCommitOutcomeUnknown = segment.commit.mayCommit && segment.error == nil
             return (waiter, error)
         }
@@ -171,7 +171,7 @@ struct Pipeline<Rows, Waiter> {
 
     private mutating func finishSegment() -> Action {
         let segment = segments.removeFirst()
-        // After an error libpq reports each statement up to the Sync as aborted, so that the count is always complete.
+        // After an error libpq reports each statement up to the Sync as aborted, so the count is always complete.
         guard segment.position == segment.count, !segment.hasResult else { return .violation }
         guard let waiter = segment.waiter else {
             if prepareError == nil { prepareError = segment.error }
@@ -182,7 +182,7 @@ struct Pipeline<Rows, Waiter> {
         return .finished(waiter, .failure(explained(error)))
     }
 
-    /// That a statement is not there says less than why it could not be prepared.
+    /// Replaces the error that a statement does not exist with the error that its preparation had.
     private func explained(_ error: PostgresError) -> PostgresError {
         guard error.code == .statement(.undefinedStatement), var cause = prepareError else { return error }
         cause.statementIndex = error.statementIndex
@@ -190,10 +190,10 @@ struct Pipeline<Rows, Waiter> {
     }
 }
 
-/// What is unknown if the connection is lost before the batch's answer.
+/// What is unknown if the connection is lost before the batch is answered.
 struct CommitRisk {
-    /// Its outcome would be visible to others: it has a COMMIT or writes outside of a transaction.
+    /// Whether others would see the batch's outcome: it has a COMMIT, or writes outside a transaction.
     var mayCommit = false
-    /// Where the COMMIT is.
+    /// The index of the COMMIT.
     var commitIndex: Int?
 }

@@ -2,9 +2,9 @@
 
 internal import CTidemarkLibpq
 
-/// Statements about whole databases (CREATE DATABASE …), which need a connection of their own and no loop.
+/// Runs statements about whole databases (CREATE DATABASE …), which need their own connection and no loop.
 package enum PostgresAdministration {
-    /// Connects, runs each of `statements` by itself, and disconnects. Blocks: never call it on an event loop.
+    /// Connects, runs each of `statements` separately, and disconnects. It blocks: never call it on an event loop.
     package static func execute(_ statements: [String], url: String) throws(PostgresError) {
         guard let connection = PQconnectdb(url) else {
             throw PostgresError(.connectionUnavailable, detail: "no memory")
@@ -27,7 +27,7 @@ package enum PostgresAdministration {
         }
     }
 
-    /// A name as it stands in a statement.
+    /// A name as an identifier in a statement.
     package static func quoted(_ name: String) -> String {
         "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An array of one dimension as a parameter, in PostgreSQL's binary form from the start: values are put in one by one,
-/// without a Swift array of them between.
+/// A one-dimensional array as a parameter. It is built in PostgreSQL's binary form, value by value, without a Swift
+/// array in between.
 package struct PostgresArray: Sendable, Equatable {
     let elementType: PostgresType
     package private(set) var count = 0
     private var hasNulls = false
-    /// Each element after its length, which is -1 for null.
+    /// Each element follows its length, which is -1 for null.
     private var elements: [UInt8] = []
 
     /// - Parameters:
-    ///   - elementType: what every element is; one of those that `append` has a form for.
-    ///   - byteCount: how many bytes the elements will have, as far as that is known.
+    ///   - elementType: the type of the elements; one of those for which there is an `append`.
+    ///   - byteCount: the expected bytes of the elements, if known.
     package init(of elementType: PostgresType, byteCount: Int = 0) {
         self.elementType = elementType
         elements.reserveCapacity(byteCount)
@@ -24,7 +24,7 @@ package struct PostgresArray: Sendable, Equatable {
         begin(length: -1)
     }
 
-    /// Nulls until there are so many elements.
+    /// Appends nulls until there are this many elements.
     package mutating func appendNulls(upTo count: Int) {
         while self.count < count { appendNull() }
     }
@@ -46,12 +46,12 @@ package struct PostgresArray: Sendable, Equatable {
         append(.float8, value.bitPattern)
     }
 
-    /// Of a `timestamptz`: milliseconds since 1970-01-01 00:00 UTC.
+    /// A `timestamptz`, in milliseconds since 1970-01-01 00:00 UTC.
     package mutating func append(milliseconds: Int64) {
         append(.timestamptz, PostgresTime.microseconds(fromMilliseconds: milliseconds))
     }
 
-    /// Without U+0000, which PostgreSQL refuses (SQLSTATE 22021).
+    /// The text must not contain U+0000, which PostgreSQL refuses (SQLSTATE 22021).
     package mutating func append(_ value: String) {
         var value = value
         value.withUTF8 { bytes in
@@ -78,7 +78,7 @@ package struct PostgresArray: Sendable, Equatable {
         elements.append(contentsOf: bytes)
     }
 
-    /// Length and number at once: a record has a dozen of these.
+    /// Length and number in one step: a record has a dozen of these.
     private mutating func append(_ type: PostgresType, _ number: some FixedWidthInteger) {
         precondition(type == elementType, "an element has another type than its array")
         count += 1
@@ -116,8 +116,8 @@ package struct PostgresArray: Sendable, Equatable {
         }
     }
 
-    /// What array_recv reads (arrayfuncs.c): number of dimensions, whether nulls occur, type, length and first index of the
-    /// one dimension, then the elements.
+    /// The format of array_recv (arrayfuncs.c): number of dimensions, whether there are nulls, element type, length and
+    /// first index of the one dimension, then the elements.
     func encode(into bytes: inout [UInt8]) {
         bytes.append(integer: Int32(count == 0 ? 0 : 1))
         bytes.append(integer: Int32(hasNulls ? 1 : 0))
@@ -143,7 +143,7 @@ extension PostgresValue {
     package static func float8Array(_ values: [Double?]) -> PostgresValue {
         array(of: .float8, values) { $0.append($1) }
     }
-    /// Without U+0000, which PostgreSQL refuses (SQLSTATE 22021).
+    /// The texts must not contain U+0000, which PostgreSQL refuses (SQLSTATE 22021).
     package static func textArray(_ values: [String?]) -> PostgresValue { array(of: .text, values) { $0.append($1) } }
     package static func byteaArray(_ values: [[UInt8]?]) -> PostgresValue {
         array(of: .bytea, values) { $0.append($1) }

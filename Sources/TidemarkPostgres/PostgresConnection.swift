@@ -3,11 +3,11 @@
 internal import TidemarkScheduling
 package import TidemarkSockets
 
-/// One connection to PostgreSQL. It lives on an event loop; its methods may be called from anywhere, and cost no hop on
-/// the loop itself.
+/// One connection to PostgreSQL. It belongs to an event loop. Its methods may be called from anywhere, and cost no hop
+/// on the loop itself.
 ///
-/// Batches that are given to it while others are under way are sent at once and answered in order. A pool hands it out
-/// to one caller at a time, who may keep a transaction open from batch to batch.
+/// Batches that are given to it while others are under way are sent at once and answered in order. A pool lends it to
+/// one caller at a time, which may keep a transaction open from batch to batch.
 package final class PostgresConnection: @unchecked Sendable {
     typealias Outcome = Result<[PostgresRows], PostgresError>
     typealias Waiter = @Sendable (Outcome) -> Void
@@ -15,9 +15,9 @@ package final class PostgresConnection: @unchecked Sendable {
     package let loop: EventLoop
     private let timeout: Duration
 
-    // What follows is touched by the loop's thread only.
+    // Only the loop's thread touches the following.
 
-    /// Nil when the connection is closed.
+    /// Nil if the connection is closed.
     private var link: LibpqConnection?
     private var registration: Registration?
     private var pipeline = Pipeline<PostgresRows, Waiter>()
@@ -25,12 +25,12 @@ package final class PostgresConnection: @unchecked Sendable {
     private var watchdog: ScheduledTimer?
     /// Why it was closed.
     private var closingError = PostgresError(.stopped)
-    /// A transaction is open, or may be after an error.
+    /// Whether a transaction is open, or may be after an error.
     private var isInTransaction = false
-    /// Told once, on the loop, when the connection is closed.
+    /// Called once, on the loop, when the connection is closed.
     private let onClose: @Sendable (PostgresError) -> Void
 
-    /// Several statements in one text, under way outside of pipeline mode.
+    /// Several statements in one text, running outside pipeline mode.
     private struct Script {
         let waiter: Waiter
         let deadline: Duration
@@ -38,9 +38,9 @@ package final class PostgresConnection: @unchecked Sendable {
         var error: PostgresError?
     }
 
-    /// Takes over a connection that is open. Loop-confined.
+    /// Takes over an open connection. Loop-confined.
     ///
-    /// - Parameter timeout: for a batch's answer, if the caller does not say otherwise.
+    /// - Parameter timeout: for a batch's answer, unless the caller sets another.
     init(
         _ link: LibpqConnection, loop: EventLoop, timeout: Duration,
         onClose: @escaping @Sendable (PostgresError) -> Void
@@ -59,13 +59,13 @@ package final class PostgresConnection: @unchecked Sendable {
 
     /// Sends all statements of `batch` with one Sync, so that they take one round trip, and waits for their results.
     ///
-    /// Outside of a transaction the batch is one: all of it takes place or nothing. The first statement that fails fails
-    /// the batch, with ``PostgresError/statementIndex``; those after it are not run. The connection remains usable, but a
-    /// transaction that was open must be rolled back (a pool does so when the connection comes back to it).
+    /// Outside a transaction the batch is a transaction of its own: all or nothing. The first statement that fails
+    /// fails the batch, with ``PostgresError/statementIndex``, and later ones are not run. The connection remains
+    /// usable, but an open transaction must be rolled back (a pool does so when the connection is returned).
     ///
-    /// Cancelling the task does not stop a batch that is sent; its deadline does, by closing the connection.
+    /// Cancelling the task does not stop a batch that has been sent. Its deadline does, by closing the connection.
     ///
-    /// - Parameter timeout: from now to the answer; what is ahead in the pipeline counts.
+    /// - Parameter timeout: from now to the answer, including what is ahead in the pipeline.
     package func execute(
         _ batch: [BoundStatement], timeout: Duration? = nil
     ) async throws(PostgresError) -> [PostgresRows] {
@@ -75,7 +75,7 @@ package final class PostgresConnection: @unchecked Sendable {
 
     /// Runs a text of several statements without parameters, such as a migration, by the simple query protocol.
     ///
-    /// Nothing else may be under way on the connection. Results come in text form, so only their commands are of use.
+    /// Nothing else may be under way on the connection. Results come as text, so only their command tags are useful.
     package func executeScript(_ sql: String, timeout: Duration? = nil) async throws(PostgresError) {
         _ = try await outcome { self.startScript(sql, timeout: timeout ?? self.timeout, waiter: $0) }.get()
     }
@@ -92,7 +92,7 @@ package final class PostgresConnection: @unchecked Sendable {
     var isOpen: Bool { link != nil }
     var needsRollback: Bool { isInTransaction }
     var isIdle: Bool { pipeline.isEmpty && script == nil }
-    /// Of the server's process, 0 when closed; for tests and logs.
+    /// The process ID of the server's process, 0 if closed; for tests and logs.
     var backendProcessID: Int32 { link?.backendProcessID ?? 0 }
 
     func start(_ batch: [BoundStatement], timeout: Duration, waiter: @escaping Waiter) {
@@ -115,7 +115,7 @@ package final class PostgresConnection: @unchecked Sendable {
         afterSending(isSent)
     }
 
-    /// False when the connection is lost.
+    /// False if the connection is lost.
     private func prepare(_ statement: Statement, on link: LibpqConnection, deadline: Duration) -> Bool {
         switch statement.keeping {
         case .never: return true
@@ -142,12 +142,12 @@ package final class PostgresConnection: @unchecked Sendable {
             return waiter(.failure(PostgresError(.protocolViolation, detail: "a batch is under way")))
         }
         script = Script(waiter: waiter, deadline: loop.now + timeout)
-        // Whatever it does with transactions, a ROLLBACK at the end does no harm.
+        // A ROLLBACK at the end does no harm, whatever the script does with transactions.
         isInTransaction = true
         afterSending(link.sendScript(sql))
     }
 
-    /// Closes the connection; what is under way fails with `error`.
+    /// Closes the connection. Everything under way fails with `error`.
     func close(_ error: PostgresError) {
         guard link != nil else { return }
         closingError = error
@@ -186,7 +186,7 @@ package final class PostgresConnection: @unchecked Sendable {
 
     // MARK: Deadlines
 
-    /// One timer for the oldest of what is under way; it is set anew when it fires, not with each batch.
+    /// One timer for the oldest batch under way. It is set again when it fires, not with each batch.
     private func armWatchdog() {
         guard watchdog == nil, isOpen, let deadline = script?.deadline ?? pipeline.nextDeadline else { return }
         watchdog = loop.schedule(after: deadline - loop.now) { [weak self] in self?.watch() }
@@ -209,7 +209,7 @@ extension PostgresConnection: EventHandler {
         guard let link, readiness.isToReceive else { return }
         var isAlive = link.consumeInput()
         while isAlive, link.isBusy, link.awaitMore() { isAlive = link.consumeInput() }
-        // What came before the end counts.
+        // What arrived before the end counts.
         if script != nil { takeScriptResults(link) } else { takeResults(link) }
         guard isOpen else { return }
         if isAlive && link.isAlive { flush() } else { closeLost() }
@@ -219,7 +219,7 @@ extension PostgresConnection: EventHandler {
         var emptyCount = 0
         while isOpen, !pipeline.isEmpty, !link.isBusy {
             let next = link.next()
-            // More than one `end` without a result between them: libpq has nothing more now.
+            // Several `end` without a result between them: libpq has nothing more now.
             if case .end = next { emptyCount += 1 } else { emptyCount = 0 }
             guard emptyCount < 3 else { return }
             receive(next)
@@ -235,11 +235,11 @@ extension PostgresConnection: EventHandler {
         }
     }
 
-    /// Nil when there is none because the connection is closed now.
+    /// Nil if there is no event because the connection has just been closed.
     private func event(of next: LibpqConnection.Next) -> Pipeline<PostgresRows, Waiter>.Event? {
         switch next {
         case .rows(let rows):
-            // PostgreSQL answers the COMMIT of a transaction that has failed before by a ROLLBACK, without an error.
+            // If a transaction has failed before, PostgreSQL answers its COMMIT with ROLLBACK, without an error.
             guard pipeline.isCommitDue, rows.commandTag == "ROLLBACK" else { return .rows(rows) }
             return .failed(PostgresError(.statement(.inFailedTransaction)))
         case .failed(let error):
@@ -280,10 +280,10 @@ extension PostgresConnection: EventHandler {
 }
 
 extension PostgresError {
-    /// As many tell which batch it is.
+    /// The most names in the text. They are enough to recognise the batch.
     private static let namesMax = 8
 
-    /// A timeout says which statements it was: their names are written down in the program.
+    /// Names the statements that timed out. Their names are constants of the program, so they are safe to show.
     fileprivate func waiting(for batch: [BoundStatement]) -> PostgresError {
         guard code == .timeout else { return self }
         var error = self
@@ -293,7 +293,7 @@ extension PostgresError {
         return error
     }
 
-    /// The loss of the connection that this error of a statement announces, if it does.
+    /// The loss of the connection, if this error of a statement announces it.
     fileprivate var endOfConnection: PostgresError? {
         switch code {
         case .statement(let state) where state.endsConnection:

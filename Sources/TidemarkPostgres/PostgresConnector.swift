@@ -3,10 +3,10 @@
 internal import Glibc
 internal import TidemarkSockets
 
-/// Makes connections without ever blocking a loop.
+/// Opens connections without blocking a loop.
 ///
-/// NB: libpq looks host names up synchronously, also in `PQconnectPoll` when it goes on to the next of several hosts. So
-/// each attempt runs from start to end on a thread of its own, which `connect_timeout` bounds; attempts are rare.
+/// NB: libpq looks up host names synchronously, even in `PQconnectPoll` when it tries the next of several hosts. So
+/// each attempt runs from start to end on its own thread, bounded by `connect_timeout`. Attempts are rare.
 enum PostgresConnector {
     /// Connects in the background and calls `completion` on the loop.
     static func connect(

@@ -3,9 +3,9 @@
 internal import CTidemarkLibpq
 
 extension PostgresError {
-    /// The error that a result carries.
+    /// The error in a result.
     init(result: OpaquePointer) {
-        // libpq makes some results itself, which have no SQLSTATE: the connection ended.
+        // Some results are made by libpq itself and have no SQLSTATE: the connection ended.
         guard let state = Self.field(result, "C") else {
             self.init(.connectionLost, detail: Self.trimmed(PQresultErrorMessage(result)))
             return
@@ -15,7 +15,7 @@ extension PostgresError {
         constraint = Self.field(result, "n")
     }
 
-    /// What libpq last said about a connection.
+    /// libpq's last message about a connection.
     static func text(of connection: OpaquePointer?) -> String {
         trimmed(PQerrorMessage(connection))
     }

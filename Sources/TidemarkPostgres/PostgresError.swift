@@ -18,7 +18,7 @@ package struct PostgresError: Error, CustomStringConvertible, CustomDebugStringC
         case cancelled
         /// The server refused a statement. The connection remains usable.
         case statement(SQLState)
-        /// The connection string cannot be understood.
+        /// The connection string cannot be parsed.
         case invalidURL
         /// A row does not have the column, the type or the value that the caller expects.
         case unexpectedResult
@@ -27,16 +27,16 @@ package struct PostgresError: Error, CustomStringConvertible, CustomDebugStringC
     }
 
     package let code: Code
-    /// Which statement of the batch failed, counted from 0.
+    /// The index of the failed statement in the batch, from 0.
     package var statementIndex: Int?
     /// The constraint that a statement violated.
     package var constraint: String?
-    /// The connection ended after a COMMIT was sent and before its answer came: whether it took place is unknown, and
-    /// found out by reading.
+    /// The connection ended after a COMMIT was sent and before its answer arrived. Whether it took place is unknown,
+    /// and can be found out by reading.
     package var isCommitOutcomeUnknown = false
-    /// Of a `timeout`: what was waited for, and where; no user data, no secrets.
+    /// For a `timeout`: what was waited for, and where. No user data, no secrets.
     package var subject: String?
-    /// The server's words and the statement's name; may hold user data.
+    /// The server's message and the statement's name. It may hold user data.
     package var detail: String
 
     package init(_ code: Code, subject: String? = nil, detail: String = "") {

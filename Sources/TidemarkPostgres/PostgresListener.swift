@@ -4,11 +4,11 @@ internal import Synchronization
 internal import TidemarkScheduling
 package import TidemarkSockets
 
-/// Hears what is NOTIFYed on a channel, on a connection of its own.
+/// Receives the notifications (NOTIFY) of a channel, on a connection of its own.
 ///
-/// What is notified while the connection is away is lost: ``init(url:loop:channel:applicationName:onNotification:onListening:)``
-/// says each time from when on nothing is missed, so that its owner can look for itself what happened before. The closures
-/// run on the loop.
+/// Notifications are lost while the connection is down.
+/// ``init(url:loop:channel:applicationName:onNotification:onListening:)`` has a closure that says each time from when
+/// on nothing is missed, so that its owner can check what happened before. The closures run on the loop.
 package final class PostgresListener: @unchecked Sendable {
     private let loop: EventLoop
     private let parameters: ConnectionParameters
@@ -16,12 +16,12 @@ package final class PostgresListener: @unchecked Sendable {
     private let onNotification: @Sendable (_ payload: String) -> Void
     private let onListening: @Sendable () -> Void
 
-    // What follows is touched by the loop's thread only.
+    // Only the loop's thread touches the following.
     private var link: LibpqConnection?
     private var registration: Registration?
     private var backOff = BackOff()
     private var isStopped = false
-    /// What was asked of the server and not answered yet.
+    /// The request that the server has not answered yet.
     private var awaited: Awaited?
     private var timer: ScheduledTimer?
 
@@ -29,8 +29,8 @@ package final class PostgresListener: @unchecked Sendable {
         case listening, ping
     }
 
-    /// After this time the server is asked whether it is still there, and must answer within the other one: a peer that
-    /// has vanished sends nothing, as does one that has nothing to say.
+    /// After this time the server is asked whether it is still there, and must answer within the other one. A vanished
+    /// peer sends nothing, but neither does one that has nothing to say.
     private let pingInterval: Duration
     private let answerTimeout: Duration
 
@@ -54,7 +54,8 @@ package final class PostgresListener: @unchecked Sendable {
         loop.execute { self.connect() }
     }
 
-    /// Ends it; no closure is called afterwards, except by what runs on the loop right now. From any thread.
+    /// Stops listening. No closure is called afterwards, except by work that runs on the loop right now. From any
+    /// thread.
     package func stop() {
         loop.execute {
             self.isStopped = true

@@ -5,21 +5,21 @@ package import TidemarkSockets
 
 /// The connections of this process to one database. Any thread may call it; on its loop that costs no hop.
 ///
-/// It opens its connections at once and opens them again, with jittered back-off, when they are lost. Who asks while
-/// none is free or none can be made waits, in order, up to a deadline: a PostgreSQL that restarts within that time is not
-/// noticed by those who had nothing under way.
+/// It opens its connections at once. When they are lost it reopens them, with jittered back-off. While no connection is
+/// available, callers wait in order, up to a deadline. So if PostgreSQL restarts within that time, only callers with a
+/// batch under way notice it.
 package final class PostgresPool: Sendable {
     /// The limits of a pool, and their defaults.
     package struct Limits: Sendable {
-        /// How long to wait for a connection before `connectionUnavailable`.
+        /// How long a caller waits for a connection. Longer: `connectionUnavailable`.
         package var waitTimeout = Duration.seconds(5)
-        /// How many may wait; the next gets `poolExhausted`.
+        /// How many callers may wait. The next one gets `poolExhausted`.
         package var waiterCountMax = 4096
-        /// How long a batch's answer may take before `timeout`, which closes its connection.
+        /// How long a batch may take. Longer: `timeout`, which closes its connection.
         package var requestTimeout = Duration.seconds(10)
-        /// How long ``PostgresPool/stop()`` waits for those who have a connection.
+        /// How long ``PostgresPool/stop()`` waits for callers that have a connection.
         package var stopTimeout = Duration.seconds(5)
-        /// Batches under way at the same time on a connection for reading.
+        /// Batches under way at the same time on a shared connection.
         package var sharedBatchCountMax = 64
 
         package init() {}
@@ -27,17 +27,18 @@ package final class PostgresPool: Sendable {
 
     package let loop: EventLoop
     private let limits: Limits
-    /// Each connection is lent to one caller at a time.
+    /// Connections that are lent to one caller at a time.
     let exclusive: ConnectionGroup
-    /// Few connections for all.
+    /// A few connections that all readers share.
     private let shared: ConnectionGroup
 
     /// - Parameters:
     ///   - url: libpq's URL or keyword string; may name several hosts, with `target_session_attrs` to find the primary.
-    ///   - connections: for ``withConnection(timeout:_:)``. 4 to 8 keep a PostgreSQL busy, more only wait for each other.
-    ///   - sharedConnections: further ones, for ``execute(_:timeout:)``.
+    ///   - connections: for ``withConnection(timeout:_:)``. 4 to 8 keep a PostgreSQL busy; more only wait for each
+    ///     other.
+    ///   - sharedConnections: additional ones, for ``execute(_:timeout:)``.
     ///   - sessionSettings: `SET` for each connection, for example `("lock_timeout", "2s")`.
-    /// - Throws: `invalidURL`. That nobody answers there is no error here.
+    /// - Throws: `invalidURL`. An unreachable server is no error here.
     package init(
         url: String, connections: Int, sharedConnections: Int = 1, loop: EventLoop,
         sessionSettings: [(String, String)] = [], applicationName: String = "tidemark", limits: Limits = Limits()
@@ -60,10 +61,9 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// Lends a connection for the time of `body`, for transactions of several batches.
+    /// Lends a connection while `body` runs, for transactions of several batches.
     ///
-    /// A transaction that `body` leaves open, by an error or otherwise, is rolled back before the next caller gets the
-    /// connection.
+    /// If `body` leaves a transaction open, it is rolled back before the next caller gets the connection.
     ///
     /// - Parameter timeout: how long to wait for a connection.
     /// - Throws: what `body` throws; `connectionUnavailable`, `poolExhausted`, `stopped`; `cancelled` if the task is
@@ -83,16 +83,16 @@ package final class PostgresPool: Sendable {
         PostgresLease(lease: try await lease(from: exclusive, timeout: timeout ?? limits.waitTimeout))
     }
 
-    /// Takes a connection back, exactly once. A transaction that is still open is rolled back before the next caller
-    /// gets it.
+    /// Takes a connection back, exactly once. An open transaction is rolled back before the next caller gets the
+    /// connection.
     package func release(_ lease: PostgresLease) {
         release(lease.lease, to: exclusive)
     }
 
-    /// Runs a batch that needs no transaction but its own on a connection for reading, among those of others: one
-    /// round trip, no waiting for a free connection.
+    /// Runs a batch that needs no other transaction on a shared connection, among batches of others: one round trip,
+    /// and no wait for a free connection.
     ///
-    /// - Parameter timeout: for the answer; the wait for a connection comes before it.
+    /// - Parameter timeout: for the answer, after the wait for a connection.
     package func execute(
         _ batch: [BoundStatement], timeout: Duration? = nil
     ) async throws(PostgresError) -> [PostgresRows] {
@@ -108,7 +108,7 @@ package final class PostgresPool: Sendable {
 
     /// Refuses new requests, waits up to ``Limits/stopTimeout`` for those under way, and closes all connections.
     package func stop() async {
-        // Who has a connection may still read by `execute`.
+        // Callers that have a connection may still read by `execute`.
         await stop(exclusive)
         await stop(shared)
     }
@@ -128,7 +128,7 @@ package final class PostgresPool: Sendable {
     private func lease(
         from group: ConnectionGroup, timeout: Duration
     ) async throws(PostgresError) -> ConnectionGroup.Lease {
-        // Nearly always one is free, and there is nothing to wait for.
+        // Nearly always a connection is free, so there is no need to wait.
         if loop.isCurrent, let lease = group.leaseFree() { return lease }
         let ticket = Ticket()
         let result = await withTaskCancellationHandler {
@@ -149,7 +149,7 @@ package final class PostgresPool: Sendable {
     }
 }
 
-/// A connection that is lent by ``PostgresPool/acquire(timeout:)``.
+/// A connection lent by ``PostgresPool/acquire(timeout:)``.
 package struct PostgresLease: Sendable {
     let lease: ConnectionGroup.Lease
 
@@ -158,7 +158,7 @@ package struct PostgresLease: Sendable {
 
 private typealias LeaseResult = Result<ConnectionGroup.Lease, PostgresError>
 
-/// Someone who wants a connection and may be cancelled at any time. Loop-confined.
+/// A caller that waits for a connection and may be cancelled at any time. Loop-confined.
 private final class Ticket: @unchecked Sendable {
     private var number: Int?
     private var isCancelled = false

@@ -53,7 +53,7 @@ private func integer<Integer: FixedWidthInteger>(_ bytes: UnsafeRawBufferPointer
     return Integer(bigEndian: bytes.loadUnaligned(as: Integer.self))
 }
 
-/// Reads what array_send writes, see ``PostgresArray``; nil if it is something else.
+/// Reads the format of array_send, see ``PostgresArray``; nil for anything else.
 func decodeArray<Element>(
     _ bytes: UnsafeRawBufferPointer, of type: PostgresType, _ decode: (UnsafeRawBufferPointer) -> Element?
 ) -> [Element?]? {
@@ -68,7 +68,7 @@ func decodeArray<Element>(
         return nil
     }
     if dimensions == 0 { return [] }
-    // Each element takes four bytes at least, so that a wrong count cannot ask for more memory than there is.
+    // Each element takes at least four bytes, so a wrong count cannot reserve more memory than there are bytes.
     guard dimensions == 1, let count = takeInteger(), takeInteger() != nil, count >= 0, count <= rest.count / 4 else {
         return nil
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One row of a result. Columns are counted from 0, as they stand in the statement.
+/// One row of a result. Columns are counted from 0, in the order of the statement.
 ///
-/// Each reader throws `unexpectedResult` when the column is not there, has another type, or is null; those with
+/// Each reader throws `unexpectedResult` if the column does not exist, has another type, or is null. Readers with
 /// `ifPresent` return nil for null.
 package struct PostgresRow {
     let rows: PostgresRows
@@ -34,7 +34,7 @@ package struct PostgresRow {
             UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         )
     }
-    /// Of a `timestamptz`: milliseconds since 1970-01-01 00:00 UTC, rounded down.
+    /// A `timestamptz`, in milliseconds since 1970-01-01 00:00 UTC, rounded down.
     package func milliseconds(_ column: Int) throws(PostgresError) -> Int64 {
         try present(column, milliseconds(ifPresent: column))
     }
@@ -67,7 +67,7 @@ package struct PostgresRow {
         try integer(column, .timestamptz, Int64.self).map(PostgresTime.milliseconds(fromMicroseconds:))
     }
 
-    /// Lends the bytes of a `bytea` or text column in place; they must not leave `body`. Null is an error.
+    /// Passes the bytes of a `bytea` or text column to `body`, in place. They must not leave `body`. Null is an error.
     package func withBytes<Result>(
         _ column: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {

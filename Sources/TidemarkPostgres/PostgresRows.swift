@@ -2,17 +2,17 @@
 
 internal import CTidemarkLibpq
 
-/// The result of one statement: rows of binary columns, lent from libpq's memory. It does not change, so that any
-/// thread may read it.
+/// The result of one statement: rows of binary columns in libpq's memory. It does not change, so any thread may read
+/// it.
 package final class PostgresRows: @unchecked Sendable, RandomAccessCollection {
     private let result: OpaquePointer
     /// The number of rows.
     package let count: Int
     let columnCount: Int32
-    /// Of the columns.
+    /// The types of the columns.
     private let types: [PostgresType]
 
-    /// Takes over the result, which is freed with the last reference.
+    /// Takes over the result, and frees it with the last reference.
     init(owning result: OpaquePointer) {
         self.result = result
         count = Int(PQntuples(result))
@@ -37,12 +37,12 @@ package final class PostgresRows: @unchecked Sendable, RandomAccessCollection {
         PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0
     }
 
-    /// The command as the server names it after it ran: `COMMIT`, `INSERT 0 1` …
+    /// The command tag that the server returned: `COMMIT`, `INSERT 0 1` …
     var commandTag: String {
         PQcmdStatus(result).map { String(cString: $0) } ?? ""
     }
 
-    /// The bytes of a column, which live as long as the rows; nil for null.
+    /// The bytes of a column, valid as long as the rows; nil for null.
     @inline(__always)
     func column(_ row: Int32, _ column: Int) throws(PostgresError) -> UnsafeRawBufferPointer? {
         guard column >= 0, column < Int(columnCount) else {
@@ -50,7 +50,7 @@ package final class PostgresRows: @unchecked Sendable, RandomAccessCollection {
         }
         let column = Int32(truncatingIfNeeded: column)
         let length = Int(PQgetlength(result, row, column))
-        // Only what has no bytes may be null: most values cost one question less.
+        // Only a value without bytes may be null, so most values need one call less.
         if length == 0, PQgetisnull(result, row, column) != 0 { return nil }
         return UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: length)
     }

@@ -27,7 +27,7 @@ package struct PostgresType: RawRepresentable, Hashable, Sendable {
     package static let uuidArray = PostgresType(rawValue: 2951)
     package static let float8Array = PostgresType(rawValue: 1022)
 
-    /// Types that the server sends in the same form as `self`: `varchar` and `name` are text to a reader.
+    /// Whether values of `type` have the same binary form as `self`: `varchar` and `name` can be read as text.
     func isReadable(as type: PostgresType) -> Bool {
         self == type || (type == .text && Self.textLike.contains(rawValue))
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The value of a statement's parameter. It is sent in PostgreSQL's binary form.
+/// The value of a statement's parameter, sent in PostgreSQL's binary form.
 package enum PostgresValue: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -8,7 +8,7 @@ package enum PostgresValue: Sendable, Equatable {
     case int4(Int32)
     case int8(Int64)
     case float8(Double)
-    /// Without U+0000, which PostgreSQL refuses (SQLSTATE 22021).
+    /// The text must not contain U+0000, which PostgreSQL refuses (SQLSTATE 22021).
     case text(String)
     case bytea([UInt8])
     /// 16 bytes.
@@ -17,7 +17,7 @@ package enum PostgresValue: Sendable, Equatable {
     case timestamp(milliseconds: Int64)
     case array(PostgresArray)
 
-    /// What a statement must declare for this value; nil for null, which any type has.
+    /// The type that a statement must declare for this value; nil for null, which fits any type.
     var type: PostgresType? {
         switch self {
         case .null: nil
@@ -36,7 +36,7 @@ package enum PostgresValue: Sendable, Equatable {
 }
 
 extension PostgresValue {
-    /// Null for nil, so that `.text(ifPresent: name)` needs no branch at the call.
+    /// Null for nil, so that calls need no branch.
     package static func text(ifPresent value: String?) -> PostgresValue { value.map { .text($0) } ?? .null }
     package static func bytea(ifPresent value: [UInt8]?) -> PostgresValue { value.map { .bytea($0) } ?? .null }
     package static func int8(ifPresent value: Int64?) -> PostgresValue { value.map { .int8($0) } ?? .null }

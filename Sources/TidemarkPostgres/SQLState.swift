@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The five characters by which PostgreSQL names an error (appendix *PostgreSQL Error Codes* of its manual).
+/// PostgreSQL's code of an error, five characters (appendix *PostgreSQL Error Codes* of its manual).
 package struct SQLState: Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
@@ -26,7 +26,8 @@ package struct SQLState: Hashable, Sendable, CustomStringConvertible {
     package static let crashShutdown = SQLState("57P02")
     package static let cannotConnectNow = SQLState("57P03")
 
-    /// The server ends the connection after it: class 57P (operator intervention) and the idle transaction's time-out.
+    /// Whether the server ends the connection after it: class 57P (operator intervention) and the time-out of idle
+    /// transactions.
     var endsConnection: Bool {
         [.adminShutdown, .crashShutdown, .cannotConnectNow, .idleInTransactionTimeout].contains(self)
     }

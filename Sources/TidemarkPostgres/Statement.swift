@@ -2,30 +2,30 @@
 
 internal import Synchronization
 
-/// A statement that is written down once (`static let`) and prepared by each connection when it first uses it.
+/// A statement that is declared once (`static let`) and prepared by each connection on first use.
 ///
 ///     static let lockZone = Statement("lock_zone", "SELECT … WHERE id = $1 FOR UPDATE", [.int8])
 ///     let rows = try await connection.execute([.begin, lockZone(.int8(id))])
 package struct Statement: Sendable {
-    /// What running the statement outside of a transaction means.
+    /// What it means to run the statement outside a transaction.
     enum Effect: Sendable {
         case begin, commit, rollback
-        /// Leaves nothing behind that a lost connection could leave in doubt.
+        /// Changes nothing that a lost connection could leave in doubt.
         case read
         case write
     }
 
-    /// How connections keep a statement.
+    /// How connections keep a prepared statement.
     enum Keeping: Sendable {
-        /// Prepared as long as they last. The number is small, and no other statement of this kind has it.
+        /// Prepared as long as the connection lasts. The number is small, and unique among statements of this kind.
         case always(id: Int)
-        /// Prepared until a statement of another number takes the place of this name.
+        /// Prepared until a statement with another number takes the place of this name.
         case inPlace(number: Int)
-        /// Not at all: it is parsed each time.
+        /// Not prepared: it is parsed each time.
         case never
     }
 
-    /// The statement's name with a number, so that two never clash.
+    /// The statement's name with a number, so that names never clash.
     let serverName: String
     let sql: String
     let parameterTypes: [PostgresType]
@@ -38,19 +38,19 @@ package struct Statement: Sendable {
     /// - Parameters:
     ///   - name: for logs and for `pg_prepared_statements`; letters and underscores.
     ///   - sql: one statement; its parameters are `$1`, `$2`, …
-    ///   - parameterTypes: of each parameter.
-    ///   - isPrepared: false for a statement that is made while the program runs and may not come again: it is parsed each
-    ///     time, and leaves nothing in the connection.
+    ///   - parameterTypes: the type of each parameter.
+    ///   - isPrepared: false for a statement that is built at run time and may not come again. It is parsed each time,
+    ///     and leaves nothing in the connection.
     package init(_ name: String, _ sql: String, _ parameterTypes: [PostgresType] = [], isPrepared: Bool = true) {
         let id = isPrepared ? Self.nextID.add(1, ordering: .relaxed).oldValue : nil
         self.init("\(name)_\(id ?? 0)", sql, parameterTypes, id.map { .always(id: $0) } ?? .never)
     }
 
-    /// A statement that is made while the program runs, and kept prepared until another takes its place: so connections keep
-    /// as many as there are places. A batch has one statement of each place at most.
+    /// A statement that is built at run time, and stays prepared until another takes its place. So each connection
+    /// keeps as many of them as there are places. A batch has at most one statement of each place.
     ///
     /// - Parameters:
-    ///   - name: of the places, which only statements of this kind have.
+    ///   - name: of the places. Only statements of this kind have it.
     ///   - place: from 0.
     package init(_ name: String, _ sql: String, _ parameterTypes: [PostgresType], place: Int) {
         let number = Self.nextNumber.add(1, ordering: .relaxed).oldValue
@@ -74,7 +74,7 @@ package struct Statement: Sendable {
         bind(values)
     }
 
-    /// As `statement(…)`, for a list.
+    /// As `statement(…)`, for a list of values.
     package func bind(_ values: [PostgresValue]) -> BoundStatement {
         precondition(values.count == parameterTypes.count, "\(serverName): the number of values is wrong")
         for (value, type) in zip(values, parameterTypes) {
@@ -95,7 +95,7 @@ package struct BoundStatement: Sendable {
 }
 
 extension Statement.Effect {
-    /// Told by the first word. A SELECT that calls a function which writes counts as reading.
+    /// Determined by the first word. A SELECT that calls a function which writes counts as reading.
     init(sql: String) {
         let word = sql.drop { $0.isWhitespace }.prefix { $0.isLetter }.uppercased()
         let isPartial = sql.uppercased().contains("SAVEPOINT") && word == "ROLLBACK"
