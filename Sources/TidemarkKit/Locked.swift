@@ -4,7 +4,7 @@ internal import Foundation
 
 /// A value that several threads read and change, one at a time.
 ///
-/// For values that are not Sendable (Foundation's objects); those that are have `Mutex`.
+/// For values that are not Sendable (Foundation's objects). Sendable values use `Mutex`.
 final class Locked<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
@@ -13,7 +13,7 @@ final class Locked<Value>: @unchecked Sendable {
         self.value = value
     }
 
-    /// `body` must not call back into whatever holds this lock.
+    /// `body` must not use this lock again.
     func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
         lock.lock()
         defer { lock.unlock() }

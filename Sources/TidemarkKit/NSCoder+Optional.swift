@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// Values that an archive may lack: asking a keyed unarchiver for a missing key makes it fail for good.
+/// Reads values that an archive may lack. A keyed unarchiver that is asked for a missing key fails for good.
 extension NSCoder {
     func optionalObject<Object: NSObject & NSCoding>(of type: Object.Type, forKey key: String) -> Object? {
         containsValue(forKey: key) ? decodeObject(of: type, forKey: key) : nil
@@ -40,7 +40,7 @@ extension NSCoder {
 }
 
 extension NSData {
-    /// A copy in one step: a `Data` that stands for an object is read byte by byte.
+    /// Copies in one step. A `Data` that wraps an object would be read byte by byte.
     var byteArray: [UInt8] {
         withExtendedLifetime(self) { [UInt8](UnsafeRawBufferPointer(start: bytes, count: length)) }
     }

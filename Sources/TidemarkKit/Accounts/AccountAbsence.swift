@@ -2,10 +2,10 @@
 
 /// Why there is no credential.
 package enum AccountAbsence: Sendable, Equatable {
-    /// Somebody has signed out: an app lets go of what belongs to their account.
+    /// Somebody has signed out. An app then releases what belongs to the account.
     case signedOut
-    /// Nobody has said who is signed in; the text says what was looked at. That is no sign-out. A variable was forgotten, or
-    /// a file is not there: what the device keeps still belongs to somebody.
+    /// The configuration does not say who is signed in; the text lists where it was looked for. That is no sign-out: a
+    /// variable was forgotten, or a file is missing. The data on the device still belongs to somebody.
     case notConfigured(String)
 }
 

@@ -4,7 +4,7 @@ public import Foundation
 
 /// Whether the user's private and shared data can be reached.
 public enum CKAccountStatus: Int, Sendable {
-    /// No credential is configured, or the server could not be asked: nobody has signed out.
+    /// No credential is configured, or the server could not be reached. Nobody has signed out.
     case couldNotDetermine = 0
     /// There is an account and it works.
     case available = 1
@@ -24,6 +24,6 @@ public let CKCurrentUserDefaultName = "__defaultOwner__"
 public let CKOwnerDefaultName = CKCurrentUserDefaultName
 
 extension NSNotification.Name {
-    /// Posted when the account's status may have changed; ask for it again.
+    /// Posted when the account's status may have changed. Ask for it again.
     public static let CKAccountChanged = NSNotification.Name("CKAccountChangedNotification")
 }

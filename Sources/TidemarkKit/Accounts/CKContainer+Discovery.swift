@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Users who find each other: no longer supported in the original, and answered with nothing here, for the sake of code that
-// still asks. Servers do not tell users of each other.
+// Discovery of other users. The original no longer supports it. Here it finds nobody; it exists for code that still
+// calls it. Servers do not tell users of each other.
 
 extension CKContainer {
-    /// What an app may be permitted.
+    /// What an app may be permitted to do.
     @available(*, deprecated, message: "No longer supported")
     public struct ApplicationPermissions: OptionSet, Sendable {
-        /// The bits.
+        /// The bits of the permissions.
         public let rawValue: UInt
 
-        /// From bits.
+        /// Permissions from their bits.
         public init(rawValue: UInt) {
             self.rawValue = rawValue
         }
 
-        /// Users of the app can find this one.
+        /// Other users of the app can find this user.
         public static let userDiscoverability = ApplicationPermissions(rawValue: 1)
     }
 
-    /// Whether an app was permitted something.
+    /// Whether an app has a permission.
     @available(*, deprecated, message: "No longer supported")
     public enum ApplicationPermissionStatus: Int, Sendable {
-        /// Nobody was asked yet.
+        /// Nobody has been asked yet.
         case initialState = 0
         /// It could not be found out.
         case couldNotComplete = 1
-        /// No: always so here.
+        /// Denied, which is always the answer here.
         case denied = 2
-        /// Yes.
+        /// Granted.
         case granted = 3
     }
 
-    /// Called with whether an app was permitted something.
+    /// Called with the status of a permission.
     @available(*, deprecated, message: "No longer supported")
     public typealias ApplicationPermissionBlock = @Sendable (ApplicationPermissionStatus, (any Error)?) -> Void
 

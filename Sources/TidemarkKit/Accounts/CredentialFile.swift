@@ -2,10 +2,11 @@
 
 internal import Foundation
 
-/// Who has signed in on this device, for its next start: one credential a server, environment and container.
+/// Remembers for the next start who has signed in on this device: one credential for each server, environment
+/// and container.
 package struct CredentialFile: Sendable {
     private let file: SecretFile
-    /// Names the server too: a credential is shown only to the one that it was given for.
+    /// The name includes the server: a credential is sent only to the server for which it was given.
     private let name: String
 
     /// - Returns: nil if the configuration names no server.
@@ -16,22 +17,22 @@ package struct CredentialFile: Sendable {
         name = "\(server) \(configuration.environment.rawValue) \(containerIdentifier)"
     }
 
-    /// For errors.
+    /// The file's path, for error texts.
     var path: String { file.path }
 
-    /// - Returns: empty: somebody has signed out; nil: nobody has signed in or out.
-    /// - Throws: `internalError` if there is a file and it cannot be read.
+    /// - Returns: an empty string if somebody has signed out; nil if nobody has signed in or out.
+    /// - Throws: `internalError` if the file exists and cannot be read.
     func token() throws(CKError) -> String? {
         try file.read()[name].map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// - Parameter token: empty: somebody has signed out, which is not the same as never having signed in.
+    /// - Parameter token: empty if somebody has signed out, which is not the same as never having signed in.
     /// - Throws: `internalError` if the file cannot be read or written.
     func store(_ token: String) throws(CKError) {
         try file.changing { $0[name] = Array(token.utf8) }
     }
 
-    /// A configuration names a credential again: if that is forgotten some day, nobody will have signed out.
+    /// The configuration has a credential again. If it is missing some day, that must not count as a sign-out.
     func forgetSignOut() {
         guard (try? token()) == "" else { return }
         // If that fails, the next start tries again.

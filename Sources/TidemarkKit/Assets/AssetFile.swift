@@ -4,22 +4,22 @@ internal import Foundation
 internal import TidemarkCrypto
 internal import TidemarkFields
 
-/// A file of the app's that is to be uploaded: what was in it when it was first read, and its bytes once more.
+/// A file of the app that is to be uploaded: its hash when it was first read, and its bytes.
 ///
-/// Everything here blocks: on ``FileThread`` only.
+/// Everything here blocks: use it on ``FileThread`` only.
 struct AssetFile: Sendable {
     let source: AssetSource
     let content: FieldAsset
-    /// `Checksum` of the content, of a large file that was read here.
+    /// `Checksum` of the content, for a large file that was read here.
     let checksum: [UInt8]?
 
-    /// From here on the checksum is worth a request of the one who downloads.
+    /// From this size on, the checksum is worth a request of the device that downloads.
     static let checksumBytesMin: Int64 = 1_048_576
 
     /// Reads the file to its end, for its hash.
     ///
-    /// - Throws: `assetFileNotFound`, `assetNotAvailable` if it cannot be read or is no file, `assetFileModified` if it
-    ///   changes meanwhile.
+    /// - Throws: `assetFileNotFound`; `assetNotAvailable` if it cannot be read or is not a file; `assetFileModified` if
+    ///   it changes meanwhile.
     init(_ url: URL) throws(CKError) {
         let source = try AssetSource(url)
         let reading = try AssetReading(source)
@@ -40,13 +40,13 @@ struct AssetFile: Sendable {
         try source.bytes(at: offset, count: count, after: head, before: room)
     }
 
-    /// - Throws: `assetFileModified` if it is not as it was when it was first read.
+    /// - Throws: `assetFileModified` if the file has changed since it was first read.
     func checkUnchanged() throws(CKError) {
         try source.checkUnchanged()
     }
 }
 
-/// Reads a file for its hash and checksum, a piece at a time.
+/// Computes a file's hash and checksum, a piece at a time.
 final class AssetReading: @unchecked Sendable {
     private let source: AssetSource
     private let descriptor: Int32
@@ -55,7 +55,7 @@ final class AssetReading: @unchecked Sendable {
     private var checksum: Checksum?
     private var offset: Int64 = 0
 
-    /// Of a piece.
+    /// The bytes of a piece.
     static let blockBytes = ContentHash.pieceByteCount
 
     /// - Throws: as ``advance()``.
@@ -71,12 +71,12 @@ final class AssetReading: @unchecked Sendable {
         block.deallocate()
     }
 
-    /// Nothing is left to be read.
+    /// Whether everything has been read.
     var isAtEnd: Bool { offset == source.byteCount }
 
-    /// Reads on; at the end it does nothing.
+    /// Reads the next piece; at the end does nothing.
     ///
-    /// - Returns: whether that was all.
+    /// - Returns: whether everything has been read.
     /// - Throws: `assetFileModified` if the file is shorter than it was.
     func advance() throws(CKError) -> Bool {
         let wanted = Int(min(Int64(Self.blockBytes), source.byteCount - offset))
@@ -88,7 +88,7 @@ final class AssetReading: @unchecked Sendable {
         return isAtEnd
     }
 
-    /// Once all is read.
+    /// Completes the hash, once everything has been read.
     ///
     /// - Throws: `assetFileModified` if the file changed meanwhile.
     func finish() throws(CKError) -> AssetFile {

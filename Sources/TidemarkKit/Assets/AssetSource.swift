@@ -3,17 +3,17 @@
 internal import Foundation
 internal import TidemarkCrypto
 
-/// A file of the app's as it was when it was first looked at.
+/// A file of the app, as it was when it was first looked at.
 ///
-/// Everything here blocks: on ``FileThread`` only.
+/// Everything here blocks: use it on ``FileThread`` only.
 struct AssetSource: Sendable {
-    /// What tells that a file was changed or replaced, as far as a file system says.
+    /// Shows that a file was changed or replaced, as far as the file system tells.
     private struct Stamp: Equatable {
         let file: UInt64
         let byteCount: Int64
         let seconds: Int
         let nanoseconds: Int
-        /// Of the last change of any kind, which nobody can set back.
+        /// The time of the last change of any kind, which nobody can set back.
         let changeSeconds: Int
         let changeNanoseconds: Int
 
@@ -29,8 +29,8 @@ struct AssetSource: Sendable {
             #endif
         }
 
-        /// Whether what is written now gets another time. A file system that tells less than milliseconds takes the time of
-        /// the last tick, some milliseconds ago; others may count in seconds, even in twos.
+        /// Whether a change now would get another time. A file system with less than millisecond resolution takes the
+        /// time of the last tick, some milliseconds ago. Others may count in seconds, even in steps of two.
         func isSettled(at now: TimeInterval) -> Bool {
             let isFine = !nanoseconds.isMultiple(of: 1_000_000) && !changeNanoseconds.isMultiple(of: 1_000_000)
             let content = Double(seconds) + Double(nanoseconds) / 1e9
@@ -38,7 +38,7 @@ struct AssetSource: Sendable {
             return max(content, change) + (isFine ? 0.1 : 2.1) < now
         }
 
-        /// As far as the content goes: a link to the file, or other permissions, do not change that.
+        /// Whether the content is the same. A link to the file or other permissions do not matter.
         func hasSameContent(as other: Stamp) -> Bool {
             file == other.file && byteCount == other.byteCount && seconds == other.seconds
                 && nanoseconds == other.nanoseconds
@@ -46,14 +46,14 @@ struct AssetSource: Sendable {
     }
 
     private let path: String
-    /// Of the file, without its folder.
+    /// The name of the file without its folder.
     var name: String { (path as NSString).lastPathComponent }
     private let stamp: Stamp
-    /// Whether the file had rested for a while when it was first looked at, so that each change since then shows in its
-    /// stamp.
+    /// Whether the file had been unchanged for a while when it was first looked at. Then every change since shows in
+    /// its stamp.
     let isSettled: Bool
 
-    /// - Throws: `assetFileNotFound`, `assetNotAvailable` if it cannot be read or is no file.
+    /// - Throws: `assetFileNotFound`; `assetNotAvailable` if it cannot be read or is not a file.
     init(_ url: URL) throws(CKError) {
         path = url.path
         let (descriptor, stamp) = try Self.open(path)
@@ -64,19 +64,19 @@ struct AssetSource: Sendable {
 
     var byteCount: Int64 { stamp.byteCount }
 
-    /// 32 bytes that stand for the file as it is, while nobody knows what is in it.
+    /// 32 bytes that identify the file in its current state, while its hash is unknown.
     var draft: [UInt8] {
         let content = "\(stamp.file) \(stamp.byteCount) \(stamp.seconds) \(stamp.nanoseconds)"
         let change = "\(stamp.changeSeconds) \(stamp.changeNanoseconds) \(isSettled)"
         return SHA256.hash(Array("\(path)\u{0}\(content) \(change)".utf8))
     }
 
-    /// Some bytes of it. Opened each time, so that any number of files can be under way.
+    /// Some bytes of the file. It is opened each time, so that any number of files can be under way.
     ///
     /// - Parameters:
-    ///   - head: what the result begins with.
+    ///   - head: bytes that the result begins with.
     ///   - room: bytes that can be added to the result without a copy.
-    /// - Throws: `assetFileModified` if it is not as it was when it was first read.
+    /// - Throws: `assetFileModified` if the file has changed since it was first looked at.
     func bytes(
         at offset: Int64, count: Int, after head: [UInt8] = [], before room: Int = 0
     ) throws(CKError) -> [UInt8] {
@@ -92,12 +92,12 @@ struct AssetSource: Sendable {
         return bytes
     }
 
-    /// - Throws: `assetFileModified` if it is not as it was when it was first read.
+    /// - Throws: `assetFileModified` if the file has changed since it was first looked at.
     func checkUnchanged() throws(CKError) {
         close(try openUnchanged())
     }
 
-    /// As ``checkUnchanged()``, but also of what the file system calls a change that is none of the content.
+    /// As ``checkUnchanged()``, but also notices changes that do not concern the content.
     ///
     /// - Returns: whether nothing at all has happened to a file that was settled.
     func isUntouched() throws(CKError) -> Bool {
@@ -130,7 +130,7 @@ struct AssetSource: Sendable {
         return (descriptor, Stamp(status))
     }
 
-    /// Fewer than asked for at the end of the file, and when it cannot be read.
+    /// Reads fewer bytes at the end of the file, or if the file cannot be read.
     static func read(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
         var done = 0
         while done < buffer.count {

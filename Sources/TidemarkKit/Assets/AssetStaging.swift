@@ -6,12 +6,12 @@ internal import TidemarkBytes
 internal import TidemarkFields
 internal import TidemarkScheduling
 
-/// The directory to which assets are downloaded. An app moves what it wants to keep; what is a day old is removed
-/// from time to time.
+/// The directory to which assets are downloaded. An app moves the files that it wants to keep. Files that are a
+/// day old are removed from time to time.
 ///
-/// Blocks: on ``FileThread`` only.
+/// It blocks: use it on ``FileThread`` only.
 package final class AssetStaging: Sendable {
-    /// In the system's directory for temporary files, one a user.
+    /// In the system's directory for temporary files, one for each user.
     package static let standard = AssetStaging(
         directory: FileManager.default.temporaryDirectory.appendingPathComponent("tidemark-assets-\(getuid())"))
 
@@ -24,7 +24,7 @@ package final class AssetStaging: Sendable {
 
     private struct Cleaning {
         var watch: ClockWatch
-        /// The machine's sleep is to the clock that stands still meanwhile what being set is to a wall clock.
+        /// Watches for sleep: for the awake clock, the machine's sleep is what being set is for a wall clock.
         var sleepWatch: ClockWatch
         var last: Duration?
 
@@ -33,8 +33,8 @@ package final class AssetStaging: Sendable {
             sleepWatch = ClockWatch(wallClock: Self.milliseconds(start.steady), steady: start.awake)
         }
 
-        /// Whether what is old by its date may be removed: not after the clock was set ahead, when what the app was just given
-        /// looks old; nor just after the machine has slept, when what it was given before that is.
+        /// Whether files that look old may be removed. Not after the clock was set ahead, because new files then look
+        /// old. And not just after the machine has slept, because the app may just have received files before that.
         mutating func isDue(_ now: Clocks) -> Bool {
             let hasRested = sleepWatch.canTell(
                 age: AssetStaging.cleaningInterval, wallClock: Self.milliseconds(now.steady), steady: now.awake)
@@ -47,7 +47,8 @@ package final class AssetStaging: Sendable {
         private static func milliseconds(_ time: Duration) -> Int64 { Int64(time / .milliseconds(1)) }
     }
 
-    /// Milliseconds since 1970, a clock that nobody sets, and one that stands still while the machine sleeps.
+    /// The wall clock in milliseconds since 1970, a clock that nobody sets, and one that stops while the machine
+    /// sleeps.
     typealias Clocks = (wall: Int64, steady: Duration, awake: Duration)
 
     package convenience init(directory: URL) {
@@ -60,26 +61,26 @@ package final class AssetStaging: Sendable {
         }
     }
 
-    /// With clocks of the caller's own: tests.
+    /// With the caller's own clocks, for tests.
     init(directory: URL, clocks: @escaping @Sendable () -> Clocks) {
         self.directory = directory
         self.clocks = clocks
         cleaning = Mutex(Cleaning(clocks()))
     }
 
-    /// A file for this content; what an earlier download got of it is there already.
+    /// A file for this content. It already holds what an earlier download got.
     func open(_ content: FieldAsset) throws(CKError) -> StagedAsset {
         try makeDirectory()
         cleanUp()
         let name = "\(Hex.encode(content.sha256)).\(content.byteCount).part"
         if let file = try StagedAsset(directory.appendingPathComponent(name), content) { return file }
-        // Somebody else is at it, perhaps another process.
+        // Somebody else is downloading it, perhaps another process.
         let own = directory.appendingPathComponent("\(UUID().uuidString).part")
         guard let file = try StagedAsset(own, content) else { throw Self.refused(own.path) }
         return file
     }
 
-    /// One more file with the same content.
+    /// Another file with the same content.
     static func copy(_ file: URL) throws(CKError) -> URL {
         let copy = file.deletingLastPathComponent().appendingPathComponent(UUID().uuidString)
         do {
@@ -91,7 +92,7 @@ package final class AssetStaging: Sendable {
         return copy
     }
 
-    /// Only the user may look into it.
+    /// Only the user may read it.
     private func makeDirectory() throws(CKError) {
         let path = directory.path
         var status = stat()
@@ -103,7 +104,7 @@ package final class AssetStaging: Sendable {
         guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid() else { throw Self.refused(path) }
     }
 
-    /// Removes what is old, once in a while.
+    /// Removes old files, at intervals.
     private func cleanUp() {
         let now = clocks()
         let isDue = cleaning.withLock { $0.isDue(now) }
@@ -117,7 +118,7 @@ package final class AssetStaging: Sendable {
         }
     }
 
-    /// Unless somebody, perhaps another process, is at it.
+    /// Removes it, unless somebody, perhaps another process, is using it.
     private static func remove(_ path: String) {
         let descriptor = Foundation.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return }
@@ -133,7 +134,7 @@ package final class AssetStaging: Sendable {
         #endif
     }
 
-    /// Why a file cannot be written here. Unlike what the server says of an asset it names the system's error.
+    /// Why a file cannot be written here. Unlike a failure of the server, it names the system's error.
     static func refused(_ path: String, _ number: Int32 = errno) -> CKError {
         CKError(
             .assetNotAvailable,

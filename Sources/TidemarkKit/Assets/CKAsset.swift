@@ -3,23 +3,24 @@
 public import Foundation
 internal import TidemarkFields
 
-/// A field's value that is a file. Two are equal when they are the same file's.
+/// A field's value that is a file. Two assets are equal if they stand for the same file.
 ///
-/// The file of an asset that the app makes is the app's: it is read when the record is saved, and never moved, changed or
-/// removed. It must stay as it is until `save` has returned, and as long as the same object is saved with `allKeys`.
+/// The app owns the file of an asset that it makes. The file is read when the record is saved, and never moved, changed
+/// or removed. It must not change until `save` has returned, nor as long as the same object is saved with
+/// `allKeys`.
 ///
-/// The file of an asset that was fetched is the app's as well, and nobody else's: each fetched record has files of its own, in a
-/// staging directory. Move it, or leave it; what is a day old is removed from time to time. It is not read again: what
-/// is written into it is not saved (make a new asset), and a record whose file was moved can be saved as before. The article
-/// <doc:Assets> shows how to keep one.
+/// The app also owns the file of a fetched asset, and nobody else uses it: each fetched record has its own files, in a
+/// staging directory. Move the file, or leave it; files that are a day old are removed from time to time. The
+/// file is not read again. So changes to it are not saved (make a new asset), and a record whose file was moved can
+/// still be saved. The article <doc:Assets> shows how to keep a file.
 public class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// Where the file is; nil while it has not been downloaded.
     public let fileURL: URL?
 
-    /// What the server has; nil for a file that was made into an asset here.
+    /// The asset on the server; nil for a new asset made from a file.
     let descriptor: FieldAsset?
 
-    /// The file at that URL, which must be a file URL; it is read when the record is saved.
+    /// An asset for the file at that URL, which must be a file URL. The file is read when the record is saved.
     public convenience init(fileURL: URL) {
         precondition(fileURL.isFileURL, "R-070: an asset is made from a file URL")
         self.init(fileURL: fileURL, descriptor: nil)
@@ -36,7 +37,7 @@ public class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// True.
     public class var supportsSecureCoding: Bool { true }
 
-    /// An asset from an archive, without a file if the archive names none.
+    /// An asset from an archive. It has no file if the archive names none.
     public required init?(coder: NSCoder) {
         fileURL = coder.optionalString(forKey: "FilePath").map { URL(fileURLWithPath: $0) }
         if let sha256 = coder.optionalBytes(forKey: "SHA256"), sha256.count == FieldAsset.sha256ByteCount,
@@ -49,7 +50,7 @@ public class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
         super.init()
     }
 
-    /// Writes where the file is, not what is in it.
+    /// Writes the file's URL, not its content.
     public func encode(with coder: NSCoder) {
         coder.encode(string: fileURL?.path, forKey: "FilePath")
         if let descriptor {
@@ -58,12 +59,12 @@ public class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
         }
     }
 
-    /// The same object: it cannot change.
+    /// The same object, because it cannot change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     // MARK: NSObject
 
-    /// Whether both are the same file's, or without a file the same content.
+    /// Whether both stand for the same file, or without a file for the same content.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKAsset else { return false }
         guard fileURL == nil, other.fileURL == nil else { return fileURL == other.fileURL }

@@ -3,8 +3,8 @@
 internal import TidemarkScheduling
 internal import TidemarkSockets
 
-/// The thread on which files of assets are read and written: it may wait for a disk, which no thread that moves messages
-/// may. Started by the first asset.
+/// The thread that reads and writes the files of assets. It may wait for a disk, which threads that move messages must
+/// not. The first asset starts it.
 package enum FileThread {
     private static let loop: EventLoop = {
         do {
@@ -14,12 +14,12 @@ package enum FileThread {
         }
     }()
 
-    /// Returns when everything that was asked of it before is done.
+    /// Returns when all work that was submitted before is done.
     package static func finish() async {
         await loop.run {}.value
     }
 
-    /// Does what waits for a disk.
+    /// Runs work that waits for a disk.
     static func run<Value: Sendable>(
         _ work: @escaping @Sendable () throws(CKError) -> Value
     ) async throws(CKError) -> Value {
@@ -27,17 +27,17 @@ package enum FileThread {
         return try await loop.run { Result { () throws(CKError) in try work() } }.value.get()
     }
 
-    /// Runs a whole transfer here, so that what the server answers and what is read or written next wake one thread, not
-    /// three.
+    /// Runs a whole transfer on this thread. Otherwise a server's answer and the following read or write would wake
+    /// three threads.
     static func stay<Value>(
         _ transfer: () async throws(CKError) -> Value
     ) async throws(CKError) -> Value {
         try await withTaskExecutorPreference(loop, operation: transfer)
     }
 
-    /// For what an app is told meanwhile: nobody knows how long that takes.
+    /// Leaves the thread while an app's code runs, because nobody knows how long that takes.
     ///
-    /// - Parameter executor: where it is told; nil: wherever tasks run.
+    /// - Parameter executor: where it runs; nil for the default executor.
     static func leave(for executor: (any TaskExecutor)?, _ work: @Sendable () -> Void) async {
         await withTaskExecutorPreference(executor ?? globalConcurrentExecutor) { work() }
     }

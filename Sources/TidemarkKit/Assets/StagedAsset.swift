@@ -4,8 +4,9 @@ internal import Foundation
 internal import TidemarkCrypto
 internal import TidemarkFields
 
-/// An asset on its way down: a file that grows. What comes from one server in one go is proved by the checksum that the server
-/// says, if it does and if that fits; anything else by its hash, which takes longer. Blocks: on ``FileThread`` only.
+/// An asset that is being downloaded to a file. If all of it comes from one server in one go, the server's checksum can
+/// prove it, if there is one and it fits. Otherwise its hash proves it, which takes longer. It blocks: use it on
+/// ``FileThread`` only.
 final class StagedAsset: @unchecked Sendable {
     private let url: URL
     private let content: FieldAsset
@@ -13,12 +14,12 @@ final class StagedAsset: @unchecked Sendable {
     private var expectedChecksum: [UInt8]?
     private var checksum: Checksum?
     private var hash: ContentHash? = ContentHash()
-    /// How far it is.
+    /// How many bytes have been written.
     private(set) var byteCount: Int64 = 0
 
     private static let blockBytes = ContentHash.pieceByteCount
 
-    /// Nil if somebody else has the file.
+    /// Nil if somebody else is using the file.
     ///
     /// - Throws: `assetNotAvailable` if it cannot be written.
     init?(_ url: URL, _ content: FieldAsset) throws(CKError) {
@@ -27,7 +28,7 @@ final class StagedAsset: @unchecked Sendable {
         descriptor = Foundation.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw AssetStaging.refused(url.path) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
-        // It may have been finished, and so renamed, between the two calls.
+        // Between the two calls it may have been finished, and so renamed.
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_nlink == 1 else { return nil }
         if Int64(status.st_size) > content.byteCount { restart() } else { readAgain(Int64(status.st_size)) }
@@ -35,9 +36,10 @@ final class StagedAsset: @unchecked Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// What is asked for has this checksum, says the server from which all of it comes.
+    /// Sets the checksum that the server gives for the content, all of which will come from that server.
     ///
-    /// Of a file that has begun it is not heeded: what is there may be of another server, and made to fit.
+    /// It is ignored if the file already has a part of the content: that part may come from another server, and be made
+    /// to fit.
     func expect(_ checksum: [UInt8]) {
         guard byteCount == 0 else { return }
         expectedChecksum = checksum
@@ -59,16 +61,16 @@ final class StagedAsset: @unchecked Sendable {
             return (done, nil)
         }
         if let refusal {
-            // A full disk is not made worse by what nobody can use.
+            // Frees the space of bytes that nobody can use, because the disk is full.
             ftruncate(descriptor, off_t(byteCount))
             throw AssetStaging.refused(url.path, refusal)
         }
         byteCount += Int64(count)
     }
 
-    /// Proves what has come, and gives the file a name of its own.
+    /// Checks the content, and moves the file to a name of its own.
     ///
-    /// - Returns: nil if it is not the content that was asked for: it is empty again.
+    /// - Returns: nil if it is not the wanted content; the file is then empty again.
     func finish() throws(CKError) -> URL? {
         guard isGenuine() else {
             restart()
@@ -92,7 +94,7 @@ final class StagedAsset: @unchecked Sendable {
     private func isGenuine() -> Bool {
         if let checksum = checksum.take()?.finish() {
             if checksum == expectedChecksum { return true }
-            // Whoever uploaded it may have said a wrong one.
+            // The device that uploaded it may have given a wrong checksum.
             hash = ContentHash()
             byteCount = 0
             readAgain(content.byteCount)
@@ -106,7 +108,7 @@ final class StagedAsset: @unchecked Sendable {
         ftruncate(descriptor, 0)
     }
 
-    /// What is there already counts, for the proof as well.
+    /// Reads what is already there, which counts for the check too.
     private func readAgain(_ size: Int64) {
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockBytes, alignment: 64)
         defer { block.deallocate() }

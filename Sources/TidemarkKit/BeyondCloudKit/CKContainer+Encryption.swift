@@ -2,37 +2,38 @@
 
 internal import Foundation
 
-/// Keys of `encryptedValues`. CloudKit has nothing of this: there the system takes care of it.
+/// Keys of `encryptedValues`. CloudKit has no such API, because Apple's platforms handle keys themselves.
 ///
-/// The server's operator chooses for each account whether its server keeps the account's key (*escrowed*, the default), or no
-/// server ever has it (*end-to-end*). Then further devices need it from one that has it, and a device without it gets
-/// `accountTemporarilyUnavailable` for each record with encrypted values, to read or to save.
+/// The server's operator chooses for each account: the server keeps the account's key (*escrowed*, the default), or no
+/// server ever has it (*end-to-end*). With end-to-end encryption, further devices need the key from a device that has
+/// it. A device without it gets `accountTemporarilyUnavailable` for each record with encrypted values, to read or to
+/// save.
 extension CKContainer {
-    /// The current user's key for this container, to be written down or carried to another device: whoever has it and can
-    /// read what the server stores, reads all encrypted values.
+    /// The current user's key for this container, to write down or carry to another device. Anybody who has it and can
+    /// read what the server stores can read all encrypted values.
     ///
-    /// If the account has no key yet, this makes it.
+    /// If the account has no key yet, this creates it.
     /// - Returns: ten groups of six letters and digits.
-    /// - Throws: `CKError`: `invalidArguments` if the server keeps the account's key, `accountTemporarilyUnavailable` if this
-    ///   device does not have it.
+    /// - Throws: `CKError`: `invalidArguments` if the server keeps the account's key, `accountTemporarilyUnavailable`
+    ///   if this device does not have it.
     public func exportRecoveryKey() async throws -> String {
         RecoveryKey.text(of: try await privateCloudDatabase.cloud.exportAccountKey())
     }
 
-    /// Gives this device the current user's key, as ``exportRecoveryKey()`` showed it on another one. Sync engines fetch
-    /// what they could not read before.
+    /// Gives this device the current user's key, as ``exportRecoveryKey()`` showed it on another device. Sync engines
+    /// then fetch what they could not read before.
     ///
     /// - Parameter recoveryKey: case, spaces and hyphens do not matter.
-    /// - Throws: `CKError`: `invalidArguments` if it has a mistake in it, is of another account, or is not needed.
+    /// - Throws: `CKError`: `invalidArguments` if it contains a mistake, belongs to another account, or is not needed.
     public func importRecoveryKey(_ recoveryKey: String) async throws {
         try await privateCloudDatabase.cloud.importAccountKey(try RecoveryKey.key(of: recoveryKey))
     }
 
-    /// Gives a zone of the private database a new key. Values that are saved from now on are encrypted with it, on other
-    /// devices soon; what was saved before stays as it is, and readable. A zone can have 100 keys.
+    /// Gives a zone of the private database a new key. It encrypts values that are saved from now on, soon on other
+    /// devices too. Older values stay as they are, and readable. A zone can have 100 keys.
     ///
-    /// - Throws: `CKError`: `zoneNotFound`, `limitExceeded`, `accountTemporarilyUnavailable` if this device does not have
-    ///   the account's key.
+    /// - Throws: `CKError`: `zoneNotFound`, `limitExceeded`, `accountTemporarilyUnavailable` if this device does not
+    ///   have the account's key.
     public func rotateEncryptionKey(of zoneID: CKRecordZone.ID) async throws {
         try await privateCloudDatabase.cloud.rotateKey(of: zoneID)
     }

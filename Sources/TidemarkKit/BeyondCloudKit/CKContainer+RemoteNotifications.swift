@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands for `application(_:didReceiveRemoteNotification:)`, which on Apple's platforms is the system's.
+/// Replaces `application(_:didReceiveRemoteNotification:)`, which the system calls on Apple's platforms.
 extension CKContainer {
-    /// From now on calls `handler` when something changed that one of the user's subscriptions is for: a
-    /// `CKDatabaseSubscription` or a `CKRecordZoneSubscription`, saved by whichever device. Sync engines need none of this.
+    /// Calls `handler` from now on when something changes that one of the user's subscriptions covers: a
+    /// `CKDatabaseSubscription` or a `CKRecordZoneSubscription`, saved by any device. Sync engines do not need this.
     ///
     /// ```swift
     /// container.handleRemoteNotifications { userInfo in
@@ -12,13 +12,13 @@ extension CKContainer {
     /// }
     /// ```
     ///
-    /// The connection of this container's `CKDatabase` calls is kept up for it as long as somebody is signed in. What was
-    /// changed by these calls is not told. A notification is a hint and never the truth: after each connection there
-    /// is one a subscription, because something may have changed meanwhile, and of several that wait for `handler` one a
-    /// subscription is left.
+    /// As long as somebody is signed in, the connection of this container's `CKDatabase` calls is kept up for it.
+    /// Changes made by these calls are not reported. A notification is a hint and never the truth. After each
+    /// connection there is one for each subscription, because something may have changed meanwhile. If several wait for
+    /// `handler`, one for each subscription is left.
     ///
-    /// - Parameter handler: called with one notification after the other, never on a thread that moves bytes. It holds for all
-    ///   `CKContainer` objects of the identifier, in place of an earlier one. nil: nobody is called any more.
+    /// - Parameter handler: called with one notification after the other, never on a thread that moves bytes. It holds
+    ///   for all `CKContainer` objects of the identifier, and replaces an earlier one. Nil: nobody is called any more.
     public func handleRemoteNotifications(
         with handler: (@Sendable (_ userInfo: [AnyHashable: Any]) async -> Void)?
     ) {

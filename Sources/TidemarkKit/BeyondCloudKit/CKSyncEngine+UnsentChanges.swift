@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an account that is gone has left. CloudKit forgets it without a word.
+/// The unsent changes of an account that is gone. CloudKit drops them silently.
 ///
-/// It is never sent for another account. An app that deletes an account's data when it is told that the account is gone has
-/// nothing to do. One that keeps the data keeps this list with it, and adds the changes again when that account is back; one
-/// that hands the data over to the new account adds them at once.
+/// They are never sent for another account. If the app deletes the account's data when the account is gone, it need not
+/// do anything. If it keeps the data, it keeps this list too, and adds the changes again when that account is back. If
+/// it gives the data to the new account, it adds them at once.
 extension CKSyncEngine.Event.AccountChange {
-    /// Changes of records that were still to be sent, and those that were being sent: some of these may have arrived. With
-    /// them is what was added before this event, also just now, after another account was signed in.
+    /// Changes of records that were still to be sent, and those that were being sent, some of which may have arrived.
+    /// It includes changes that were added before this event, even just now, after another account was signed in
+    ///
     public var unsentRecordZoneChanges: [CKSyncEngine.PendingRecordZoneChange] {
         unsent.flatMap(\.records.elements)
     }

@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// What `tidemark.json` says.
+/// The content of `tidemark.json`.
 ///
 /// ```json
 /// {
@@ -10,12 +10,12 @@ internal import Foundation
 ///     "containers": { "iCloud.org.example.archive": { "token": "…" } }
 /// }
 /// ```
-/// All keys are optional. An entry of `containers` holds for that container alone, and wins over what stands above; one with
-/// a `url` has a `token` and a `ca` of its own, or none. Paths are relative to the file's directory.
+/// All keys are optional. An entry of `containers` holds for that container alone, and wins over the values above. An
+/// entry with a `url` has its own `token` and `ca`, or none. Paths are relative to the file's directory.
 struct ConfigurationFile: Sendable {
     static let name = "tidemark.json"
 
-    /// What can be said of all containers, or of one.
+    /// Settings that a file can have for all containers, or for one.
     struct Settings: Sendable {
         var url: URL?
         var token: String?
@@ -26,8 +26,8 @@ struct ConfigurationFile: Sendable {
         var keyFile: URL?
         var endToEnd: Bool?
 
-        /// These, and where they say nothing, those. Who names a server names its token and its authority too: those of
-        /// another server's would be shown, and trusted, where nobody meant them to be.
+        /// These settings, with the others' values where these have none. Settings that name a server do not take the
+        /// others' token and authority: they would be sent to, or trusted for, a server for which nobody meant them.
         func merged(over other: Settings) -> Settings {
             Settings(
                 url: url ?? other.url, token: token ?? (url == nil ? other.token : nil),
@@ -40,11 +40,11 @@ struct ConfigurationFile: Sendable {
 
     let path: String
     private(set) var settings = Settings()
-    /// What `CKContainer.default()` is.
+    /// The identifier of `CKContainer.default()`.
     private(set) var container: String?
     private var containers: [String: Settings] = [:]
 
-    /// - Parameter directory: where the file is.
+    /// - Parameter directory: the directory of the file.
     init(json: Data, in directory: URL) throws(ConfigurationFault) {
         path = directory.appendingPathComponent(Self.name).path
         let object: Any
@@ -68,17 +68,17 @@ struct ConfigurationFile: Sendable {
         }
     }
 
-    /// What holds for one container.
+    /// The settings for one container.
     func settings(of container: String) -> Settings {
         containers[container]?.merged(over: settings) ?? settings
     }
 
     // MARK: Where it is
 
-    /// Beside the program, else in the working directory.
+    /// Beside the program, otherwise in the working directory.
     static func ofProcess() throws(ConfigurationFault) -> ConfigurationFile? { try first(in: directories) }
 
-    /// In the order in which they are looked at; each once.
+    /// In the order of search, each once.
     static var directories: [URL] {
         let working = URL(fileURLWithPath: FileManager.default.currentDirectoryPath, isDirectory: true)
         guard let program = programDirectory, program.standardizedFileURL.path != working.standardizedFileURL.path
@@ -90,7 +90,7 @@ struct ConfigurationFile: Sendable {
 
     private static var programDirectory: URL? {
         #if os(Linux)
-            // Costs one system call; the main bundle looks at all files beside the program.
+            // Costs one system call. The main bundle would look at all files beside the program.
             let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
             return program.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
         #else
@@ -98,7 +98,7 @@ struct ConfigurationFile: Sendable {
         #endif
     }
 
-    /// The first that there is; nil if there is none.
+    /// The first file that exists; nil if there is none.
     static func first(in directories: [URL]) throws(ConfigurationFault) -> ConfigurationFile? {
         for directory in directories {
             let path = directory.appendingPathComponent(name).path
@@ -118,7 +118,7 @@ struct ConfigurationFile: Sendable {
     private static func settings(
         _ object: [String: Any], at place: String, alsoKnown: [String] = [], in directory: URL
     ) throws(ConfigurationFault) -> Settings {
-        // In order, so that of several mistakes the same one is told each time.
+        // In order, so that of several mistakes always the same one is reported.
         for key in object.keys.sorted() where !keys.contains(key) {
             let known = (keys + alsoKnown).sorted().joined(separator: ", ")
             throw ConfigurationFault("\(name): the key \(place)\(key) is not known. Known are \(known).")
@@ -167,7 +167,7 @@ struct ConfigurationFile: Sendable {
     }
 }
 
-/// Why a configuration cannot be used: a sentence for whoever has to mend it.
+/// Why a configuration cannot be used: a sentence for the person who has to correct it.
 struct ConfigurationFault: Error, Sendable {
     let text: String
 

@@ -2,14 +2,14 @@
 
 internal import Foundation
 
-/// Where a configuration comes from when code says nothing: variables of the environment first, then `tidemark.json`.
+/// Where a configuration comes from unless code sets it: first environment variables, then `tidemark.json`.
 struct ConfigurationSources: Sendable {
     var variables: [String: String]
     var file: Result<ConfigurationFile?, ConfigurationFault> = .success(nil)
-    /// The paths at which there might be a file, for whoever wonders why something is not configured.
+    /// The paths of possible files, for a text that explains why something is not configured.
     var filePaths: [String] = []
 
-    /// Those of this process, as they are now.
+    /// The sources of this process, in their current state.
     static func ofProcess() -> ConfigurationSources {
         var sources = ConfigurationSources(variables: ProcessInfo.processInfo.environment)
         sources.filePaths = ConfigurationFile.directories.map { $0.appendingPathComponent(ConfigurationFile.name).path }
@@ -21,7 +21,7 @@ struct ConfigurationSources: Sendable {
         return sources
     }
 
-    /// - Parameter container: what the configuration is for; nil: the default container.
+    /// - Parameter container: the container to be configured; nil for the default container.
     func configuration(for container: String? = nil) -> TidemarkConfiguration {
         do throws(ConfigurationFault) {
             return try resolved(for: container)
@@ -83,7 +83,7 @@ struct ConfigurationSources: Sendable {
         return settings
     }
 
-    /// An empty variable is none.
+    /// An empty variable counts as unset.
     private func value(_ name: String) -> String? {
         variables[name].flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -3,19 +3,19 @@
 internal import Foundation
 internal import TidemarkFields
 
-/// One merge of three records, as they are at one moment.
+/// One merge of three records, in their state at one moment.
 struct RecordMerge {
     typealias Space = WritableKeyPath<RecordState, RecordState.KeySpace>
 
     let rules: TidemarkMerge
-    /// What `client` was taken from, for the app to look at.
+    /// The record from which `client` was taken, for the app to look at.
     let clientRecord: CKRecord
     let zoneID: CKRecordZone.ID
     let ancestor: RecordState
     let server: RecordState
     let client: RecordState
 
-    /// The fields of one key space whose merged value is not the server's, by key.
+    /// The fields of one key space whose merged value differs from the server's, by key.
     func changes(in space: Space) -> [(key: CKRecord.FieldKey, object: NSObject?)] {
         let other: Space = space == \.plain ? \.encrypted : \.plain
         let keys = Set(server[keyPath: space].values.keys).union(client[keyPath: space].values.keys)
@@ -33,24 +33,24 @@ struct RecordMerge {
         let (theirs, ours) = (server[keyPath: space].values[key], client[keyPath: space].values[key])
         switch serverOrder {
         case .older, .wentBack:
-            // what differs there is nobody's edit. What only the server has may not have been fetched here.
+            // a difference there is nobody's edit. What only the server has may not have been fetched here.
             return ours == nil && client[keyPath: space].changes[key] == nil ? theirs : ours
         case .unrelated where isAcrossLives:
-            // What the server has need not follow from what there was before: all that differs is in dispute.
+            // The server's version need not follow from the ancestor, so every difference is in dispute.
             if ours == nil && client[keyPath: space].changes[key] == nil || same(ours, theirs) { return theirs }
             return decide(key, in: space, before, theirs, ours)
         default:
             break
         }
-        // What was not set is not changed, even where the server's way to store it differs from the client's (assets).
+        // A value that was not set is unchanged, even if the server stores it differently from the client (assets).
         if client[keyPath: space].changes[key] == nil || same(ours, theirs) { return theirs }
-        // What is set to nil is removed, unless it is known that there was nothing to remove.
+        // A value that was set to nil is removed, unless it is known that there was nothing to remove.
         if same(ours, before), ours != nil || knowsAncestor { return theirs }
         if same(theirs, before) { return ours }
         return decide(key, in: space, before, theirs, ours)
     }
 
-    /// Of a field that both sides changed differently.
+    /// Decides a field that both sides changed differently.
     private func decide(
         _ key: CKRecord.FieldKey, in space: Space, _ before: NSObject?, _ theirs: NSObject?, _ ours: NSObject?
     ) -> NSObject? {
@@ -71,11 +71,11 @@ struct RecordMerge {
         }
     }
 
-    /// The parent is not a field, and is merged like one.
+    /// The parent is not a field, but is merged like one.
     var parent: CKRecord.Reference? {
         if [.older, .wentBack].contains(serverOrder) { return client.parent }
         if client.parentChange == nil || server.parent == client.parent { return server.parent }
-        // System fields have the parent, so that without fields it is known nevertheless.
+        // Archives of system fields contain the parent, so it is known even without fields.
         if client.parent == ancestor.parent, client.parent != nil || ancestor.metadata != nil { return server.parent }
         if server.parent == ancestor.parent { return client.parent }
         switch rules.policy {
@@ -86,7 +86,7 @@ struct RecordMerge {
         }
     }
 
-    /// Whether the ancestor's fields are known: of an archive of system fields alone they are not.
+    /// Whether the ancestor's fields are known. An archive of system fields alone does not have them.
     private var knowsAncestor: Bool { !ancestor.plain.values.isEmpty || !ancestor.encrypted.values.isEmpty }
 
     /// Whether the server would store the same for both.
@@ -96,7 +96,7 @@ struct RecordMerge {
 
     // MARK: Which is newer
 
-    /// What the server's version is to the one that the client's edits were made in.
+    /// The order of the server's version relative to the version in which the client made its edits.
     private var serverOrder: TidemarkVersionOrder {
         guard let server = serverVersion, let client = clientVersion else { return .unrelated }
         return server.order(relativeTo: client)
@@ -128,7 +128,7 @@ struct RecordMerge {
 
     // MARK: Lists
 
-    /// Nil unless all that there is are lists.
+    /// Nil unless all values that exist are lists.
     private func list(_ before: NSObject?, _ theirs: NSObject?, _ ours: NSObject?) -> NSObject? {
         guard let theirs = elements(theirs), let ours = elements(ours), let before = elements(before) else {
             return nil
@@ -137,7 +137,7 @@ struct RecordMerge {
         return NSArray(array: merged.map(\.object))
     }
 
-    /// A list that is not there is empty.
+    /// A missing list counts as empty.
     private func elements(_ object: NSObject?) -> [ListElement]? {
         guard let object else { return [] }
         guard let array = object as? NSArray else { return nil }
@@ -146,11 +146,11 @@ struct RecordMerge {
     }
 }
 
-/// An element of a record's list, equal to those that the server would store alike.
+/// An element of a record's list. Elements are equal if the server would store them alike.
 private struct ListElement: Hashable {
     private enum Identity: Hashable {
         case value(FieldValue)
-        /// Of a file that was never saved, and of what cannot be.
+        /// A file that was never saved, or an object that cannot be stored.
         case object(NSObject)
     }
 
@@ -158,13 +158,13 @@ private struct ListElement: Hashable {
     let object: NSObject
 
     init(_ object: NSObject, zoneID: CKRecordZone.ID) {
-        // A number that is none is not equal to itself, and would be lost.
+        // Not-a-number is not equal to itself, and would be lost.
         guard let value = try? FieldObjects.value(of: object, zoneID: zoneID), value == value else {
             (identity, self.object) = (.object(object), object)
             return
         }
         identity = .value(value)
-        // An asset is more than its value: it may have a file. All else is as the server gives it.
+        // An asset is more than its value, because it may have a file. Everything else is as the server returns it.
         let stored = object is CKAsset ? nil : FieldObjects.object(of: value, zoneID: zoneID)
         self.object = stored ?? object
     }
@@ -174,7 +174,8 @@ private struct ListElement: Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 }
 
-/// The three-way merge of lists, element by element: as often as each is in the result, wherever it stood.
+/// The three-way merge of lists, element by element. It counts how often each element is in the result, wherever it
+/// stood.
 struct ListMerge<Element: Hashable> {
     let ancestor: [Element]
     let server: [Element]
@@ -205,8 +206,8 @@ struct ListMerge<Element: Hashable> {
         elements.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     }
 
-    /// As for a field: what one side changed counts. Both added: the larger number, so that the same addition on both sides
-    /// is one; both removed: the smaller. One added, one removed: both count.
+    /// As for a field: a change of one side counts. If both added, the larger number counts, so that the same addition
+    /// on both sides is one. If both removed, the smaller. If one added and one removed, both count.
     private static func count(_ before: Int, _ theirs: Int, _ ours: Int) -> Int {
         if theirs >= before && ours >= before { return max(theirs, ours) }
         if theirs <= before && ours <= before { return min(theirs, ours) }

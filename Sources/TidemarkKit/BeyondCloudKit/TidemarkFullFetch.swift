@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fetch of all records of a zone that the app has fetched before, because its change token had expired. CloudKit has
-/// nothing of this: there the app is given all records again, and cannot know which are gone.
+/// A fetch of all records of a zone that the app has fetched before, because its change token had expired.
+/// CloudKit does not report this: the app gets all records again, and cannot know which are gone.
 public struct TidemarkFullFetch: Sendable, CustomStringConvertible {
     /// Why a change token expired.
     public enum Reason: Sendable, Equatable, CustomStringConvertible {
-        /// The server was restored from a backup, or is another one: **what is fetched is not news**. It may be older than what
-        /// the app has (``CKRecord/versionOrder(relativeTo:)``), and what is absent was not deleted by anybody: save it again.
-        /// Deletions that the backup has are not told: the app may have something that was made again since.
+        /// The server was restored from a backup, or is another one: **what is fetched is not news**. It may be older
+        /// than what the app has (``CKRecord/versionOrder(relativeTo:)``). Nobody deleted what is absent: save it
+        /// again. Deletions in the backup are not reported, because the app may have something that was created again
+        /// since.
         case anotherLife
-        /// The server has forgotten deletions that the app had not heard of: what is absent was deleted.
+        /// The server has forgotten deletions of which the app had not heard: what is absent was deleted.
         case deletionsForgotten
 
         /// For logs.
@@ -20,10 +21,10 @@ public struct TidemarkFullFetch: Sendable, CustomStringConvertible {
             }
         }
 
-        /// Of tokens that cannot be read nothing is known, and nobody must take their records for deleted. Nor those of a server
-        /// that was restored while nobody said so to it: at the end of the feed its number shows it.
+        /// Nothing is known of tokens that cannot be read, so their records must not be taken for deleted. The same
+        /// holds for a server that was restored without being told: its number at the end of the feed shows it.
         init(expired: CKServerChangeToken, new: CKServerChangeToken, isEnd: Bool) {
-            // A zone whose own token was not stored yet is held against the feed's.
+            // If a zone's own token was not stored yet, the feed's token takes its place.
             guard let before = FeedPlace(expired), let now = FeedPlace(new), before.isOfZone == now.isOfZone else {
                 self = .anotherLife
                 return
@@ -35,17 +36,19 @@ public struct TidemarkFullFetch: Sendable, CustomStringConvertible {
 
     /// The zone.
     public let zoneID: CKRecordZone.ID
-    /// Why all was fetched.
+    /// Why everything was fetched.
     public let reason: Reason
-    /// What was fetched, and what was not deleted although it was not fetched.
+    /// The records that were fetched, and those that were not deleted although they were not fetched.
     let names: FetchedNames
 
-    /// Those of `recordIDs` that are not on the server, in their order.
+    /// The `recordIDs` that are not on the server, in their order.
     ///
-    /// Records of other zones are left out. So are those that are pending to be saved, if deletions were forgotten: their saves
-    /// will tell. In another life of the store they are not left out: save them as new records, as all others. Give it the
-    /// records that the app once fetched or saved, that is which have a change tag: one that the app has made and never sent is
-    /// not on the server either.
+    /// Records of other zones are left out. If deletions were forgotten, records with a pending save are left out too:
+    /// their saves will tell. In another life of the store they are not left out: save them as new records, like all
+    /// others.
+    ///
+    /// Pass records that the app once fetched or saved, so those with a change tag. A record that the app has made and
+    /// never sent is not on the server either.
     public func recordIDsNotFetched(among recordIDs: some Sequence<CKRecord.ID>) -> [CKRecord.ID] {
         recordIDs.filter { $0.zoneID == zoneID && !names.contains($0.recordName) }
     }

@@ -2,47 +2,49 @@
 
 public import Foundation
 
-/// How two changes of one record become one: a three-way merge, field by field, of the records that a conflict's
-/// error has. CloudKit has nothing of this.
+/// Merges two changes of one record: a three-way merge, field by field, of the records in a conflict's error (R-094,
+/// CloudKit has no such type.
 ///
-/// A field that only one side changed has that side's value, a field that both changed alike has the value that both gave
-/// it. What is left are fields that both changed differently: for these there are policies.
+/// A field that only one side changed gets that side's value. A field that both sides changed alike gets that value.
+/// Policies decide the fields that both sides changed differently.
 ///
 /// ```swift
 /// case .sentRecordZoneChanges(let sent):
 ///     store(sent.mergeConflicts(TidemarkMerge(.newest(by: "editedAt"), fields: ["tags": .listElements]), syncEngine))
 /// ```
-/// Merging is a function of the three records alone: every device comes to the same result.
+/// The result depends on the three records alone, so every device gets the same.
 ///
-/// If the server was restored from a backup, and its record is older than what the client's edits were made in, that
-/// is no edit of anybody: the client's record wins, as it is. If it cannot be told whether the one follows from the other, all
-/// fields that differ are in dispute, also those that the client did not set, and the policies decide.
+/// If the server was restored from a backup, its record may be older than the version in which the client made
+/// its edits. That is nobody's edit, so the client's record wins as it is. If it is unknown whether one version follows
+/// from the other, every field that differs is in dispute, even if the client did not set it, and the policies decide.
 public struct TidemarkMerge: Sendable {
-    /// What becomes of a field that both sides changed differently.
+    /// What happens to a field that both sides changed differently.
     public enum Policy: Sendable {
-        /// What the server has stays.
+        /// The server's value stays.
         case serverWins
-        /// What the client has replaces it.
+        /// The client's value replaces it.
         case clientWins
         /// The side wins whose record has the later date in that field, which the app sets with each edit. A record
-        /// without a date there is older than one with; at equal dates the server wins.
+        /// without a date there counts as older. At equal dates the server wins.
         case newest(by: CKRecord.FieldKey)
         /// The client wins if it was edited after the server's record was last saved (`modificationDate`).
         ///
-        /// `clientDate` is asked when that client's record was edited; it must leave the record alone. The date comes from
-        /// the client's clock and is compared with one of the server's: a client whose clock is fast wins where it should not.
+        /// `clientDate` returns when the client's record was edited; it must not change the record. The date comes from
+        /// the client's clock and is compared with one of the server's: a client whose clock is fast wins where it
+        /// should not.
         case newestEdit(clientDate: @Sendable (CKRecord) -> Date)
-        /// Lists: elements that either side added are in the result, elements that either side removed are not. Elements
-        /// are equal if the server stores them alike: assets with the same content, references with the same target and
-        /// action. A file that was never saved is equal to itself alone.
+        /// For lists: the result has the elements that either side added, and lacks those that either side removed.
+        /// Elements are equal if the server stores them alike: assets with the same content, references with the same
+        /// target and action. A file that was never saved equals only itself.
         ///
-        /// The result is in the server's order, the client's additions after it: if both changed the list, an order that the
-        /// client gave it is lost. An element that is there several times is counted: if both added to its number, the
-        /// larger one counts, so that the same addition on both sides is one; if both took away, the smaller; else both
+        /// The result is in the server's order, followed by the client's additions. If both sides changed the list, a
+        /// new order from the client is lost. Repeated elements are counted. If both sides added some, the larger
+        /// number counts, so that the same addition on both sides is one. If both removed some, the smaller; otherwise
+        /// both changes count. If one of the three values is not a list, the server wins.
         /// changes count. Where one of the three is no list, the server wins.
         case listElements
-        /// The app decides; nil removes the field. It is called once for each such field, and must not call the records'
-        /// engine. The parent stays the server's.
+        /// The app decides; nil removes the field. It is called once for each such field, and must not call the
+        /// records' engine. The parent stays the server's.
         case custom(@Sendable (Conflict) -> (any CKRecordValue)?)
     }
 
@@ -52,42 +54,42 @@ public struct TidemarkMerge: Sendable {
         public let key: CKRecord.FieldKey
         /// Whether it is one of the `encryptedValues`.
         public let isEncrypted: Bool
-        /// The value before both changes; nil if there was none, or if it is not known.
+        /// The value before both changes; nil if there was none, or if it is unknown.
         public var ancestor: (any __CKRecordObjCValue)? { ancestorObject as? any __CKRecordObjCValue }
-        /// The value on the server; nil if it was removed.
+        /// The server's value; nil if it was removed.
         public var server: (any __CKRecordObjCValue)? { serverObject as? any __CKRecordObjCValue }
         /// The value to be saved; nil if it was removed.
         public var client: (any __CKRecordObjCValue)? { clientObject as? any __CKRecordObjCValue }
 
-        // Immutable, as a record keeps them.
+        // Immutable, as records keep them.
         nonisolated(unsafe) let ancestorObject: NSObject?
         nonisolated(unsafe) let serverObject: NSObject?
         nonisolated(unsafe) let clientObject: NSObject?
     }
 
-    /// For all fields that are not in ``fields``, and for the parent.
+    /// The policy of the parent, and of all fields that are not in ``fields``.
     public var policy: Policy
 
     /// Policies of single fields, plain and encrypted.
     public var fields: [CKRecord.FieldKey: Policy]
 
     /// - Parameters:
-    ///   - policy: for all fields but these.
+    ///   - policy: for all other fields.
     ///   - fields: policies of single fields.
     public init(_ policy: Policy = .serverWins, fields: [CKRecord.FieldKey: Policy] = [:]) {
         self.policy = policy
         self.fields = fields
     }
 
-    /// Merges what was changed on both sides.
+    /// Merges the changes of both sides.
     ///
     /// - Parameters:
-    ///   - ancestor: the record before both changes. Nil, or without fields because only system fields were kept: then
-    ///     a field that the client set counts as changed by both if the server has another value there, also if the client
-    ///     set it to nil; one that the server does not have counts as added by the client.
-    ///   - server: the record as it is on the server. It is left alone.
-    ///   - client: the record that was to be saved, with what was set in it (`changedKeys()`). It is left alone.
-    /// - Returns: a new record with the server's tag, in which the fields are set that differ from the server's:
+    ///   - ancestor: the record before both changes. It may be nil, or lack fields because only system fields were
+    ///     kept. Then a field that the client set counts as changed by both sides if the server has another value, even
+    ///     if the client set it to nil. A field that the server does not have counts as added by the client.
+    ///   - server: the record on the server. It is not changed.
+    ///   - client: the record that was to be saved, with its edits (`changedKeys()`). It is not changed.
+    /// - Returns: a new record with the server's tag, in which the fields are set that differ from the server's.
     ///   `changedKeys()` is empty if nothing is left to save.
     public func merge(ancestor: CKRecord?, server: CKRecord, client: CKRecord) -> CKRecord {
         let merge = RecordMerge(
@@ -108,7 +110,7 @@ public struct TidemarkMerge: Sendable {
 }
 
 extension CKError {
-    /// With `serverRecordChanged`: the error's three records merged; nil with other errors.
+    /// With `serverRecordChanged`: the merge of the error's three records. Nil for other errors.
     public func merged(by merge: TidemarkMerge = TidemarkMerge()) -> CKRecord? {
         guard code == .serverRecordChanged, let serverRecord, let clientRecord else { return nil }
         return merge.merge(ancestor: ancestorRecord, server: serverRecord, client: clientRecord)
@@ -116,14 +118,15 @@ extension CKError {
 }
 
 extension CKSyncEngine.Event.SentRecordZoneChanges {
-    /// Merges every conflict of this event, and has what came of it saved.
+    /// Merges every conflict of this event, and adds saves of the results.
     ///
-    /// To be called in `handleEvent`. The app stores the records that this returns: they are what its next batch must hold.
-    /// Records in which nothing differs from the server's any more are not saved again. A record that is pending again, because
-    /// it was edited or deleted while its save was under way, is left out: to store or save what was merged would undo that.
+    /// Call it in `handleEvent`. The app stores the returned records, because its next batch must contain them. A
+    /// record that no longer differs from the server's is not saved again. A record that is pending again, because it
+    /// was edited or deleted while its save was under way, is left out: storing or saving the merge would undo that.
     /// The save of the newer edit meets the same conflict, and is merged then.
     ///
-    /// Other failures are not touched: what failed with `batchRequestFailed` beside a conflict is for the app to add.
+    /// Other failures are not touched: the app adds changes again that failed with `batchRequestFailed` beside a
+    /// conflict.
     ///
     /// - Returns: the merged records, in the order in which their saves failed.
     public func mergeConflicts(

@@ -2,34 +2,34 @@
 
 internal import Foundation
 
-/// One record of a ``TidemarkReplica``: what the server had last, and what of the user's is still to be sent.
+/// One record of a ``TidemarkReplica``: the server's last known version, and the user's unsent edits.
 ///
-/// What is to be sent follows from this alone. The engine's list of pending changes is made to say the same.
+/// It alone decides what is to be sent. The engine's list of pending changes is made to agree.
 struct ReplicaEntry: Codable, Sendable {
     enum Edit: String, Codable, Sendable {
         case save, delete
     }
 
     let recordType: CKRecord.RecordType
-    /// An archive of the record as the server had it last; nil: it has none, as far as is known.
+    /// An archive of the server's last known version; nil if the server is not known to have the record.
     private(set) var server: Data?
-    /// What is still to be sent.
+    /// The edit that is still to be sent.
     private(set) var edit: Edit?
-    /// Whether the edit waits until the app says that it is to be sent. Nil: no.
+    /// Whether the edit waits until the app says that it may be sent. Nil for no.
     private(set) var isHeld: Bool?
-    /// Grows with each edit, so that an edit that was made while a save was under way is not taken for saved.
+    /// Incremented with each edit, so that an edit made during a save is not taken for saved.
     private(set) var editCount = 0
-    /// The edit that was handed to the engine last.
+    /// The edit that was last handed to the engine.
     private var sentCount: Int?
-    /// Archives of the records that were handed to the engine and may have been saved without an answer, newest last.
+    /// Archives of records that were handed to the engine and may have been saved without an answer, newest last.
     private var sent: [Data] = []
-    /// An archive of the server's newer record that came while the app's values could not be read: it is still to be merged with
-    /// the edit. Then ``server`` is the ancestor of both.
+    /// An archive of a newer record of the server that arrived while the app's values could not be read. It must still
+    /// be merged with the edit; then ``server`` is the ancestor of both.
     private var unmerged: Data?
-    /// Whether that record may lack what ``server`` has, as after a restore. Nil: no.
+    /// Whether that record may lack something that ``server`` has, as after a restore. Nil for no.
     private var isUnmergedDoubtful: Bool?
 
-    /// Each answer that is lost adds one. The oldest are forgotten: then an own edit may be met as somebody else's.
+    /// Each lost answer adds one. The oldest are dropped; then an edit of this device may be taken for somebody else's.
     static let sentCountMax = 8
 
     init(recordType: CKRecord.RecordType) {
@@ -41,13 +41,13 @@ struct ReplicaEntry: Codable, Sendable {
         server = ReplicaArchive.data(of: record)
     }
 
-    /// What the engine is to have pending; nil: nothing.
+    /// What the engine should have pending; nil for nothing.
     var pending: Edit? { isHeld == true ? nil : edit }
 
-    /// Whether nothing is known that the server or the user has of the record.
+    /// Whether neither the server nor the user is known to have anything of the record.
     var isEmpty: Bool { server == nil && edit == nil }
 
-    /// Whether the server has the record, as far as is known.
+    /// Whether the server is known to have the record.
     var isOnServer: Bool { server != nil || unmerged != nil }
 
     var isUnmerged: Bool { unmerged != nil }
@@ -55,14 +55,14 @@ struct ReplicaEntry: Codable, Sendable {
     /// The ancestor of an edit.
     var serverRecord: CKRecord? { server.flatMap(ReplicaArchive.record) }
 
-    /// As the server had it last.
+    /// The server's last known version, merged or not.
     var newestServerRecord: CKRecord? { unmergedRecord ?? serverRecord }
 
     var unmergedRecord: CKRecord? { unmerged.flatMap(ReplicaArchive.record) }
 
     var unmergedIsNews: Bool { isUnmergedDoubtful != true }
 
-    /// A record with the right tag, to be filled with what the app has.
+    /// A record with the right tag, for the app to fill with its values.
     func draft(of id: CKRecord.ID) -> CKRecord {
         serverRecord ?? CKRecord(recordType: recordType, recordID: id)
     }
@@ -75,7 +75,7 @@ struct ReplicaEntry: Codable, Sendable {
         editCount += 1
     }
 
-    /// - Returns: whether there is anything to delete: what was never handed out can be nowhere else.
+    /// - Returns: whether there is anything to delete: a record that was never handed out can be nowhere else.
     mutating func deleted() -> Bool {
         edit = .delete
         isHeld = nil
@@ -87,7 +87,7 @@ struct ReplicaEntry: Codable, Sendable {
 
     mutating func release() { isHeld = nil }
 
-    /// There is nothing to send any more.
+    /// Nothing is left to send.
     mutating func settle() {
         server = unmerged ?? server
         forgetUnmerged()
@@ -112,11 +112,11 @@ struct ReplicaEntry: Codable, Sendable {
         if let unmergedRecord, [.same, .older].contains(unmergedRecord.versionOrder(relativeTo: record)) {
             forgetUnmerged()
         }
-        // What is still to be merged may be somebody's later edit. The merge settles what is the same.
+        // The record still to be merged may hold a later edit of somebody else. The merge settles what is the same.
         if edit == .save, sentCount == editCount, !isUnmerged { settle() }
     }
 
-    /// The server has it no more.
+    /// The server no longer has the record.
     mutating func lostOnServer() {
         server = nil
         forgetUnmerged()
@@ -124,7 +124,7 @@ struct ReplicaEntry: Codable, Sendable {
         sentCount = nil
     }
 
-    /// The server lost it, and the user did not: it is to be saved as a new record.
+    /// The server lost the record without the user deleting it: it must be saved as a new record.
     mutating func lostByServer() {
         lostOnServer()
         edited()
@@ -132,37 +132,38 @@ struct ReplicaEntry: Codable, Sendable {
 
     // MARK: Meeting the server's record
 
-    /// a restored server's record may lack what the app has. What the app has is then as good as an edit.
+    /// a restored server's record may lack what the app has. So the app's values count as an edit.
     mutating func dispute(_ record: CKRecord) {
         guard edit == nil, let known = serverRecord else { return }
         switch record.versionOrder(relativeTo: known) {
-        // Older in the same life: the server was restored and not told so.
+        // Older in the same life: the server was restored without being told.
         case .wentBack, .older: edited()
         case .unrelated where record.isOfAnotherLife(than: known): edited()
         case .unrelated, .same, .newer: break
         }
     }
 
-    /// Whether the server's record is the version that is known already, or an older one.
+    /// Whether the server's record is the known version or an older one.
     ///
-    /// - Parameter isNews: as in ``meet(_:local:isNews:_:)``. What a restored server has is what it has, however old.
+    /// - Parameter isNews: as in ``meet(_:local:isNews:_:)``. A restored server's record is its current one, however
+    ///   old it is.
     func isKnown(_ record: CKRecord, isNews: Bool) -> Bool {
         guard let known = newestServerRecord, let tag = record.recordChangeTag else { return false }
         return known.recordChangeTag == tag || isNews && record.versionOrder(relativeTo: known) == .older
     }
 
-    /// The server's record has come, and what the app has cannot be read just now.
+    /// Keeps the server's record, because the app's values cannot be read now.
     mutating func keepUnmerged(_ record: CKRecord, isNews: Bool) {
         if !isNews { isUnmergedDoubtful = true }
         unmerged = ReplicaArchive.data(of: record)
     }
 
-    /// The server's record has come: from a fetch, or with a conflict.
+    /// Takes in the server's record from a fetch or a conflict.
     ///
     /// - Parameters:
-    ///   - local: the draft with what the app has; nil: the app has no such record.
-    ///   - isNews: whether it is known to follow from what the server had last; not so after a restore.
-    /// - Returns: what the app is to store; nil: nothing.
+    ///   - local: the draft with the app's values; nil if the app has no such record.
+    ///   - isNews: whether the record is known to follow from the last known version; false after a restore.
+    /// - Returns: what the app must store; nil for nothing.
     mutating func meet(_ record: CKRecord, local: CKRecord?, isNews: Bool, _ rules: TidemarkMerge) -> CKRecord? {
         let known = serverRecord
         server = ReplicaArchive.data(of: record)
@@ -170,21 +171,21 @@ struct ReplicaEntry: Codable, Sendable {
         let order = known.map { record.versionOrder(relativeTo: $0) }
         switch edit {
         case .save:
-            // an edit of what the app does not have is none.
+            // an edit of a record that the app does not have does not count.
             guard let local else { break }
-            // What was saved in another life of the store may lack what there was before.
+            // A version that was saved in another life of the store may lack what the earlier one had.
             let isDisputed = !isNews && order == .unrelated && known.map(record.isOfAnotherLife) == true
             let ancestor = isDisputed ? nil : known
             let merged = rules.merge(
                 ancestor: ancestor, server: record, client: local, sent: sent.compactMap(ReplicaArchive.record))
             isHeld = nil
-            // It may be another text than the one that was sent.
+            // The merge may differ from what was sent.
             if merged.hasChanges { editCount += 1 } else { settle() }
             return merged
         case .delete where order == .wentBack || order == .older:
             return nil
         case .delete:
-            // an edit outlives a deletion. What comes back may be this device's own, though.
+            // an edit outlives a deletion. But the returning record may be this device's own.
             let news = ReplicaNews(known: known, sent: sent.compactMap(ReplicaArchive.record))
             guard news.isIn(record) else { return nil }
         case nil:
@@ -195,7 +196,7 @@ struct ReplicaEntry: Codable, Sendable {
     }
 }
 
-/// How records are kept: whole, so that a conflict has its ancestor.
+/// How records are archived: completely, so that a conflict has its ancestor.
 enum ReplicaArchive {
     static func data(of record: CKRecord) -> Data? {
         try? NSKeyedArchiver.archivedData(withRootObject: record, requiringSecureCoding: true)

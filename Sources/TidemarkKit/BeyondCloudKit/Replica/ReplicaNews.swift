@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// Tells what somebody else did from what this device did itself, and never heard the answer to.
+/// Tells other devices' changes from those that this device made without hearing the answer.
 struct ReplicaNews {
     typealias Space = WritableKeyPath<RecordState, RecordState.KeySpace>
 
@@ -12,7 +12,7 @@ struct ReplicaNews {
     private let sent: [RecordState]
 
     /// - Parameters:
-    ///   - known: the record as the server had it when the device heard of it last.
+    ///   - known: the server's last known version.
     ///   - sent: what the device has sent since.
     init(known: CKRecord?, sent: [CKRecord]) {
         self.known = known?.unpacked { $0 } ?? RecordState()
@@ -32,10 +32,10 @@ struct ReplicaNews {
         }
     }
 
-    /// The ancestor of a merge: where the server has what this device has sent, the edits since were made in that.
+    /// The ancestor for a merge. If the server has what this device sent, later edits were made in that.
     ///
-    /// Only of fields that the user has edited since: what the device sent once may have been changed by somebody, and been
-    /// changed back.
+    /// That holds only for fields that the user has edited since. Otherwise somebody may have changed what the device
+    /// sent, and changed it back.
     func ancestor(server: CKRecord, client: CKRecord) -> CKRecord {
         let (theirs, ours) = (server.unpacked { $0 }, client.unpacked { $0 })
         let (id, zoneID) = (server.recordID, server.recordID.zoneID)

@@ -2,14 +2,14 @@
 
 internal import Foundation
 
-/// A part of a replica that is stored by itself.
+/// A part of a replica that is stored separately.
 enum ReplicaRow: Hashable, Sendable {
     case account
     case engine
     case record(CKRecord.ID)
     case setAside(String, CKRecord.ID)
 
-    /// Tells the row from all others. What is in the row says which record it is of.
+    /// The key of the row. Its content says to which record it belongs.
     var key: String {
         switch self {
         case .account: "account"
@@ -28,7 +28,7 @@ enum ReplicaRow: Hashable, Sendable {
     }
 }
 
-/// What is in the rows, as JSON. Names in it must never change; a new one is optional.
+/// The contents of the rows, as JSON. Names in them must never change; a new one is optional.
 private struct AccountRow: Codable {
     var version: Int
     var owner: String?
@@ -61,7 +61,7 @@ private struct RecordRow: Codable {
     var zone: AccountRow.ZoneName
     var name: String
     var entry: ReplicaEntry
-    /// Of what is set aside: whose it is, and what the app had.
+    /// For an edit that was set aside: whose it is, and the app's values.
     var user: String?
     var values: Data?
 
@@ -74,13 +74,13 @@ private struct RecordRow: Codable {
 }
 
 extension ReplicaState {
-    /// All that there are.
+    /// All existing rows.
     var rows: [ReplicaRow] {
         let kept = setAside.flatMap { user, entries in entries.keys.map { ReplicaRow.setAside(user, $0) } }
         return [.account, .engine] + entries.keys.map(ReplicaRow.record) + kept
     }
 
-    /// Nil: there is no such row any more.
+    /// Nil if the row no longer exists.
     func contents(of row: ReplicaRow) -> Data? {
         switch row {
         case .account:
