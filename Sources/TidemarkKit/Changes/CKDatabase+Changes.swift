@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKDatabase {
-    /// What a database's feed reports.
+    /// The changes in a database's feed.
     public enum DatabaseChange {
         /// A zone that is new, or in which something changed.
         public struct Modification: Sendable, Equatable, Hashable {
@@ -42,11 +42,11 @@ extension CKDatabase {
         }
     }
 
-    /// What a zone's feed reports.
+    /// The changes in a zone's feed.
     public enum RecordZoneChange {
         /// A record that is new or changed.
         public struct Modification: Sendable, Equatable, Hashable {
-            /// Its newest state.
+            /// Its newest version.
             public let record: CKRecord
 
             package init(record: CKRecord) {
@@ -56,10 +56,10 @@ extension CKDatabase {
 
         /// A record that is gone.
         public struct Deletion: Sendable, Equatable, Hashable {
-            /// Which one.
+            /// The ID of the record.
             public let recordID: CKRecord.ID
 
-            /// What type it had.
+            /// The type of the record.
             public let recordType: CKRecord.RecordType
 
             package init(recordID: CKRecord.ID, recordType: CKRecord.RecordType) {

@@ -3,11 +3,11 @@
 internal import Foundation
 
 extension CKDatabase {
-    /// One page of zones that changed since a token (R-203 … ).
+    /// One page of the zones that changed since a token (R-203 … ).
     ///
     /// - Parameters:
-    ///   - changeToken: of an earlier call on this database; nil from the beginning.
-    ///   - resultsLimit: zones at most; nil leaves it to the server.
+    ///   - changeToken: from an earlier call on this database; nil to begin with the first change.
+    ///   - resultsLimit: the most zones; nil leaves it to the server.
     /// - Throws: `changeTokenExpired`: begin again with nil.
     public func databaseChanges(
         since changeToken: CKServerChangeToken?, resultsLimit: Int? = nil
@@ -19,13 +19,13 @@ extension CKDatabase {
         return (page.modifications, page.deletions, page.token, page.moreComing)
     }
 
-    /// One page of records that changed in a zone since a token (R-208 … R-215).
+    /// One page of the records that changed in a zone since a token (R-208 … R-215).
     ///
     /// - Parameters:
     ///   - zoneID: a zone that has changes to fetch.
-    ///   - changeToken: of an earlier call on this zone; nil from the beginning.
-    ///   - desiredKeys: nil for all keys, none for system fields alone.
-    ///   - resultsLimit: records at most; nil leaves it to the server.
+    ///   - changeToken: from an earlier call on this zone; nil to begin with the first change.
+    ///   - desiredKeys: nil for all keys; an empty list for system fields alone.
+    ///   - resultsLimit: the most records; nil leaves it to the server.
     /// - Throws: `changeTokenExpired`: begin again with nil; `zoneNotFound`.
     public func recordZoneChanges(
         inZoneWith zoneID: CKRecordZone.ID, since changeToken: CKServerChangeToken?,

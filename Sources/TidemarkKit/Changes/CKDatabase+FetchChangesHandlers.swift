@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-// The forms with completion handlers: as the async ones of the same work, which say what they do and throw.
+// The forms with completion handlers. The async forms of the same names say what they do and which errors they have.
 extension CKDatabase {
     /// One page of zones that changed since a token.
     @preconcurrency

@@ -3,9 +3,9 @@
 public import Foundation
 internal import TidemarkBytes
 
-/// How far a feed of changes has been read: opaque, and of that feed alone.
+/// How far a feed of changes has been read. Opaque, and valid for that feed alone.
 public class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// As the server gave it.
+    /// The bytes from the server.
     package let bytes: [UInt8]
 
     package init(bytes: [UInt8]) {
@@ -30,7 +30,7 @@ public class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, @unchecke
         coder.encode(bytes: bytes, forKey: "Token")
     }
 
-    /// The same object: it cannot change.
+    /// The same object, because it cannot change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     // MARK: NSObject

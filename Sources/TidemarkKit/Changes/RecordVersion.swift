@@ -2,15 +2,15 @@
 
 /// What a change tag says of its version (`Records.proto`, `Record.tag`).
 ///
-/// This and ``FeedPlace`` are all that a client reads of tags and tokens, which are opaque to it otherwise.
+/// This and ``FeedPlace`` are all that a client reads of tags and tokens, which are otherwise opaque to it.
 struct RecordVersion: Equatable, Sendable {
     let life: StoreLife
-    /// The zone's number in the store. Another zone of the same name has another one.
+    /// The zone's number in the store. Another zone of the same name has another number.
     let zone: UInt64
-    /// Counts on in the zone with each version of each of its records.
+    /// Grows in the zone with each version of each record.
     let number: UInt64
-    /// The newest number from before this version's life that the zone is known to have; 0: none is. What is not newer than
-    /// that was in the backup.
+    /// The zone's newest known number from before this version's life; 0 if none is known. A version with this number
+    /// or a lower one was in the backup.
     var historyNumber: UInt64 = 0
 
     init(life: StoreLife, zone: UInt64, number: UInt64) {
@@ -19,7 +19,7 @@ struct RecordVersion: Equatable, Sendable {
         self.number = number
     }
 
-    /// Nil for what is no tag of a kind that this client knows: nothing can be said of it.
+    /// Nil for a tag of a kind that this client does not know: nothing can be said of it.
     init?(tag: [UInt8]) {
         guard let numbers = SealedNumbers(tag)?.values, numbers.count == 4, numbers[0] == Self.tagVersion else {
             return nil
@@ -29,16 +29,16 @@ struct RecordVersion: Equatable, Sendable {
 
     private static let tagVersion: UInt64 = 1
 
-    /// In how many lives of the store the zone has been when this was saved: each restore counts its number on to the next
-    /// multiple of 2^40.
+    /// In how many lives of the store the zone has been when this was saved: each restore moves its number on to the
+    /// next multiple of 2^40.
     var generation: UInt64 { number >> 40 }
 
-    /// What this version is to another one of the same record.
+    /// The order of this version relative to another one of the same record.
     func order(relativeTo other: RecordVersion) -> TidemarkVersionOrder {
         guard zone == other.zone else { return .unrelated }
         if life == other.life { return order(of: other, ifLower: .older) }
-        // What was saved in a life that went on from a backup of another one is not in that one's history; what came from the
-        // backup is, and keeps its number.
+        // A version that was saved in a life after a restore is not in the history of the life before. A version from
+        // the backup is, and keeps its number.
         if life.wasRestored(from: other.life) {
             if generation <= other.generation { return order(of: other, ifLower: .wentBack) }
             return other.number <= historyNumber ? .newer : .unrelated
@@ -56,7 +56,7 @@ struct RecordVersion: Equatable, Sendable {
 }
 
 extension RecordMetadata {
-    /// Nil if the tag is of no kind that this client knows.
+    /// Nil if the tag is of a kind that this client does not know.
     var version: RecordVersion? {
         var version = RecordVersion(tag: tag)
         version?.historyNumber = historyNumber
@@ -64,13 +64,13 @@ extension RecordMetadata {
     }
 }
 
-/// How far the history reaches that a restored store has in common with the life before, as a full fetch shows it: versions come
-/// in the order of their numbers, those from the backup first.
+/// Finds in a full fetch how far the history reaches that a restored store shares with the life before. Versions come
+/// in the order of their numbers, those of the backup first.
 struct RestoredHistory: Sendable {
     private var newest = RecordVersion(life: StoreLife(rawValue: 0), zone: 0, number: 0)
     private var before: UInt64 = 0
 
-    /// The next version of the zone's feed.
+    /// Takes in the next version of the zone's feed.
     ///
     /// - Returns: its ``RecordVersion/historyNumber``.
     mutating func numberBefore(_ version: RecordVersion) -> UInt64 {
@@ -80,7 +80,7 @@ struct RestoredHistory: Sendable {
     }
 }
 
-/// One life of a server's store: from its beginning, or a restore from a backup, to the next restore.
+/// One life of a server's store: from its beginning, or from a restore, to the next restore.
 struct StoreLife: Hashable, Sendable {
     let rawValue: UInt64
 
@@ -88,17 +88,17 @@ struct StoreLife: Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Whether this life began with a backup of the other one. The upper half of its number is the lower half of that one's.
-    /// Of lives further apart nothing is known.
+    /// Whether this life began with a backup of the other one. The upper half of its number is then the lower half of
+    /// the other's. Nothing is known of lives further apart.
     func wasRestored(from other: StoreLife) -> Bool {
         rawValue >> 32 == other.rawValue & 0xFFFF_FFFF
     }
 }
 
-/// What a change token says of how far its feed has been read.
+/// How far a feed has been read, according to a change token.
 struct FeedPlace: Equatable, Sendable {
     let life: StoreLife
-    /// The zone's number in the store; 0: the token is of a database's feed.
+    /// The zone's number in the store; 0 if the token belongs to a database's feed.
     let zone: UInt64
     let number: UInt64
 
@@ -108,7 +108,7 @@ struct FeedPlace: Equatable, Sendable {
         self.number = number
     }
 
-    /// Nil for what is no token of a kind that this client knows.
+    /// Nil for a token of a kind that this client does not know.
     init?(_ token: CKServerChangeToken) {
         guard let numbers = SealedNumbers(token.bytes)?.values, numbers.count > 4, numbers[0] == Self.tokenVersion
         else {
@@ -128,14 +128,15 @@ struct FeedPlace: Equatable, Sendable {
     private static let zoneKind: UInt64 = 1
     private static let databaseKind: UInt64 = 2
 
-    /// Whether a feed that has been read to its end, which is here, has gone on from that place. It has not if the store is
-    /// another life, or was restored without becoming one: numbers of zones, and in a zone those of versions, only grow.
+    /// Whether a feed that was read to its end here continues from that earlier place. It does not if the store has
+    /// another life, or was restored without beginning a new one: the numbers of zones, and those of versions in a
+    /// zone, only grow.
     func goesOn(from before: FeedPlace) -> Bool {
         life == before.life && (zone, number) >= (before.zone, before.number)
     }
 }
 
-/// Numbers of seven bits a byte, lowest first, and four bytes of FNV-1a of them: the form of tags and tokens.
+/// The form of tags and tokens: numbers with seven bits in each byte, lowest first, and four bytes of FNV-1a over them.
 private struct SealedNumbers {
     var values: [UInt64] = []
 

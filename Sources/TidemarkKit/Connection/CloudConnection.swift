@@ -4,18 +4,19 @@ internal import Synchronization
 internal import TidemarkScheduling
 package import TidemarkWire
 
-/// One device's connection to one container: requests out, answers and pushes in, for as long as anybody needs it.
+/// One device's connection to one container: sends requests, receives answers and pushes, for as long as anybody needs
+/// it.
 ///
-/// The driver of a `ConnectionMachine`. Every access is under one lock; whatever may call back (an answer, an observer)
-/// happens after it is released. Safe to use from any thread.
+/// It is the driver of a `ConnectionMachine`. Every access is under one lock. Whatever may call back (an answer, an
+/// observer) runs after the lock is released. Safe to use from any thread.
 package final class CloudConnection: CloudChannelObserver, Sendable {
     private struct State {
         var machine: ConnectionMachine
         var channel: (any CloudChannel)?
         var waiters: [UInt64: Waiter] = [:]
-        /// In the order in which they came.
+        /// In the order of arrival.
         var observers: [Observer] = []
-        /// Notifications are told one after the other, outside of the lock.
+        /// Notifications are delivered one after the other, outside the lock.
         var notifications: [ConnectionMachine.Notification] = []
         var isNotifying = false
         /// Whether an attempt waits for its turn (``AttemptPacing``).
@@ -35,13 +36,13 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     private let scheduler: any Scheduler
     private let pacing: AttemptPacing
     private let state: Mutex<State>
-    /// For the parts of assets.
+    /// Carries chunks of assets.
     let lane: TransferLane
-    /// Where assets are downloaded to.
+    /// The directory for downloaded assets.
     let staging: AssetStaging
-    /// Told whether the server refuses the credential, each time that it says so.
+    /// Called whenever the server accepts or refuses the credential.
     private let onStanding: @Sendable (_ isRefused: Bool) -> Void
-    /// Told what the server wants somebody to know.
+    /// Called with warnings from the server for the developer.
     private let onWarning: @Sendable (String) -> Void
 
     /// - Parameter pacing: shared with the other connections of a context.
@@ -72,13 +73,13 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
 
     // MARK: For requests
 
-    /// On the clock that waits are measured with.
+    /// The time on the clock that measures waits.
     var now: Duration { scheduler.now }
 
     /// 64 random bits.
     var dice: UInt64 { scheduler.randomBits() }
 
-    /// Lets time pass.
+    /// Suspends for a time.
     ///
     /// - Throws: `operationCancelled` at once when the task is or gets cancelled.
     func wait(_ delay: Duration) async throws(CKError) {
@@ -89,16 +90,18 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     ///
     /// - Parameters:
     ///   - isChange: whether it carries a stamp and must not be applied twice.
-    ///   - timeout: after it the request is given up.
-    ///   - generation: for which credential it is meant (``credentialGeneration``); with another one it is not sent.
+    ///   - timeout: after this time the request fails.
+    ///   - generation: the credential for which it is meant (``credentialGeneration``). It is not sent with another
+    ///     one.
     ///   - make: called once, when the request is first sent.
-    /// - Throws: `CKError`: what the server refused, or why there is no answer. Cancelling the task ends the request with
+    /// - Throws: `CKError`: the server's refusal, or why there is no answer. If the task is cancelled, the request ends
+    ///   with `operationCancelled`. A change may then still be carried out, unless the task was cancelled before.
     ///   `operationCancelled`; a change may then still be carried out, unless the task was cancelled before.
     package func request(
         isChange: Bool, timeout: Duration = .seconds(60), generation: Int? = nil,
         _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
     ) async throws(CKError) -> WireServerEnvelope {
-        // what is sent can be carried out, however soon it is cancelled.
+        // a request that was sent can be carried out, however soon it is cancelled.
         guard !Task.isCancelled else { throw CKError(.operationCancelled) }
         // 56 bits, which servers read without the generated code.
         let nonce = isChange ? scheduler.randomBits() >> 8 : 0
@@ -109,7 +112,8 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         return envelope
     }
 
-    /// Who is signed in, as the server says: the user's record name, empty without an account. Connects if need be.
+    /// The user who is signed in according to the server: the user record's name, empty without an account. Connects if
+    /// necessary.
     ///
     /// - Parameter generation: as for a request.
     package func identify(
@@ -151,7 +155,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
 
     // MARK: For transfers
 
-    /// Hands over a request that changes no records before this returns, so that several keep their order.
+    /// Queues a request that changes no records before this returns, so that several keep their order.
     func begin(
         timeout: Duration, generation: Int?,
         _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
@@ -164,14 +168,14 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         begin(timeout: timeout) { $0.request(request, generation: generation, now: $1) }
     }
 
-    /// Waits for what ``begin(timeout:generation:_:)`` asked for. Throws as ``request(isChange:timeout:_:)``.
+    /// Waits for the answer to ``begin(timeout:generation:_:)``. Throws as ``request(isChange:timeout:_:)``.
     func answer(_ answer: PendingAnswer) async throws(CKError) -> WireServerEnvelope {
         let envelope = try await outcome(of: answer)
         if case .failure(let failure) = envelope.answer { throw CKError(failure) }
         return envelope
     }
 
-    /// Nobody will ask for the answer.
+    /// Nobody will wait for the answer.
     func abandon(_ answer: PendingAnswer) {
         cancel(answer.id)
     }
@@ -187,7 +191,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
 
     // MARK: For whoever wants to be told
 
-    /// The observer is held weakly. From now on the connection is kept up, because pushes come over it.
+    /// Adds an observer, which is held weakly. From now on the connection is kept up, because pushes arrive over it.
     package func observe(_ observer: any CloudConnectionObserver) {
         update { state, now in
             state.observers.removeAll { $0.object == nil || $0.object === observer }
@@ -200,23 +204,24 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         state.withLock { $0.observers.removeAll { $0.object == nil || $0.object === observer } }
     }
 
-    /// Do not wait any longer: the network is back, or the credential was renewed.
+    /// Ends the wait before the next attempt, because the network is back or the credential was renewed.
     package func retryNow() {
         update { $0.machine.retryNow(now: $1) }
     }
 
-    /// How often the credential has changed: what was begun for one account is not done for another.
+    /// How often the credential has changed. Work that began for one account must not continue for another.
     package var credentialGeneration: Int { state.withLock { $0.machine.generation } }
 
-    /// Every request under way fails with `operationCancelled`; the connection ends, and comes again with the new
-    /// credential when somebody needs it.
+    /// Changes the credential. Every request under way fails with `operationCancelled`. The connection ends, and is
+    /// opened with the new credential when somebody needs it.
     ///
-    /// - Parameter credential: empty: nobody is signed in; then the connection is not kept up until it is observed again.
+    /// - Parameter credential: empty if nobody is signed in. Then the connection is not kept up until it is observed
+    ///   again.
     func changeCredential(_ credential: String) {
         update { $0.machine.changeCredential(credential, now: $1) }
     }
 
-    /// What was asked before it grew may have been asked twice.
+    /// How often the connection was cut. A request that was sent before the last cut may have been sent twice.
     var cutCount: Int { state.withLock { $0.machine.cutCount } }
 
     /// Ends the connection and every request. It cannot be used again.
@@ -224,7 +229,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         update { state, _ in state.machine.stop() }
     }
 
-    /// The user's record name, as far as it is known on an open connection.
+    /// The user record's name, if it is known on an open connection.
     package var userRecordName: String? { state.withLock { $0.machine.userRecordName } }
 
     // MARK: CloudChannelObserver
@@ -247,10 +252,10 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
 
     // MARK: Underneath
 
-    /// Lets the machine take a step and does what it says.
+    /// Lets the machine take a step, and carries out its actions.
     private func update(_ step: (inout State, ConnectionMachine.Moment) -> [ConnectionMachine.Action]) {
         let (answers, notifies) = state.withLock { state in
-            // The moment is taken under the lock, so that to the machine time never goes backwards.
+            // The moment is taken under the lock, so that time never goes backwards for the machine.
             let actions = step(&state, moment)
             let answers = actions.compactMap { perform($0, &state) }
             let notifies = !state.notifications.isEmpty && !state.isNotifying
@@ -271,7 +276,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         case .connect:
             open(&state)
         case .closeChannel:
-            // What it still says is heard until it is replaced.
+            // Its messages are still received until it is replaced.
             state.channel?.close()
         case .send(let message):
             state.channel?.send(message)
@@ -293,9 +298,9 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         return nil
     }
 
-    /// Begins the attempt that the machine wants, or does so when it may.
+    /// Begins the attempt that the machine wants, now or as soon as it is permitted.
     private func open(_ state: inout State) {
-        // An earlier channel is heard no more.
+        // The earlier channel is ignored from now on.
         state.channel = nil
         guard !state.isOpeningPlanned else { return }
         guard let wait = pacing.wait(at: scheduler.now) else {
@@ -311,7 +316,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         }
     }
 
-    /// Only one at a time, so that observers hear everything in order.
+    /// Only one call at a time, so that observers get everything in order.
     private func tellObservers() {
         while true {
             let (notifications, observers) = state.withLock { state in
@@ -345,18 +350,18 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     }
 }
 
-/// Hears what happens to a connection; called on its scheduler, one call after the other.
+/// Receives the events of a connection, on its scheduler, one call after the other.
 package protocol CloudConnectionObserver: AnyObject, Sendable {
-    /// Hello was answered. An empty name: connected without an account.
+    /// Hello was answered. An empty name means: connected without an account.
     func connected(userRecordName: String)
     func disconnected()
-    /// The server does not want this device: its credential, its container or its version.
+    /// The server refuses this device: its credential, its container or its version.
     func refused(_ code: CKError.Code)
     func pushed(_ push: WirePush)
-    /// Another device has the identity that this one had: it is to keep this new one in its place.
+    /// Another device uses this device's identity. This device must keep the new one instead.
     ///
     /// - Parameter device: 16 bytes.
     func deviceReplaced(by device: [UInt8])
-    /// Pushes did not arrive: anything may have changed.
+    /// Some pushes did not arrive, so anything may have changed.
     func missedPushes()
 }

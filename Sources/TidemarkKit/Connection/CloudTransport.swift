@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Carries messages between a device and a server: a WebSocket (``SocketTransport``), or memory in tests and simulations.
+/// Carries messages between a device and a server: over a WebSocket (``SocketTransport``), or in memory for tests and
+/// simulations.
 package protocol CloudTransport: Sendable {
-    /// Where it leads, for whoever reads an error: without secrets. Nil: nowhere that has a name.
+    /// The server's name for error texts, without secrets; nil if it has none.
     var serverName: String? { get }
 
-    /// Begins to connect. The observer hears `channelOpened` once or never, then messages, then `channelClosed` exactly
-    /// once, also if the channel never opened; never before this function has returned.
+    /// Begins to connect. The observer is called with `channelOpened` once or never, then with messages, then with
+    /// `channelClosed` exactly once, even if the channel never opened. It is never called before this function has
+    /// returned.
     func open(observer: any CloudChannelObserver) -> any CloudChannel
 }
 
@@ -14,11 +16,11 @@ extension CloudTransport {
     package var serverName: String? { nil }
 }
 
-/// One attempt at a connection, and the connection if it succeeds.
+/// An attempt to connect, and the connection if it succeeds.
 package protocol CloudChannel: AnyObject, Sendable {
     /// Queues a message; does nothing once closed. Never calls the observer before it returns.
     func send(_ message: [UInt8])
-    /// Ends the channel; the observer hears `channelClosed`, but not before this function has returned.
+    /// Closes the channel. The observer is called with `channelClosed`, but not before this function has returned.
     func close()
 }
 
@@ -31,14 +33,14 @@ package protocol CloudChannelObserver: AnyObject, Sendable {
 
 /// Why a channel ended.
 package enum ChannelClosing: Sendable, Equatable {
-    /// No route, refused, cut, timed out: worth trying again.
+    /// No route, refused, cut or timed out: another attempt may succeed.
     case network(ConnectionFault)
-    /// The server's certificate or name cannot be trusted: somebody must change the configuration.
+    /// The server's certificate or name is not trusted. Somebody must change the configuration.
     case untrusted(String)
-    /// The server speaks another version of the protocol: somebody must update the app or the server.
+    /// The server speaks another version of the protocol. Somebody must update the app or the server.
     case incompatible(String)
     /// The server closed with this WebSocket close code.
     case server(code: UInt16, reason: String)
-    /// We closed it.
+    /// This side closed it.
     case local
 }

@@ -6,10 +6,10 @@ internal import TidemarkTLS
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
-/// Why a server was not reached: a sentence for whoever has to mend it, with the place that was tried.
+/// Why a server was not reached: a sentence for the person who has to correct it, with the address that was tried.
 package struct ConnectionFault: Sendable, Equatable {
     package let text: String
-    /// The system's number, if it was the system that failed; else 0.
+    /// The system's error number, if the system failed; otherwise 0.
     package var errorNumber: Int32 = 0
 
     package init(_ text: String, errorNumber: Int32 = 0) {
@@ -22,7 +22,7 @@ extension ConnectionFault: ExpressibleByStringLiteral {
     package init(stringLiteral text: String) { self.init(text) }
 }
 
-/// The server that a connection goes to, as it may be shown: without what a URL can have of secrets.
+/// The server of a connection in a form that may be shown: without the secrets that a URL may contain.
 struct ServerPlace: Sendable {
     let text: String
     private let isSecure: Bool
@@ -108,9 +108,9 @@ struct ServerPlace: Sendable {
 }
 
 extension ConnectionFault {
-    /// An authority's file that cannot be used.
+    /// An authority's file cannot be used.
     ///
-    /// - Parameter error: what libssl says.
+    /// - Parameter error: libssl's error.
     init(authorityFile path: String, _ error: TLSError) {
         var isDirectory: ObjCBool = false
         let why: String

@@ -3,7 +3,7 @@
 internal import Synchronization
 internal import TidemarkWire
 
-/// The answer to a request that is under way, for the one who will ask for it.
+/// The answer to a request under way, for the one task that will wait for it.
 final class PendingAnswer: Sendable {
     typealias Outcome = Result<WireServerEnvelope, ConnectionMachine.RequestFailure>
 
@@ -15,13 +15,13 @@ final class PendingAnswer: Sendable {
 
     private let state = Mutex(State())
 
-    /// Of the request.
+    /// The id of the request.
     var id: UInt64 {
         get { state.withLock { $0.id } }
         set { state.withLock { $0.id = newValue } }
     }
 
-    /// Whether ``outcome()`` would not wait.
+    /// Whether ``outcome()`` would return at once.
     var isGiven: Bool { state.withLock { $0.outcome != nil } }
 
     func give(_ outcome: Outcome) {
@@ -33,7 +33,7 @@ final class PendingAnswer: Sendable {
         waiter?.resume(returning: outcome)
     }
 
-    /// Waits for it. Only one may.
+    /// Waits for the answer. Only one task may.
     func outcome() async -> Outcome {
         await withCheckedContinuation { continuation in
             let outcome = state.withLock { state in

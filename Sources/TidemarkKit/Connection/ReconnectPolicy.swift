@@ -2,19 +2,19 @@
 
 /// How long a device waits before it connects again.
 ///
-/// The first attempt after a connection that worked comes within 100 ms: most cuts are short. Then the wait doubles from
-/// 200 ms up to 15 s, so that a laptop that wakes up, or a server that is back, is found within seconds. Each wait is
-/// between half and all of its nominal length, by chance: five thousand devices whose server was restarted must not come
-/// back in the same instant, since a TLS handshake costs a server some 400 µs.
+/// The first attempt after a working connection comes within 100 ms, because most cuts are short. Then the wait doubles
+/// from 200 ms up to 15 s, so that a laptop that wakes up finds a server within seconds, and so does a server that is
+/// back. Each wait is a random time between half and all of its nominal length. After a server's restart, five thousand
+/// devices must not come back in the same instant: a TLS handshake costs a server some 400 µs.
 struct ReconnectPolicy: Sendable {
     static let firstWait: Duration = .milliseconds(100)
     static let base: Duration = .milliseconds(200)
     static let waitMax: Duration = .seconds(15)
-    /// After a refusal that only a person can undo (credential, certificate) it is tried this seldom.
+    /// The wait after a refusal that only a person can undo (credential, certificate).
     static let refusedWait: Duration = .seconds(60)
 
     /// - Parameters:
-    ///   - failures: attempts that failed since a connection worked.
+    ///   - failures: failed attempts since the last working connection.
     ///   - dice: 64 random bits.
     static func wait(failures: Int, dice: UInt64) -> Duration {
         let nominal = failures == 0 ? firstWait : min(waitMax, base * (1 << min(failures - 1, 10)))

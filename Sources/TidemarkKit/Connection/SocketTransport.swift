@@ -7,7 +7,7 @@ internal import TidemarkTLS
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
-/// Channels over a real WebSocket: TCP, TLS, the subprotocol `tidemark.v1`.
+/// Channels over a real WebSocket: TCP, TLS, and the subprotocol `tidemark.v1`.
 struct SocketTransport: CloudTransport {
     static let subprotocol = "tidemark.v1"
 
@@ -17,7 +17,7 @@ struct SocketTransport: CloudTransport {
 
     var serverName: String? { place?.text }
 
-    /// - Parameter subprotocol: another one than this version's, for tests.
+    /// - Parameter subprotocol: another version's, for tests.
     init(configuration: TidemarkConfiguration, loop: EventLoop, subprotocol: String = Self.subprotocol) {
         self.loop = loop
         place = configuration.url.map(ServerPlace.init)
@@ -81,7 +81,7 @@ struct SocketTransport: CloudTransport {
     }
 }
 
-/// One WebSocket. The connection below is touched on the loop alone.
+/// One WebSocket. Only the loop touches the connection below it.
 private final class SocketChannel: CloudChannel, MessageHandler, @unchecked Sendable {
     private let loop: EventLoop
     private let place: ServerPlace?
@@ -105,7 +105,7 @@ private final class SocketChannel: CloudChannel, MessageHandler, @unchecked Send
     }
 
     func close() {
-        // Later in any case: whoever closes is not called back before that returns.
+        // Always later, because `close` must return before its caller is called back.
         loop.execute {
             self.connection?.close(.normal)
             self.end(.local)
@@ -135,7 +135,7 @@ private final class SocketChannel: CloudChannel, MessageHandler, @unchecked Send
         observer?.channelReceived(self, payload.bytes)
     }
 
-    /// Waiting does not help against these.
+    /// Errors that another attempt does not fix.
     private static let distrust: [TLSError.Code] = [
         .certificateUntrusted, .certificateExpired, .hostNameMismatch, .certificateInvalid,
     ]

@@ -2,22 +2,22 @@
 
 internal import Synchronization
 
-/// How large the parts are in which assets travel, by how long the last ones took: so large that a fast network is used,
-/// and so small that a request behind them does not wait long on a slow one.
+/// Chooses the size of asset chunks by the time of the last ones: large enough to use a fast network, and small enough
+/// that a request behind them does not wait long on a slow one.
 struct TransferPace: Equatable {
     static let chunkBytesMin = 16_384
     static let chunkBytesMax = 524_288
 
     private(set) var chunkBytes = 65_536
-    /// What the server takes, if that is less.
+    /// The server's limit, if it is lower.
     private var takenBytesMax = Self.chunkBytesMax
-    /// The network's own part in every time.
+    /// The network's own share of every time.
     private var shortest: Duration?
 
     private static let fast: Duration = .milliseconds(60)
     private static let slow: Duration = .milliseconds(250)
 
-    /// A part, sent while others were under way too, has been answered.
+    /// A chunk, sent while others were under way too, has been answered.
     mutating func answered(after time: Duration) {
         let shortest = min(self.shortest ?? time, time)
         self.shortest = shortest
@@ -28,17 +28,17 @@ struct TransferPace: Equatable {
         }
     }
 
-    /// The server takes parts of at most so many bytes.
+    /// The server accepts chunks of at most this many bytes.
     mutating func limit(to byteCount: Int) {
         takenBytesMax = min(byteCount, Self.chunkBytesMax)
         chunkBytes = min(chunkBytes, takenBytesMax)
     }
 }
 
-/// The parts of assets that one connection carries at a time, of all transfers together: so many are in memory, and so
-/// many a request of another kind can find before it.
+/// Bounds the asset chunks that one connection carries at a time, for all transfers together. It bounds the memory for
+/// them, and how many may be ahead of another request.
 final class TransferLane: Sendable {
-    /// The right to one part under way. Given back by ``leave(_:isAnswered:)`` in any case.
+    /// The right to send one chunk. Always return it with ``leave(_:isAnswered:)``.
     struct Place {
         let chunkBytes: Int
         let since: Duration
@@ -59,13 +59,13 @@ final class TransferLane: Sendable {
         self.now = now
     }
 
-    /// As ``TransferPace/limit(to:)``; another server may take more again.
+    /// As ``TransferPace/limit(to:)``; another server may accept more again.
     func limitChunks(to byteCount: Int) {
         state.withLock { $0.pace.limit(to: byteCount) }
     }
 
-    /// A place, at once or not at all. Whoever holds one already asks so: transfers that waited for each other would for
-    /// ever.
+    /// A place at once, or nil. Transfers that already hold a place must use this: if they waited for each other, they
+    /// would wait for ever.
     func tryEnter() -> Place? {
         let now = now()
         return state.withLock { state in
@@ -75,7 +75,7 @@ final class TransferLane: Sendable {
         }
     }
 
-    /// Waits for a place, in turn.
+    /// Waits for a place, in order.
     func enter() async -> Place {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
@@ -91,7 +91,7 @@ final class TransferLane: Sendable {
         return Place(chunkBytes: state.withLock { $0.pace.chunkBytes }, since: now())
     }
 
-    /// - Parameter isAnswered: whether the time that it took says anything of the network.
+    /// - Parameter isAnswered: whether the time of the chunk says anything about the network.
     func leave(_ place: Place, isAnswered: Bool) {
         let time = now() - place.since
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a transfer that came to nothing is tried again. However often a bad network cuts it, what gets on is not given up.
+/// Decides when a failed transfer is tried again. A transfer that makes progress is never given up, however often a bad
+/// network cuts it.
 struct TransferPatience {
-    /// In a row, without a byte more than ever before.
+    /// Failures in a row, without any progress.
     static let failuresMax = 5
 
     private(set) var failures = 0
-    /// Whether the server has been reached at all. A device that is offline from the start hears so at once, and so does one
-    /// that is throttled, as with calls that have no assets. What is under way waits.
+    /// Whether the server has been reached at all. A device that is offline from the start is told at once, and so is
+    /// one that is throttled, as with calls without assets. A transfer under way waits.
     private var hasBegun = false
     private var furthest: Int64 = 0
 
-    /// The other side, or the file, is there.
+    /// The server, or the file, has this many bytes.
     mutating func reached(_ byteCount: Int64) {
         hasBegun = true
         guard byteCount > furthest else { return }
@@ -19,8 +20,8 @@ struct TransferPatience {
         failures = 0
     }
 
-    /// - Parameter error: nil if the server was only elsewhere than it was thought to be.
-    /// - Returns: seconds to wait before the next attempt; nil: there is to be none.
+    /// - Parameter error: nil if the server was only at another offset than expected.
+    /// - Returns: seconds to wait before the next attempt; nil if there should be none.
     mutating func wait(after error: CKError?) -> Double? {
         failures += 1
         guard failures < Self.failuresMax else { return nil }
@@ -29,7 +30,7 @@ struct TransferPatience {
         case nil: return 0
         case .networkUnavailable where hasBegun: return growing
         case .requestRateLimited where hasBegun: return max(error?.retryAfterSeconds ?? 0, growing)
-        // Another server has the upload open, or too many are open, for some seconds.
+        // Another server has the upload open, or too many are open; both last some seconds.
         case .zoneBusy: return max(error?.retryAfterSeconds ?? 0, growing)
         default: return nil
         }

@@ -7,24 +7,24 @@ internal import Synchronization
 public class CKContainer: NSObject, @unchecked Sendable {
     private let identifier: String
     package let context: CloudContext
-    /// What ``configuredWith(configuration:group:body:)`` gave it; nil: the defaults.
+    /// The settings from ``configuredWith(configuration:group:body:)``; nil for the defaults.
     private let configuration: CKOperation.Configuration?
-    /// The group of operations that are added, if they have none.
+    /// The group for added operations that have none.
     private let group: CKOperationGroup?
     private let operations = OperationQueue()
     private let databases: Mutex<[CKDatabase.Scope: WeakDatabase]> = Mutex([:])
 
-    /// A database holds its container, and not the other way round, so that both go when nobody has them any more.
+    /// A database retains its container, and not the other way round, so that both are freed when nobody uses them.
     private struct WeakDatabase {
         weak var object: CKDatabase?
     }
 
-    /// The container of that name, on the server that its configuration names.
+    /// The container of that name, on the server in its configuration.
     public required convenience init(identifier containerIdentifier: String) {
         self.init(context: CloudContext.shared(for: containerIdentifier))
     }
 
-    /// A container that is reached in another way than the configuration says: tests, simulations.
+    /// A container with another transport than its configuration says: for tests and simulations.
     package init(
         context: CloudContext, configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil
     ) {
@@ -38,24 +38,24 @@ public class CKContainer: NSObject, @unchecked Sendable {
     private static let defaultContainer = CKContainer(
         identifier: TidemarkConfiguration.current.defaultContainerIdentifier)
 
-    /// The container that `TIDEMARK_CONTAINER` or the configuration names; the same object each time.
+    /// The container of `TIDEMARK_CONTAINER` or of the configuration. Always the same object.
     public class func `default`() -> CKContainer {
         defaultContainer
     }
 
-    /// As it was given when the container was made.
+    /// The identifier with which the container was made.
     public var containerIdentifier: String? { identifier }
 
     /// The current user's own data.
     public var privateCloudDatabase: CKDatabase { database(with: .private) }
 
-    /// What all users of the app share.
+    /// Data that all users of the app share.
     public var publicCloudDatabase: CKDatabase { database(with: .public) }
 
-    /// What other users have shared with the current one.
+    /// Data that other users have shared with the current one.
     public var sharedCloudDatabase: CKDatabase { database(with: .shared) }
 
-    /// One of the three; the same object each time, as long as anybody has it.
+    /// One of the three databases. The same object each time, as long as anybody holds it.
     public func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
         databases.withLock { databases in
             if let database = databases[databaseScope]?.object { return database }
@@ -66,8 +66,8 @@ public class CKContainer: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Does the operation for this container; one for a database that names none works on this container's private
-    /// database.
+    /// Runs the operation for this container. A database operation without a database works on this container's private
+    /// one.
     public func add(_ operation: CKOperation) {
         let own = CKOperation.Configuration()
         own.container = self
@@ -79,8 +79,8 @@ public class CKContainer: NSObject, @unchecked Sendable {
         operations.addOperation(operation)
     }
 
-    /// Hands `body` this container with other settings: those of its databases' calls, and of operations that are added to
-    /// it. This one is left as it is.
+    /// Passes `body` this container with other settings, for its databases' calls and for operations that are added to
+    /// it. This object does not change.
     @discardableResult
     public func configuredWith<R>(
         configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
@@ -89,7 +89,7 @@ public class CKContainer: NSObject, @unchecked Sendable {
         try body(configured(configuration, group))
     }
 
-    /// Hands `body` this container with other settings; this one is left as it is.
+    /// Passes `body` this container with other settings. This object does not change.
     @discardableResult
     @preconcurrency
     public func configuredWith<R>(
@@ -100,13 +100,13 @@ public class CKContainer: NSObject, @unchecked Sendable {
     }
 
     private func configured(_ configuration: CKOperation.Configuration?, _ group: CKOperationGroup?) -> CKContainer {
-        // Without the group's defaults: they come last, and an operation may be of another group.
+        // Without the group's defaults: they come last, and an operation may belong to another group.
         let own = (configuration ?? CKOperation.Configuration()).merged(over: self.configuration)
         return CKContainer(context: context, configuration: own, group: group ?? self.group)
     }
 
-    /// Who is signed in, as the server says; an empty name without an account. As ``configuredWith(configuration:group:body:)``
-    /// gave the time for it.
+    /// The user who is signed in according to the server; an empty name without an account. It may take as long as
+    /// ``configuredWith(configuration:group:body:)`` allows.
     func identify() async throws(CKError) -> String {
         let settings = (configuration ?? CKOperation.Configuration()).merged(over: group?.defaultConfiguration)
         return try await context.connection.identify(timeout: min(settings.requestTimeout, settings.resourceTimeout))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKDatabase {
-    /// Which of a container's databases is meant.
+    /// One of a container's databases.
     public enum Scope: Int, Sendable {
-        /// One for all users of the app.
+        /// The database that all users of the app share.
         case `public` = 1
-        /// The user's own.
+        /// The user's own database.
         case `private` = 2
-        /// What others share with the user.
+        /// Data that others share with the user.
         case shared = 3
     }
 }

@@ -6,9 +6,9 @@ public import Foundation
 public class CKDatabase: NSObject, @unchecked Sendable {
     package let container: CKContainer
     package let scope: Scope
-    /// What ``configuredWith(configuration:group:body:)`` gave it; nil: the defaults.
+    /// The settings from ``configuredWith(configuration:group:body:)``; nil for the defaults.
     private let configuration: CKOperation.Configuration?
-    /// The group of operations that are added, if they have none.
+    /// The group for added operations that have none.
     private let group: CKOperationGroup?
     private let operations = OperationQueue()
 
@@ -23,7 +23,7 @@ public class CKDatabase: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// The requests of this database; without an account there are none to private and shared data.
+    /// The requests of this database. Without an account there are none for private and shared data.
     var cloud: CloudDatabase {
         get throws(CKError) {
             let configuration = (configuration ?? CKOperation.Configuration()).merged(over: group?.defaultConfiguration)
@@ -32,11 +32,11 @@ public class CKDatabase: NSObject, @unchecked Sendable {
         }
     }
 
-    /// The requests of this database, done as a configuration wants them. The time of all of them begins now.
+    /// The requests of this database, with a configuration. The time for all of them begins now.
     ///
     /// - Parameters:
-    ///   - group: of the operation, for the server's log.
-    ///   - qualityOfService: that holds: the operation's own, or else the configuration's.
+    ///   - group: the operation's group, for the server's log.
+    ///   - qualityOfService: the operation's own, or else the configuration's.
     func cloud(
         with configuration: CKOperation.Configuration, group: CKOperationGroup?, qualityOfService: QualityOfService
     ) throws(CKError) -> CloudDatabase {
@@ -49,12 +49,12 @@ public class CKDatabase: NSObject, @unchecked Sendable {
         return cloud
     }
 
-    /// Which of the three this is.
+    /// Which of the three databases this is.
     public var databaseScope: CKDatabase.Scope { scope }
 
     // MARK: Operations
 
-    /// Does the operation on this database.
+    /// Runs the operation on this database.
     public func add(_ operation: CKDatabaseOperation) {
         operation.database = self
         operation.group = operation.group ?? group
@@ -62,7 +62,7 @@ public class CKDatabase: NSObject, @unchecked Sendable {
         operations.addOperation(operation)
     }
 
-    /// Hands `body` this database with other settings; this one is left as it is.
+    /// Passes `body` this database with other settings. This object does not change.
     @discardableResult
     public func configuredWith<R>(
         configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
@@ -71,7 +71,7 @@ public class CKDatabase: NSObject, @unchecked Sendable {
         try body(configured(configuration, group))
     }
 
-    /// Hands `body` this database with other settings; this one is left as it is.
+    /// Passes `body` this database with other settings. This object does not change.
     @discardableResult
     @preconcurrency
     public func configuredWith<R>(
@@ -82,7 +82,7 @@ public class CKDatabase: NSObject, @unchecked Sendable {
     }
 
     private func configured(_ configuration: CKOperation.Configuration?, _ group: CKOperationGroup?) -> CKDatabase {
-        // Without the group's defaults: they come last, and an operation may be of another group.
+        // Without the group's defaults: they come last, and an operation may belong to another group.
         let own = (configuration ?? CKOperation.Configuration()).merged(over: self.configuration)
         return CKDatabase(container: container, scope: scope, configuration: own, group: group ?? self.group)
     }

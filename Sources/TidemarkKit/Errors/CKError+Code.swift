@@ -3,7 +3,7 @@
 public import Foundation
 
 extension CKError {
-    /// What went wrong (R-370 and the table after it).
+    /// The kind of an error (R-370 and the table after it).
     public enum Code: Int, Sendable {
         /// Something went wrong inside the library or the server.
         case internalError = 1
@@ -27,18 +27,18 @@ extension CKError {
         case permissionFailure = 10
         /// The record, share or subscription does not exist.
         case unknownItem = 11
-        /// The request makes no sense.
+        /// The request is not valid.
         case invalidArguments = 12
-        /// Not used any more.
+        /// No longer used.
         @available(*, deprecated, message: "Never given")
         case resultsTruncated = 13
         /// The record has changed on the server since it was fetched.
         case serverRecordChanged = 14
         /// The server refuses the request.
         case serverRejectedRequest = 15
-        /// The asset's file is not there.
+        /// The asset's file does not exist.
         case assetFileNotFound = 16
-        /// The asset's file changed while it was sent.
+        /// The asset's file changed during the upload.
         case assetFileModified = 17
         /// The app is too old.
         case incompatibleVersion = 18
@@ -46,13 +46,13 @@ extension CKError {
         case constraintViolation = 19
         /// The work was cancelled.
         case operationCancelled = 20
-        /// The token is of no use any more; fetch from the beginning.
+        /// The token has expired; fetch from the beginning.
         case changeTokenExpired = 21
         /// Another item of the atomic batch failed.
         case batchRequestFailed = 22
         /// The zone is busy; try again after `retryAfterSeconds`.
         case zoneBusy = 23
-        /// This cannot be done in that database.
+        /// That database does not support this.
         case badDatabase = 24
         /// The storage is full.
         case quotaExceeded = 25
@@ -70,7 +70,7 @@ extension CKError {
         case referenceViolation = 31
         /// The account's administrator does not allow this.
         case managedAccountRestricted = 32
-        /// The participant has to be verified first.
+        /// The participant must be verified first.
         case participantMayNeedVerification = 33
         /// The answer was lost; it is not known whether the request was carried out.
         case serverResponseLost = 34
@@ -78,12 +78,12 @@ extension CKError {
         case assetNotAvailable = 35
         /// The account cannot be used for now.
         case accountTemporarilyUnavailable = 36
-        /// The participant was invited before.
+        /// The participant has already been invited.
         case participantAlreadyInvited = 37
     }
 }
 
-// NB: Written out, because Swift does not do so for an enumeration with a deprecated case.
+// NB: Written out, because Swift does not synthesize it for an enumeration with a deprecated case.
 extension CKError.Code: CaseIterable {
     /// All codes, by number.
     public static var allCases: [CKError.Code] { (1...37).compactMap(CKError.Code.init(rawValue:)) }
@@ -91,7 +91,7 @@ extension CKError.Code: CaseIterable {
 
 // So that `catch CKError.zoneNotFound` works: a code is a pattern that matches errors.
 extension CKError.Code: _ErrorCodeProtocol {
-    /// The error that has these codes.
+    /// The error type of these codes.
     public typealias _ErrorType = CKError
 }
 
@@ -129,10 +129,10 @@ extension CKError {
     /// The record, share or subscription does not exist.
     public static var unknownItem: CKError.Code { .unknownItem }
 
-    /// The request makes no sense.
+    /// The request is not valid.
     public static var invalidArguments: CKError.Code { .invalidArguments }
 
-    /// Not used any more.
+    /// No longer used.
     @available(*, deprecated, message: "Never given")
     public static var resultsTruncated: CKError.Code { .resultsTruncated }
 
@@ -142,10 +142,10 @@ extension CKError {
     /// The server refuses the request.
     public static var serverRejectedRequest: CKError.Code { .serverRejectedRequest }
 
-    /// The asset's file is not there.
+    /// The asset's file does not exist.
     public static var assetFileNotFound: CKError.Code { .assetFileNotFound }
 
-    /// The asset's file changed while it was sent.
+    /// The asset's file changed during the upload.
     public static var assetFileModified: CKError.Code { .assetFileModified }
 
     /// The app is too old.
@@ -157,7 +157,7 @@ extension CKError {
     /// The work was cancelled.
     public static var operationCancelled: CKError.Code { .operationCancelled }
 
-    /// The token is of no use any more; fetch from the beginning.
+    /// The token has expired; fetch from the beginning.
     public static var changeTokenExpired: CKError.Code { .changeTokenExpired }
 
     /// Another item of the atomic batch failed.
@@ -166,7 +166,7 @@ extension CKError {
     /// The zone is busy; try again after `retryAfterSeconds`.
     public static var zoneBusy: CKError.Code { .zoneBusy }
 
-    /// This cannot be done in that database.
+    /// That database does not support this.
     public static var badDatabase: CKError.Code { .badDatabase }
 
     /// The storage is full.
@@ -193,7 +193,7 @@ extension CKError {
     /// The account's administrator does not allow this.
     public static var managedAccountRestricted: CKError.Code { .managedAccountRestricted }
 
-    /// The participant has to be verified first.
+    /// The participant must be verified first.
     public static var participantMayNeedVerification: CKError.Code { .participantMayNeedVerification }
 
     /// The answer was lost; it is not known whether the request was carried out.
@@ -205,6 +205,6 @@ extension CKError {
     /// The account cannot be used for now.
     public static var accountTemporarilyUnavailable: CKError.Code { .accountTemporarilyUnavailable }
 
-    /// The participant was invited before.
+    /// The participant has already been invited.
     public static var participantAlreadyInvited: CKError.Code { .participantAlreadyInvited }
 }

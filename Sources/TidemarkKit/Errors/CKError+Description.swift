@@ -3,14 +3,14 @@
 internal import Foundation
 
 extension CKError: CustomStringConvertible {
-    /// For logs: the code with its number, and what went wrong; of a `partialFailure` also the errors of items.
+    /// For logs: the code with its number, and the text; for a `partialFailure` the errors of its items too.
     public var description: String { "CKError(\(CKErrorText(_nsError).text))" }
 }
 
-/// An error of this library as one line for a developer.
+/// An error of this library in one line for a developer.
 struct CKErrorText {
     let text: String
-    /// So many errors of items are told.
+    /// The most errors of items in the text.
     private static let itemsMax = 10
 
     init(_ error: NSError) {
@@ -26,7 +26,7 @@ struct CKErrorText {
         (info[CKErrorRetryAfterKey] as? NSNumber).map { "(retry after \($0) s)" }
     }
 
-    /// In order, so that the same error reads the same each time.
+    /// In order, so that the same error always reads the same.
     private static func items(_ info: [String: Any]) -> String? {
         guard let errors = info[CKPartialErrorsByItemIDKey] as? [AnyHashable: any Error], !errors.isEmpty else {
             return nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKError.Code {
-    /// One sentence, for when nobody knew better.
+    /// The text of an error that has none of its own.
     var text: String {
         switch self {
         case .internalError: "Something went wrong inside the library or the server, whose log may say more."
@@ -41,7 +41,7 @@ extension CKError.Code {
         case .assetNotAvailable: "The asset cannot be read."
         case .accountTemporarilyUnavailable: "The account cannot be used for now."
         case .participantAlreadyInvited: "The participant was invited before."
-        // `resultsTruncated`, which is deprecated, so that to name it is a warning.
+        // `resultsTruncated`. It is deprecated, so naming it would be a warning.
         default: "Not used any more."
         }
     }

@@ -4,13 +4,13 @@ public import Foundation
 
 /// Every error that this library throws.
 ///
-/// It stands for an `NSError` of the domain `CKErrorDomain`, and casts work both ways: `error as? CKError` of such an
-/// NSError, and `error as NSError` of a CKError.
+/// It wraps an `NSError` of the domain `CKErrorDomain`. Casts work both ways: `error as? CKError` of such an NSError,
+/// and `error as NSError` of a CKError.
 public struct CKError: _BridgedStoredNSError, LocalizedError, @unchecked Sendable {
-    /// The error that this one stands for; its domain is `CKErrorDomain`.
+    /// The wrapped error; its domain is `CKErrorDomain`.
     public let _nsError: NSError
 
-    /// Stands for an error whose domain is `CKErrorDomain`.
+    /// Wraps an error whose domain is `CKErrorDomain`.
     public init(_nsError error: NSError) {
         _nsError = error
     }
@@ -19,7 +19,7 @@ public struct CKError: _BridgedStoredNSError, LocalizedError, @unchecked Sendabl
     public init(_ code: CKError.Code, userInfo: [String: Any] = [:]) {
         var userInfo = userInfo
         if userInfo[NSLocalizedDescriptionKey] == nil { userInfo[NSLocalizedDescriptionKey] = code.text }
-        // An object, so that it is read as a number of whichever type; Swift's own types are of one type here.
+        // An object, so that it can be read as a number of any type. Swift's own numbers have one type here.
         if let seconds = userInfo[CKErrorRetryAfterKey] as? NSNumber { userInfo[CKErrorRetryAfterKey] = seconds }
         _nsError = CKErrorObject(domain: CKErrorDomain, code: code.rawValue, userInfo: userInfo)
     }
@@ -30,24 +30,24 @@ public struct CKError: _BridgedStoredNSError, LocalizedError, @unchecked Sendabl
     /// `CKErrorDomain`.
     public static var _nsErrorDomain: String { CKErrorDomain }
 
-    /// What went wrong; `internalError` for a number that this version does not know (see `errorCode`).
+    /// The kind of the error; `internalError` for a number that this version does not know (see `errorCode`).
     public var code: CKError.Code { CKError.Code(rawValue: _nsError.code) ?? .internalError }
 
     /// The code's number.
     public var errorCode: Int { _nsError.code }
 
-    /// What else is known.
+    /// Further values of the error.
     public var userInfo: [String: Any] { _nsError.userInfo }
 
-    /// What else is known.
+    /// Further values of the error.
     public var errorUserInfo: [String: Any] { _nsError.userInfo }
 
-    /// One sentence about what went wrong.
+    /// A sentence that says what went wrong.
     public var errorDescription: String? {
         userInfo[NSLocalizedDescriptionKey] as? String ?? code.text
     }
 
-    /// One sentence about what went wrong.
+    /// A sentence that says what went wrong.
     public var localizedDescription: String { errorDescription ?? code.text }
 
     /// With `partialFailure`: the error of each item that failed, by its ID.
@@ -58,13 +58,13 @@ public struct CKError: _BridgedStoredNSError, LocalizedError, @unchecked Sendabl
     /// With `serverRecordChanged`: the record as it was before the client changed it.
     public var ancestorRecord: CKRecord? { userInfo[CKRecordChangedErrorAncestorRecordKey] as? CKRecord }
 
-    /// With `serverRecordChanged`: the record as it is on the server.
+    /// With `serverRecordChanged`: the record on the server.
     public var serverRecord: CKRecord? { userInfo[CKRecordChangedErrorServerRecordKey] as? CKRecord }
 
     /// With `serverRecordChanged`: the record that was to be saved.
     public var clientRecord: CKRecord? { userInfo[CKRecordChangedErrorClientRecordKey] as? CKRecord }
 
-    /// After how many seconds to try again; may be there with any code.
+    /// The seconds after which to try again; possible with any code.
     public var retryAfterSeconds: Double? { (userInfo[CKErrorRetryAfterKey] as? NSNumber)?.doubleValue }
 
     /// Whether domain, code and userInfo are equal.
@@ -72,7 +72,7 @@ public struct CKError: _BridgedStoredNSError, LocalizedError, @unchecked Sendabl
         left._nsError.isEqual(right._nsError)
     }
 
-    // NB: Without userInfo: NSError's own hash does not end when userInfo holds certain objects.
+    // NB: Without userInfo, because NSError's own hash does not terminate for certain objects in userInfo.
     /// Equal for equal errors.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(_nsError.code)
@@ -81,21 +81,21 @@ public struct CKError: _BridgedStoredNSError, LocalizedError, @unchecked Sendabl
 
 // On Linux this conformance is what lets `as? CKError` look into an NSError.
 extension CKError: _ObjectiveCBridgeable {
-    /// The error that this one stands for.
+    /// The wrapped error.
     public func _bridgeToObjectiveC() -> NSError { _nsError }
 
-    /// Takes an error of any domain.
+    /// Wraps an error of any domain.
     public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout CKError?) {
         result = CKError(_nsError: source)
     }
 
-    /// Takes an error of our domain.
+    /// Wraps an error of our domain.
     public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout CKError?) -> Bool {
         result = source.domain == CKErrorDomain ? CKError(_nsError: source) : nil
         return result != nil
     }
 
-    /// Takes an error of any domain.
+    /// Wraps an error of any domain.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> CKError {
         source.map(CKError.init(_nsError:)) ?? CKError(.internalError)
     }
@@ -110,14 +110,14 @@ extension CKError {
         self.init(code, userInfo: userInfo)
     }
 
-    /// Some items failed, and these are their errors.
+    /// The error for a request some of whose items failed.
     package init(partialErrors: [AnyHashable: any Error]) {
         self.init(.partialFailure, userInfo: [CKPartialErrorsByItemIDKey: partialErrors])
     }
 
-    /// The record on the server is not the one that the client changed.
+    /// The error for a save that the server's record has overtaken.
     ///
-    /// `client` is the attempt; the ancestor is what it held before it was changed.
+    /// `client` is the record to be saved. The ancestor is the version before its edits.
     package init(serverRecordChanged server: CKRecord, client: CKRecord, message: String = "") {
         self.init(
             .serverRecordChanged, message: message,

@@ -2,11 +2,11 @@
 
 internal import Foundation
 
-/// The `NSError` that a ``CKError`` of this library stands for. Its archives hold what put into `userInfo`:
-/// records, the errors of items, seconds.
+/// The `NSError` behind a ``CKError`` of this library. Its archives keep what put into `userInfo`:
+/// records, errors of items, seconds.
 ///
-/// NB: an archive of swift-corelibs-foundation's own NSError is not read with secure coding if anything but property lists is
-/// in its userInfo.
+/// NB: swift-corelibs-foundation cannot read an archive of its own NSError with secure coding if its userInfo holds
+/// anything but property lists.
 final class CKErrorObject: NSError, @unchecked Sendable {
     private enum Key {
         static let domain = "domain"
@@ -14,7 +14,7 @@ final class CKErrorObject: NSError, @unchecked Sendable {
         static let userInfo = "userInfo"
     }
 
-    /// What of a userInfo is archived; anything else is left out.
+    /// The parts of userInfo that are archived. Anything else is left out.
     private static let classes: [AnyClass] = [
         NSDictionary.self, NSArray.self, NSString.self, NSNumber.self, NSData.self, NSDate.self, NSURL.self,
         CKRecord.self, CKRecord.ID.self, CKRecordZone.ID.self, CKErrorObject.self,
@@ -24,7 +24,7 @@ final class CKErrorObject: NSError, @unchecked Sendable {
         super.init(domain: domain, code: code, userInfo: userInfo)
     }
 
-    /// Nil if that is no archive of an error.
+    /// Nil if it is not an archive of an error.
     required init?(coder: NSCoder) {
         guard let domain = coder.decodeObject(of: NSString.self, forKey: Key.domain),
             let userInfo = coder.decodeObject(of: Self.classes, forKey: Key.userInfo) as? NSDictionary
@@ -37,10 +37,11 @@ final class CKErrorObject: NSError, @unchecked Sendable {
         super.init(domain: domain as String, code: coder.decodeInteger(forKey: Key.code), userInfo: values)
     }
 
-    // NB: an archiver hashes what it archives, and NSError's own hash, which goes by userInfo, does not end for certain objects.
+    // NB: an archiver hashes what it archives, and NSError's own hash, which uses userInfo, does not terminate for
+    // certain objects.
     override var hash: Int { code }
 
-    /// NB: that of swift-corelibs-foundation says `Code=3 "(null)"`.
+    /// NB: swift-corelibs-foundation would print `Code=3 "(null)"`.
     override var description: String {
         domain == CKErrorDomain ? "CKError(\(CKErrorText(self).text))" : "\(domain) \(code): \(localizedDescription)"
     }
@@ -57,7 +58,7 @@ final class CKErrorObject: NSError, @unchecked Sendable {
         coder.encode(values, forKey: Key.userInfo)
     }
 
-    /// As `CKPartialErrorsByItemIDKey` holds them.
+    /// In the form of `CKPartialErrorsByItemIDKey`.
     private static func errors(_ dictionary: NSDictionary) -> [AnyHashable: any Error] {
         var errors: [AnyHashable: any Error] = [:]
         for (key, value) in dictionary {

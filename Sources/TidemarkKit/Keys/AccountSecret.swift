@@ -2,9 +2,9 @@
 
 internal import TidemarkCrypto
 
-/// An account's key as a device has it: it wraps the keys of zones ("Keys.proto").
+/// An account's key on a device: it encrypts the keys of zones ("Keys.proto").
 struct AccountSecret: Sendable, Equatable {
-    /// 16 bytes that tell nothing of the key.
+    /// 16 bytes that reveal nothing of the key.
     let id: [UInt8]
     let key: [UInt8]
 
@@ -17,14 +17,14 @@ struct AccountSecret: Sendable, Equatable {
 
     static func randomKey() -> [UInt8] { SecureRandom.bytes(AESGCM.keyByteCount) }
 
-    /// What is stored of a zone's key.
+    /// The stored form of a zone's key.
     func wrap(_ secret: ZoneSecret, container: String, zoneName: String) -> [UInt8] {
         let nonce = SecureRandom.bytes(AESGCM.nonceByteCount)
         let context = Self.context(container, zoneName, secret.id)
         return nonce + AESGCM.seal(secret.key, key: key, nonce: nonce, authenticating: context)
     }
 
-    /// Nil if it was wrapped by another account's key, for another zone, or changed.
+    /// Nil if it was encrypted with another account's key, for another zone, or was changed.
     func unwrap(_ wrapped: [UInt8], id: [UInt8], container: String, zoneName: String) -> ZoneSecret? {
         guard wrapped.count > AESGCM.nonceByteCount,
             let key = AESGCM.open(
@@ -39,7 +39,7 @@ struct AccountSecret: Sendable, Equatable {
     }
 }
 
-/// A key of a zone's encrypted values.
+/// A key for a zone's encrypted values.
 struct ZoneSecret: Sendable, Equatable {
     let id: [UInt8]
     let key: [UInt8]
@@ -49,7 +49,7 @@ struct ZoneSecret: Sendable, Equatable {
     }
 }
 
-/// What is authenticated with something encrypted: where it belongs ("Fields.proto").
+/// The data that is authenticated with a ciphertext: where it belongs ("Fields.proto").
 enum SealingContext {
     static func bytes(_ texts: String...) -> [UInt8] {
         texts.flatMap { bytes(Array($0.utf8)) }

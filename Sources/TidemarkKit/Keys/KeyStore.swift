@@ -2,21 +2,21 @@
 
 internal import Foundation
 
-/// Where a device keeps the keys of accounts with end-to-end encryption. Each call is one step, also among processes.
+/// Stores the keys of accounts with end-to-end encryption on a device. Each call is atomic, even between processes.
 package protocol KeyStore: Sendable {
-    /// - Throws: `internalError` if what is kept cannot be read.
+    /// - Throws: `internalError` if the stored keys cannot be read.
     func key(for account: String) throws(CKError) -> [UInt8]?
 
-    /// Keeps the key unless there is one; durable when it returns.
+    /// Stores the key unless there is one. It is durable when this returns.
     ///
-    /// - Returns: the one that is kept.
+    /// - Returns: the stored key.
     func keep(_ key: [UInt8], for account: String) throws(CKError) -> [UInt8]
 
-    /// Puts another key in the place of `old`, or none; does nothing if another one than `old` is kept.
+    /// Replaces `old` with another key, or removes it. Does nothing if another key than `old` is stored.
     func replace(_ old: [UInt8]?, by key: [UInt8]?, for account: String) throws(CKError)
 }
 
-/// In a ``SecretFile``, under the account's name.
+/// Keys in a ``SecretFile``, under the names of their accounts.
 package struct KeyFile: KeyStore {
     private let file: SecretFile
 
@@ -24,7 +24,7 @@ package struct KeyFile: KeyStore {
         file = SecretFile(url, of: "account keys")
     }
 
-    /// Where applications of this user keep their data.
+    /// The file where this user's applications keep their data.
     package static let standard = KeyFile(SecretFile.standardURL("keys.json"))
 
     package func key(for account: String) throws(CKError) -> [UInt8]? {

@@ -3,9 +3,9 @@
 internal import Foundation
 internal import TidemarkCrypto
 
-/// An account's key as people carry it: ten groups of six letters and digits, with a check sum.
+/// An account's key in a form for people: ten groups of six letters and digits, with a checksum.
 enum RecoveryKey {
-    /// Base 32 without letters that are taken for digits or for each other (Crockford's).
+    /// Base 32 without letters that look like digits or like each other (Crockford's).
     private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
     private static let version: UInt8 = 1
     private static let checkByteCount = 4
@@ -20,9 +20,9 @@ enum RecoveryKey {
             .joined(separator: "-")
     }
 
-    /// Reads one that was copied by hand: case, spaces and hyphens do not matter, O is 0, I and L are 1.
+    /// Reads a key that was copied by hand. Case, spaces and hyphens do not matter, O is 0, I and L are 1.
     ///
-    /// - Throws: `invalidArguments` that says what is wrong.
+    /// - Throws: `invalidArguments`, with a text that says what is wrong.
     static func key(of text: String) throws(CKError) -> [UInt8] {
         var values: [UInt8] = []
         for character in text.uppercased().utf8 {
@@ -55,7 +55,7 @@ enum RecoveryKey {
         Array(SHA256.hash(Array("tidemark recovery key".utf8) + bytes).prefix(checkByteCount))
     }
 
-    /// Five bits a character, the last one filled with zeros.
+    /// Five bits for each character, the last one padded with zeros.
     private static func encode(_ bytes: [UInt8]) -> [UInt8] {
         var characters: [UInt8] = []
         var bits: UInt32 = 0
@@ -72,7 +72,7 @@ enum RecoveryKey {
         return characters
     }
 
-    /// Nil if what fills the last character is not zeros.
+    /// Nil if the padding of the last character is not zeros.
     private static func decode(_ values: [UInt8]) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0

@@ -2,12 +2,13 @@
 
 internal import Foundation
 
-/// Secrets by name in a file that only its owner can read, one line of JSON each. Each call is one step, also among processes.
+/// Named secrets in a file that only its owner can read, one line of JSON each. Each call is atomic, even between
+/// processes.
 struct SecretFile: Sendable {
     typealias Secrets = [String: [UInt8]]
 
     private let url: URL
-    /// For errors.
+    /// What the file contains, for error texts.
     private let content: String
 
     init(_ url: URL, of content: String) {
@@ -15,7 +16,7 @@ struct SecretFile: Sendable {
         self.content = content
     }
 
-    /// Where applications of this user keep their data.
+    /// The file where this user's applications keep their data.
     static func standardURL(_ name: String) -> URL {
         let base =
             FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
@@ -23,7 +24,7 @@ struct SecretFile: Sendable {
         return base.appendingPathComponent("tidemark/\(name)")
     }
 
-    /// - Throws: `internalError` if there is a file and it cannot be read.
+    /// - Throws: `internalError` if the file exists and cannot be read.
     func read() throws(CKError) -> Secrets {
         guard FileManager.default.fileExists(atPath: url.path) else { return [:] }
         guard let data = try? Data(contentsOf: url),
@@ -32,17 +33,17 @@ struct SecretFile: Sendable {
         return texts.mapValues(Array.init)
     }
 
-    /// For errors.
+    /// The file's path, for error texts.
     var path: String { url.path }
 
-    /// What `change` leaves is durable when this returns.
+    /// Changes the secrets. The result is durable when this returns.
     ///
     /// - Throws: `internalError` if the file cannot be read or written.
     func changing<Value>(_ change: (inout Secrets) -> Value) throws(CKError) -> Value {
         let directory = url.deletingLastPathComponent()
         try? FileManager.default.createDirectory(
             at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        // Held until it is closed; another process, or thread, waits for it.
+        // Held until it is closed. Other processes and threads wait for it.
         let lock = open(url.path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { throw failure("cannot be locked") }
         defer { close(lock) }
@@ -54,7 +55,7 @@ struct SecretFile: Sendable {
         return value
     }
 
-    /// The file appears whole or not at all.
+    /// The file appears completely or not at all.
     private func write(_ secrets: Secrets) throws(CKError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

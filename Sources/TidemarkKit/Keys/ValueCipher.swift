@@ -3,22 +3,22 @@
 internal import TidemarkCrypto
 internal import TidemarkFields
 
-/// Encrypts and decrypts the values of one record, as "Fields.proto" describes it.
+/// Encrypts and decrypts the values of one record, as "Fields.proto" describes.
 struct ValueCipher {
     let container: String
     let recordID: CKRecord.ID
 
     /// Why values cannot be decrypted.
     enum Trouble: Error {
-        /// The zone's key with this id is not known.
+        /// The zone's key with this id is unknown.
         case keyMissing([UInt8])
-        /// It was changed, or is not from here.
+        /// The ciphertext was changed, or does not belong here.
         case damaged(key: String)
     }
 
-    /// The fields with every value of the encrypted space encrypted.
+    /// The fields with all values of the encrypted space encrypted.
     ///
-    /// - Throws: `tooLarge` if the result is over the limit of a record.
+    /// - Throws: `tooLarge` if the result exceeds the limit of a record.
     func seal(_ fields: FieldMap, with secret: ZoneSecret, keys rule: FieldKeyRule) throws(FieldError) -> FieldMap {
         var sealed: [Field] = []
         for entry in fields {
@@ -39,9 +39,9 @@ struct ValueCipher {
         return .bytes(SealedValue(keyID: secret.id, nonce: nonce, ciphertext: ciphertext).bytes)
     }
 
-    /// The fields with every value of the encrypted space decrypted: what ``seal(_:with:keys:)`` was given.
+    /// The fields with all values of the encrypted space decrypted: the input of ``seal(_:with:keys:)``.
     ///
-    /// - Parameter secret: the key of that id.
+    /// - Parameter secret: returns the key with that id.
     func open(
         _ fields: FieldMap, keys rule: FieldKeyRule, secret: ([UInt8]) -> ZoneSecret?
     ) throws(Trouble) -> FieldMap {
@@ -70,7 +70,7 @@ struct ValueCipher {
         return plain
     }
 
-    /// the zone's owner is called otherwise by those it is shared with, and is not part of it.
+    /// users with whom a zone is shared call its owner differently, so the owner is not part of it.
     private func context(_ key: String) -> [UInt8] {
         SealingContext.bytes(
             "tidemark value 1", container, recordID.zoneID.zoneName, recordID.recordName, key)
@@ -78,7 +78,7 @@ struct ValueCipher {
 }
 
 extension FieldType {
-    ///
+    /// whether a value of this type can be encrypted.
     var isEncryptable: Bool {
         switch self {
         case .reference, .referenceList, .asset, .assetList, .removed: false

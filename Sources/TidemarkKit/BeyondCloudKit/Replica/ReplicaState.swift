@@ -2,39 +2,40 @@
 
 internal import Foundation
 
-/// All that a ``TidemarkReplica`` knows and decides, without an engine.
+/// Everything that a ``TidemarkReplica`` knows and decides, without an engine.
 struct ReplicaState: Sendable {
-    /// An edit of somebody who has signed out, with what the app had.
+    /// An edit of an account that has signed out, with the app's values.
     struct SetAside: Codable, Sendable {
         var entry: ReplicaEntry
         /// An archive of the record with the app's values; nil for a deletion.
         var values: Data?
     }
 
-    /// Whose the records are: a user record's name. Nil: nobody's yet, and so of whoever signs in next.
+    /// The user record's name of the records' owner. Nil: nobody yet, so they belong to whoever signs in next.
     private(set) var owner: String?
     /// Zones that the server is known to have.
     private(set) var zones: Set<CKRecordZone.ID> = []
-    /// Zones that the user has deleted, and the server may still have.
+    /// Zones that the user has deleted and that the server may still have.
     private(set) var deletedZones: Set<CKRecordZone.ID> = []
     private(set) var entries: [CKRecord.ID: ReplicaEntry] = [:]
     /// By user.
     private(set) var setAside: [String: [CKRecord.ID: SetAside]] = [:]
     private(set) var deletedZonesSetAside: [String: Set<CKRecordZone.ID>] = [:]
     private(set) var engineState: CKSyncEngine.State.Serialization?
-    /// What was changed since the app stored rows last.
+    /// What has changed since the app last stored rows.
     private(set) var changedRows: Set<ReplicaRow> = []
-    /// Records that the app turned out not to have, though it never deleted them.
+    /// Records that the app turned out not to have, although it never deleted them.
     private var missing: [CKRecord.ID] = []
     /// Records whose entries are unmerged.
     private var unmergedIDs: Set<CKRecord.ID> = []
-    /// An account change that is not done, because the app's values could not be read, and what came after it. Not stored: nor is
-    /// the engine's state from then on, and an engine that begins with the one before tells all of it again.
+    /// An account change that waits because the app's values could not be read, and the events after it. They are not
+    /// stored, and neither is the engine's state from then on. An engine that begins with the earlier state reports
+    /// them again.
     private var delayed: [ReplicaEvent] = []
 
     init() {}
 
-    /// As it was stored.
+    /// Restores a stored replica.
     init(
         owner: String?, zones: Set<CKRecordZone.ID>, deletedZones: Set<CKRecordZone.ID>,
         entries: [CKRecord.ID: ReplicaEntry], setAside: [String: [CKRecord.ID: SetAside]],
@@ -99,7 +100,7 @@ struct ReplicaState: Sendable {
         set(id, entry.deleted() ? entry : nil)
     }
 
-    /// - Returns: what is forgotten.
+    /// - Returns: the records that are forgotten.
     mutating func zoneDeleted(_ zoneID: CKRecordZone.ID) -> [CKRecord.ID] {
         deletedZones.insert(zoneID)
         changedRows.insert(.account)
@@ -123,7 +124,7 @@ struct ReplicaState: Sendable {
 
     // MARK: Sending
 
-    /// What the engine is to have pending of this record; nil: nothing.
+    /// What the engine should have pending for this record; nil for nothing.
     func pendingChange(of id: CKRecord.ID) -> CKSyncEngine.PendingRecordZoneChange? {
         switch entries[id]?.pending {
         case .save: .saveRecord(id)
@@ -132,12 +133,12 @@ struct ReplicaState: Sendable {
         }
     }
 
-    /// The app has no values for what is to be saved. The next event mends it.
+    /// The app has no values for a record that is to be saved. The next event corrects it.
     mutating func valuesAreMissing(_ id: CKRecord.ID) {
         missing.append(id)
     }
 
-    /// - Parameter counts: the edit that each record was made of.
+    /// - Parameter counts: the edit from which each record was made.
     mutating func handedOut(_ records: [CKRecord], _ counts: [CKRecord.ID: Int]) {
         for record in records {
             guard let count = counts[record.recordID] else { continue }
@@ -149,15 +150,15 @@ struct ReplicaState: Sendable {
 
     typealias Write = (CKRecord) throws -> Bool
 
-    /// Whether an account change waits until the app's values can be read. Meanwhile the records are of the account before it, and
-    /// nothing of them is to be sent.
+    /// Whether an account change waits until the app's values can be read. Until then the records belong to the earlier
+    /// account, and none of them may be sent.
     var isDelayed: Bool { !delayed.isEmpty }
 
-    /// An engine begins, which tells again of whatever came after the stored state.
+    /// An engine begins. It reports everything again that came after the stored state.
     mutating func engineBegins() { delayed = [] }
 
-    /// - Parameter write: fills a record with the app's values; false: the app has none. Throws if it cannot read them now; then
-    ///   what depends on them waits for the next event.
+    /// - Parameter write: fills a record with the app's values; returns false if the app has none. Throws if it cannot
+    ///   read them now; everything that depends on them then waits for the next event.
     mutating func plan(_ event: ReplicaEvent, _ rules: TidemarkMerge, _ write: Write) -> ReplicaPlan {
         var plan = ReplicaPlan()
         delayed.append(event)
@@ -205,14 +206,14 @@ struct ReplicaState: Sendable {
         }
     }
 
-    /// Has no steps: nothing of it depends on what the app has.
+    /// Has no steps, because nothing here depends on the app's values.
     mutating func plan(_ event: TidemarkStoreEvent) -> ReplicaPlan {
         var plan = ReplicaPlan()
         if isDelayed { delayed.append(.store(event)) } else { take(event, &plan) }
         return plan
     }
 
-    /// zones that a restored server does not have.
+    /// takes in zones that a restored server does not have.
     private mutating func take(_ event: TidemarkStoreEvent, _ plan: inout ReplicaPlan) {
         guard case .didFetchZonesFromNothing(let list) = event, list.reason == .anotherLife else { return }
         let known = zones.union(entries.filter(\.value.isOnServer).keys.map(\.zoneID))
@@ -223,7 +224,7 @@ struct ReplicaState: Sendable {
 
     ///
     private mutating func ended(_ fullFetch: TidemarkFullFetch, _ plan: inout ReplicaPlan) {
-        // What was never there, as far as is known, is not missed.
+        // A record that was never known to be on the server is not missed.
         for id in fullFetch.recordIDsNotFetched(among: ids { $1.isOnServer }) {
             switch fullFetch.reason {
             case .deletionsForgotten: recordEnded(id, &plan)
@@ -241,7 +242,7 @@ struct ReplicaState: Sendable {
         }
     }
 
-    /// an edit of what the app does not have is none, and what the server has of it comes back.
+    /// an edit of a record that the app does not have does not count, and the server's version comes back.
     private mutating func bringBackMissing(_ plan: inout ReplicaPlan, _ write: Write) {
         var unread: [CKRecord.ID] = []
         for id in missing {
@@ -259,14 +260,14 @@ struct ReplicaState: Sendable {
         missing = unread
     }
 
-    /// what came while the app's values could not be read.
+    /// merges records that arrived while the app's values could not be read.
     private mutating func mergeUnmerged(_ rules: TidemarkMerge, _ plan: inout ReplicaPlan, _ write: Write) {
         for id in Self.inOrder(unmergedIDs) {
             guard let entry = entries[id], let record = entry.unmergedRecord else { continue }
             do {
                 meet(record, local: try local(id, entry, plan, write), isNews: entry.unmergedIsNews, rules, &plan)
             } catch {
-                // It goes on waiting.
+                // It still waits.
             }
         }
     }
@@ -276,13 +277,13 @@ struct ReplicaState: Sendable {
         _ id: CKRecord.ID, _ entry: ReplicaEntry, _ plan: ReplicaPlan, _ write: Write
     ) throws -> CKRecord? {
         guard entry.edit == .save else { return nil }
-        // The app has not done the steps yet.
+        // The app has not carried out the steps yet.
         if let planned = plan.outcome(of: id) { return planned }
         let draft = entry.draft(of: id)
         return try write(draft) ? draft : nil
     }
 
-    /// Of all that is still to be saved.
+    /// For all records that are still to be saved.
     private func locals(_ plan: ReplicaPlan, _ write: Write) throws -> [CKRecord.ID: CKRecord] {
         try entries.reduce(into: [:]) { $0[$1.key] = try local($1.key, $1.value, plan, write) }
     }
@@ -321,7 +322,7 @@ struct ReplicaState: Sendable {
         _ record: CKRecord, isNews: Bool, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan,
         _ write: Write
     ) {
-        // What this device has saved comes back with the next fetch.
+        // A record that this device has saved comes back with the next fetch.
         guard entries[record.recordID]?.isKnown(record, isNews: isNews) != true else { return }
         if !isNews { change(record.recordID) { $0.dispute(record) } }
         meet(record, isNews: isNews, rules, &plan, write)
@@ -394,14 +395,14 @@ struct ReplicaState: Sendable {
             }
             change(record.recordID) { $0.saved(record) }
             plan.touched.append(record.recordID)
-            // The user gave it up while it was under way.
+            // The user discarded the edit while it was being sent.
             if entry.edit == nil { plan.steps.append(.store(record)) }
         }
         for failure in sent.failedRecordSaves {
             let id = failure.record.recordID
             switch failure.error.code {
             case .serverRecordChanged:
-                // without the files of its assets it waits for the fetch that brings them.
+                // without the files of its assets, the record waits for the fetch that brings them.
                 guard let record = failure.error.serverRecord, record.hasFiles else { continue }
                 meet(record, isNews: false, rules, &plan, write)
             case .unknownItem:
@@ -435,7 +436,7 @@ struct ReplicaState: Sendable {
         plan.steps.append(.refused(id, error))
     }
 
-    /// the list of changed zones will say so too; until then nothing of it is sent.
+    /// the list of changed zones will report it too. Until then nothing of the zone is sent.
     private mutating func zoneWasErased(_ id: CKRecord.ID, _ plan: inout ReplicaPlan) {
         guard entries[id]?.edit == .save else { return }
         know(id.zoneID, isThere: false)
@@ -463,15 +464,16 @@ struct ReplicaState: Sendable {
 // MARK: Accounts
 
 extension ReplicaState {
-    ///
+    /// Takes in a change of account.
     ///
-    /// - Parameter locals: what the app has of each record that is still to be saved.
+    /// - Parameter locals: the app's values of each record that is still to be saved.
     private mutating func account(
         _ users: (previous: CKRecord.ID?, current: CKRecord.ID?), _ rules: TidemarkMerge,
         _ locals: [CKRecord.ID: CKRecord], _ plan: inout ReplicaPlan
     ) {
         let user = users.current
-        // A replica that an app begins with while somebody is signed in hears of them when they go.
+        // If an app begins with a replica while somebody is signed in, the replica first hears of that user when they
+        // leave.
         if let owner = owner ?? users.previous?.recordName, owner != user?.recordName {
             setAsideEdits(of: owner, locals)
             for id in Array(entries.keys) { set(id, nil) }
@@ -480,10 +482,10 @@ extension ReplicaState {
             plan.steps.append(.removeAll)
         }
         owner = user?.recordName
-        // The engine has forgotten which there are, and they may be another user's of the same names.
+        // The engine has forgotten its zones, and another user may have zones of the same names.
         zones = []
-        // If the process ends before the engine's new state is stored, and the account changes back, the engine must not take the
-        // account that it is at for the one that the records are of.
+        // If the process ends before the engine's new state is stored, and the account changes back, the engine must
+        // not take its account for the one of the records.
         engineState = nil
         changedRows.formUnion([.account, .engine])
         plan.isNewAccount = true
@@ -511,8 +513,8 @@ extension ReplicaState {
             var entry = kept.entry
             let values = kept.values.flatMap(ReplicaArchive.record)
             if entries[id] != nil, let local = locals[id] {
-                // Written while nobody was signed in: newer than what was set aside. It has seen neither that nor what the
-                // server had: what it lacks of these was removed by nobody.
+                // Written while nobody was signed in, so newer than what was set aside. It has seen neither that nor
+                // the server's version: nobody removed what it lacks of them.
                 entry.edited()
                 if let values {
                     plan.steps.append(.store(rules.merge(ancestor: nil, server: values, client: local)))
@@ -525,23 +527,24 @@ extension ReplicaState {
     }
 }
 
-/// What a replica is told, with what its engine had pending then.
+/// An event for a replica, with what its engine had pending then.
 enum ReplicaEvent: Sendable {
     case engine(CKSyncEngine.Event, pending: Set<CKRecord.ID>)
     case store(TidemarkStoreEvent)
 }
 
-/// What follows from an event.
+/// What must be done after an event.
 struct ReplicaPlan {
     var steps: [TidemarkReplica.Step] = []
-    /// Records of which the engine is to have pending what the replica says, and nothing else.
+    /// Records for which the engine must have pending exactly what the replica says.
     var touched: [CKRecord.ID] = []
-    /// Zones that the user has deleted, and that are gone.
+    /// Zones that the user has deleted and that are gone.
     var settledZones: [CKRecordZone.ID] = []
-    /// Whether whatever the engine has pending besides is somebody else's.
+    /// Whether everything else that the engine has pending belongs to another account.
     var isNewAccount = false
 
-    /// What the app has of a record when the steps are done; nil inside: nothing. Nil: they say nothing of it.
+    /// What the app will have of a record when the steps are done; the inner nil for nothing. The outer nil: the steps
+    /// do not concern it.
     func outcome(of id: CKRecord.ID) -> CKRecord?? {
         for step in steps.reversed() {
             switch step {
@@ -569,7 +572,7 @@ extension CKSyncEngine.Event.AccountChange.ChangeType {
 }
 
 extension CKRecord {
-    /// Whether all its assets were downloaded.
+    /// Whether all its assets have been downloaded.
     fileprivate var hasFiles: Bool {
         unpacked { state in
             (state.plain.values.values).allSatisfy { value in

@@ -2,18 +2,18 @@
 
 public import Foundation
 
-/// What is stored of a replica: rows of a key and some bytes. Keys and contents are the replica's own. Later versions read what
-/// earlier ones wrote.
+/// The stored form of a replica: rows of a key and some bytes. Keys and contents are the replica's own. Later versions
+/// read what earlier ones wrote.
 extension TidemarkReplica: Codable {
-    /// A replica as it was stored in rows.
+    /// Restores a replica from its rows.
     ///
-    /// - Parameter rows: all that ``takeChangedRows()`` ever gave, by key, as it was given last.
+    /// - Parameter rows: everything that ``takeChangedRows()`` ever returned, by key, in its last version.
     /// - Throws: `DecodingError` if a row is damaged, or of a later version than this module knows.
     public convenience init(rows: [String: Data]) throws {
         try self.init(ReplicaState(rows: rows))
     }
 
-    /// What is to be stored since this was called last: for each key the row's new contents, or nil if the row is to be deleted.
+    /// What must be stored since the last call: for each key the row's new contents, or nil if the row must be deleted.
     /// If it could not be stored, store all ``rows``. For apps with a table of two columns:
     ///
     /// ```swift
@@ -26,7 +26,7 @@ extension TidemarkReplica: Codable {
         }
     }
 
-    /// All that is to be stored, by key.
+    /// All rows, by key.
     public var rows: [String: Data] {
         read { state in state.rows.reduce(into: [String: Data]()) { $0[$1.key] = state.contents(of: $1) } }
     }
@@ -36,7 +36,7 @@ extension TidemarkReplica: Codable {
         try self.init(rows: decoder.singleValueContainer().decode([String: Data].self))
     }
 
-    /// Writes all of it.
+    /// Writes the whole replica.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rows)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one device has of the records that it shares with others, as far as sync is concerned: which edits are still to be sent,
-/// what the server had of each record last, and the engine's state. CloudKit has nothing of this; an engine works without.
+/// The sync state of one device's records: the unsent edits, the server's last known version of each record, and the
+/// engine's state. CloudKit has no such type, and an engine works without it.
 ///
-/// The app keeps its own data as it likes, and this beside it. It tells the replica of each edit, hands it each event, and does
-/// what that answers: store this, delete that. So no edit is lost, whatever happens in between (R-640 … R-645): conflicts, lost
-/// answers, a process that dies, accounts that change, zones that are deleted, a server that begins anew.
+/// The app keeps its own data in its own way, with the replica beside it. It tells the replica of each edit, passes it
+/// each event, and carries out the steps that it returns. So no edit is lost, whatever happens in between (R-640 …
+/// conflicts, lost answers, a process that dies, changes of account, deleted zones, a server that begins anew.
 ///
 /// ```swift
 /// func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
@@ -23,16 +23,16 @@
 /// }
 /// ```
 /// Store the replica together with the app's data, in one file or one transaction: after each edit, at the end of each
-/// `handleEvent`, and before a batch is returned. It is `Codable`, for apps with one file; for apps with a table there are
-/// ``takeChangedRows()`` and ``init(rows:)``. It holds whole records, encrypted values in the clear too: keep it as you keep the
-/// data.
+/// `handleEvent`, and before a batch is returned. It is `Codable`, for apps with one file. For apps with a table there
+/// are ``takeChangedRows()`` and ``init(rows:)``. It contains whole records, with encrypted values in the clear, so
+/// protect it as you protect the data.
 ///
-/// It says what an engine has pending: call none of `state.add` and `state.remove` for records beside it. One replica is for one
-/// engine. Safe to use from any thread.
+/// It decides what an engine has pending: do not call `state.add` and `state.remove` for records beside it. Use one
+/// replica for one engine. Safe to use from any thread.
 public final class TidemarkReplica: Sendable {
     private let guarded: Locked<ReplicaState>
 
-    /// A replica that has nothing yet: for an engine without a state.
+    /// An empty replica, for an engine without a state.
     public convenience init() {
         self.init(ReplicaState())
     }
@@ -41,19 +41,19 @@ public final class TidemarkReplica: Sendable {
         guarded = Locked(state)
     }
 
-    /// The engine's state by the last `stateUpdate`, for `CKSyncEngine.Configuration`.
+    /// The engine's state from the last `stateUpdate`, for `CKSyncEngine.Configuration`.
     public var engineState: CKSyncEngine.State.Serialization? { guarded.withLock { $0.engineState } }
 
     func read<Value>(_ value: (inout ReplicaState) -> Value) -> Value { guarded.withLock { value(&$0) } }
 
     // MARK: What the user does
 
-    /// The user made or changed a record, and the app has stored that. The engine is told, with the record's zone if the server
-    /// is not known to have it.
+    /// Call this when the user has created or changed a record, and the app has stored that. The engine is told, with
+    /// the record's zone if the server is not known to have it.
     ///
     /// - Parameters:
-    ///   - recordType: of a record that is new.
-    ///   - engine: nil before there is one: ``begin(_:)`` tells it.
+    ///   - recordType: of a new record.
+    ///   - engine: nil before there is one; ``begin(_:)`` then tells it.
     public func edited(_ id: CKRecord.ID, as recordType: CKRecord.RecordType, _ engine: CKSyncEngine?) {
         guarded.withLock { state in
             state.edited(id, recordType)
@@ -61,10 +61,10 @@ public final class TidemarkReplica: Sendable {
         }
     }
 
-    /// The user deleted a record, and the app has stored that.
+    /// Call this when the user has deleted a record, and the app has stored that.
     ///
-    /// It comes back if somebody else has edited it, and this device hears of that before the deletion is sent: a deletion
-    /// carries no tag.
+    /// The record comes back if somebody else has edited it and this device hears of that before it sends the deletion,
+    /// because a deletion carries no tag.
     public func deleted(_ id: CKRecord.ID, _ engine: CKSyncEngine?) {
         guarded.withLock { state in
             state.deleted(id)
@@ -72,7 +72,7 @@ public final class TidemarkReplica: Sendable {
         }
     }
 
-    /// The user deleted a zone with all that is in it, edits that are still to be sent too.
+    /// Call this when the user has deleted a zone with everything in it, unsent edits too.
     public func deletedZone(_ zoneID: CKRecordZone.ID, _ engine: CKSyncEngine) {
         guarded.withLock { state in
             tell(engine, state.zoneDeleted(zoneID), of: state)
@@ -80,7 +80,7 @@ public final class TidemarkReplica: Sendable {
         }
     }
 
-    /// These edits are to be sent: after a zone was erased by the user, or after the server refused them.
+    /// Sends these edits, after the user erased a zone, or after the server refused them.
     public func send(_ ids: [CKRecord.ID], _ engine: CKSyncEngine) {
         guarded.withLock { state in
             state.release(ids)
@@ -88,9 +88,9 @@ public final class TidemarkReplica: Sendable {
         }
     }
 
-    /// The user gives these edits up.
+    /// Discards these edits at the user's wish.
     ///
-    /// - Returns: what the app is to store, or to delete, instead.
+    /// - Returns: what the app must store or delete instead.
     public func discard(_ ids: [CKRecord.ID], _ engine: CKSyncEngine) -> [Step] {
         guarded.withLock { state in
             let steps = state.discard(ids)
@@ -101,7 +101,7 @@ public final class TidemarkReplica: Sendable {
 
     // MARK: The engine
 
-    /// To be called with each engine right after it was made: what is still to be sent is pending from then on, whatever the
+    /// Call this with each engine right after it was made. From then on all unsent edits are pending, whatever the
     /// engine's state had.
     public func begin(_ engine: CKSyncEngine) {
         guarded.withLock { state in
@@ -111,22 +111,23 @@ public final class TidemarkReplica: Sendable {
         }
     }
 
-    /// What the delegate's `nextRecordZoneChangeBatch` returns.
+    /// The batch for the delegate's `nextRecordZoneChangeBatch`.
     ///
-    /// - Parameter write: sets all fields of the record to what the app has now, and returns true; false if **there is no such
-    ///   record any more**, on which the edit is given up. If the app cannot tell, because its data cannot be read just now
-    ///   (a locked database, a disk that is away), it throws any error: the edit stays, and is asked for again after seconds,
+    /// - Parameter write: sets all fields of the record to the app's values, and returns true. It returns false if
+    ///   **the record no longer exists**; the edit is then dropped. If the app cannot read its data now (a
+    ///   locked database, a missing disk), it throws any error. Then the edit stays, and is asked for again after
+    ///   seconds, then minutes, and after each fetch. It must not call the replica.
     ///   then minutes, and after each fetch. It must not call the replica.
     public func nextBatch(
         _ context: CKSyncEngine.SendChangesContext, _ engine: CKSyncEngine,
         write: @Sendable (CKRecord) async throws -> Bool
     ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-        // What is pending may be of another account.
+        // The pending changes may belong to another account.
         guard !guarded.withLock(\.isDelayed) else { return nil }
         let changes = dropForeign(engine.state.pendingRecordZoneChanges.filter(context.options.scope.contains), engine)
         let counts = Locked<[CKRecord.ID: Int]>([:])
         let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
-            // The count comes first: of an edit that is made meanwhile it is not known whether it is in the record.
+            // The count comes first: it is not known whether the record contains an edit that is made meanwhile.
             guard let entry = self.guarded.withLock({ $0.entries[id] }), !entry.isUnmerged else { return nil }
             counts.withLock { $0[id] = entry.editCount }
             let draft = entry.draft(of: id)
@@ -144,15 +145,15 @@ public final class TidemarkReplica: Sendable {
         return batch
     }
 
-    /// What the app is to do after an event of its engine (R-642 … R-645). Do it before the delegate's `handleEvent` returns, take
-    /// no edit between this call and the last step, and store the replica with the result.
+    /// What the app must do after an event of its engine (R-642 … R-645). Do it before the delegate's `handleEvent`
+    /// returns, accept no edit between this call and the last step, and store the replica with the result.
     ///
     /// - Parameters:
-    ///   - merge: what becomes of fields that were changed here and elsewhere. `newest(by:)` is the one to take: with the
-    ///     others a device that was away for long may win over edits that came after its own.
-    ///   - write: as in ``nextBatch(_:_:write:)``. If it throws, what depends on that record waits, and the steps come with the first
-    ///     event that finds it readable. A change of account waits for all records with edits, and with it whatever comes later:
-    ///     until then the app's data is the old user's.
+    ///   - merge: decides fields that were changed both here and elsewhere. Use `newest(by:)`: with the others, a
+    ///     device that was away for long may win over later edits.
+    ///   - write: as in ``nextBatch(_:_:write:)``. If it throws, everything that depends on that record waits, and the
+    ///     steps come with the first event after which it can be read. A change of account waits for all records with
+    ///     edits, and all later events wait with it: until then the app's data belongs to the old user.
     public func steps(
         after event: CKSyncEngine.Event, _ engine: CKSyncEngine, merging merge: TidemarkMerge,
         write: (CKRecord) throws -> Bool
@@ -172,8 +173,9 @@ public final class TidemarkReplica: Sendable {
         }
     }
 
-    /// To be called with each event of the server's store, if the delegate is a ``TidemarkSyncEngineDelegate``: after a restore
-    /// from a backup, zones that the server lacks are saved again with what is in them. Store the replica then.
+    /// Call this with each event of the server's store, if the delegate is a ``TidemarkSyncEngineDelegate``. After a
+    /// restore from a backup, zones that the server lacks are then saved again with their records. Store the
+    /// replica afterwards.
     public func take(_ event: TidemarkStoreEvent, _ engine: CKSyncEngine) {
         guarded.withLock { state in
             let plan = state.plan(event)
@@ -181,7 +183,8 @@ public final class TidemarkReplica: Sendable {
         }
     }
 
-    /// Without what the replica knows nothing of, or knows better: of an older state, or of another account.
+    /// Leaves out changes that the replica does not know, or knows better: from an older state, or from another
+    /// account.
     private func dropForeign(
         _ changes: [CKSyncEngine.PendingRecordZoneChange], _ engine: CKSyncEngine
     ) -> [CKSyncEngine.PendingRecordZoneChange] {
@@ -193,9 +196,9 @@ public final class TidemarkReplica: Sendable {
         }
     }
 
-    /// Makes the engine's pending changes of these records say what the replica says.
+    /// Makes the engine's pending changes of these records agree with the replica.
     ///
-    /// Under the lock: another thread's edit of such a record must not come between.
+    /// Under the lock, because another thread's edit of such a record must not come between.
     private func tell(_ engine: CKSyncEngine?, _ ids: [CKRecord.ID], of state: ReplicaState) {
         guard let engine, !ids.isEmpty, !state.isDelayed else { return }
         let wanted = ids.compactMap(state.pendingChange)
@@ -217,12 +220,12 @@ public final class TidemarkReplica: Sendable {
         of changes: [CKSyncEngine.PendingRecordZoneChange], _ engine: CKSyncEngine, _ state: ReplicaState
     ) {
         let zoneIDs = Set(changes.filter(\.isSave).map(\.recordID.zoneID)).filter { zoneID in
-            // Others' zones are for others to make.
+            // Zones of other users are not for this device to create.
             !state.zones.contains(zoneID) && zoneID.ownerName == CKCurrentUserDefaultName
                 && zoneID.zoneName != CKRecordZone.ID.defaultZoneName
         }
         guard !zoneIDs.isEmpty else { return }
-        // The app may have added one of its own making, or its deletion.
+        // The app may have added the zone itself, or its deletion.
         let pending = Set(engine.state.pendingDatabaseChanges.map(\.zoneID))
         engine.state.add(
             pendingDatabaseChanges: zoneIDs.subtracting(pending).sorted { $0.zoneName < $1.zoneName }
@@ -231,10 +234,10 @@ public final class TidemarkReplica: Sendable {
 
     // MARK: To look at
 
-    /// The records with edits, deletions too, that the server is not known to have.
+    /// Records with edits or deletions that the server is not known to have.
     public var unsentIDs: [CKRecord.ID] { guarded.withLock { $0.unsentIDs } }
 
-    /// The record as the server had it last, as far as this device knows; nil if it has none.
+    /// The server's last known version of the record; nil if there is none.
     public func serverRecord(for id: CKRecord.ID) -> CKRecord? {
         guarded.withLock { $0.entries[id]?.newestServerRecord }
     }

@@ -2,14 +2,14 @@
 
 internal import Foundation
 
-/// What was good when a call began, and is not when it ends: a machine may sleep for days between two requests of one call. No
-/// item is at fault for that. It is mended, once for each kind, and sent again.
+/// Repairs what was valid when a call began and is not any more when it ends: a machine may sleep for days between two
+/// requests of one call. That is no item's fault. Each kind is repaired once, and the items are sent again.
 extension CloudDatabase {
-    /// What the server does not have any more.
+    /// What the server no longer has.
     enum Lapse: Hashable {
-        /// With which something was encrypted: another device created the zone again.
+        /// The key with which a value was encrypted, because another device created the zone again.
         case zoneKey
-        /// An asset that was uploaded, and that no record named for the server's grace time.
+        /// An uploaded asset that no record named for the server's grace time.
         case asset
 
         /// - Parameter error: of a save that the server has answered.
@@ -24,7 +24,7 @@ extension CloudDatabase {
         }
     }
 
-    /// - Returns: what could not be mended, and why.
+    /// - Returns: what could not be repaired, and why.
     func sendAgain(
         _ saves: [Save], _ deletes: [CKRecord.ID], _ manner: Manner, into results: inout RecordResults
     ) async -> [CKRecord.ID: CKError] {
@@ -39,7 +39,8 @@ extension CloudDatabase {
             guard !lapses.isEmpty else { return refused }
             mended.formUnion(lapses.values)
             let zones = Set(lapses.keys.map(\.zoneID).filter(manner.isAtomic))
-            // What is refused together is sent together, or what is left would be saved without the rest.
+            // Items that were refused together are sent together. Otherwise those that are left would be saved without
+            // the rest.
             var again = saves.filter { lapses[$0.copy.recordID] != nil || zones.contains($0.copy.recordID.zoneID) }
             var deletesAgain = deletes.filter { zones.contains($0.zoneID) }
             do throws(CKError) {
@@ -54,13 +55,13 @@ extension CloudDatabase {
         }
     }
 
-    /// - Returns: what stays as it is, for a fault of its own; `saves` is without that.
+    /// - Returns: saves that stay refused for faults of their own; `saves` is without them.
     private func mend(
         _ saves: inout [Save], _ lapses: [CKRecord.ID: Lapse], _ mended: Set<Lapse>, _ manner: Manner
     ) async throws(CKError) -> [CKRecord.ID: CKError] {
         var failures: [CKRecord.ID: CKError] = [:]
         if mended.contains(.asset) {
-            // The file may have been changed meanwhile, or removed; also if only the keys have lapsed this time.
+            // The file may have been changed or removed meanwhile, even if only the keys have lapsed this time.
             (saves, failures) = try await prepare(saves.map { (original: $0.original, copy: $0.copy) }, manner)
         }
         keys.forgetNewest(of: Set(lapses.filter { $0.value == .zoneKey }.map(\.key.zoneID)))
@@ -71,10 +72,10 @@ extension CloudDatabase {
 }
 
 extension CloudDatabase.RecordResults {
-    /// Notes what is not sent, and takes what is refused with it from the rest.
+    /// Records what is not sent, and removes what is refused with it.
     ///
-    /// - Parameter refused: what is not sent, for faults of its own; not among `saves`.
-    /// - Returns: the deletes that are left.
+    /// - Parameter refused: saves that are not sent, for faults of their own; not among `saves`.
+    /// - Returns: the remaining deletes.
     mutating func leaveOut(
         _ refused: [CKRecord.ID: CKError], of saves: inout [CloudDatabase.Save], _ deletes: [CKRecord.ID],
         _ manner: CloudDatabase.Manner
@@ -84,7 +85,7 @@ extension CloudDatabase.RecordResults {
         guard !zones.isEmpty else { return deletes }
         let failure = CKError(.batchRequestFailed, message: "Atomic failure")
         for save in saves where zones.contains(save.copy.recordID.zoneID) {
-            // What the server has said of the item itself says more.
+            // The server's own error for the item says more.
             if case .failure(let error) = self.saves[save.copy.recordID], CloudDatabase.Lapse(error) == nil { continue }
             self.saves[save.copy.recordID] = .failure(failure)
         }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CloudDatabase.RecordResults {
-    /// a child whose parent was refused on this device, so that the server never heard of it, fails for the parent's
-    /// reason. What the server refuses it tells so by itself.
+    /// if a parent was refused on this device, the server never heard of it. Then its child fails with the
+    /// parent's reason. For parents that the server refuses, the server itself does this.
     ///
     /// - Parameters:
-    ///   - refused: what was not sent.
-    ///   - saves: what was.
+    ///   - refused: saves that were not sent.
+    ///   - saves: saves that were sent.
     mutating func tellCauses(
         _ refused: [CKRecord.ID: CKError], to saves: [CloudDatabase.Save]
     ) {
         var causes = refused
         var waiting = causes.isEmpty ? [] : saves
         var count = 0
-        // Children may come before their parents: as often as there is news.
+        // Children may come before their parents, so it repeats until nothing changes.
         repeat {
             count = waiting.count
             waiting.removeAll { save in
@@ -31,7 +31,7 @@ extension CloudDatabase.RecordResults {
 }
 
 extension CKError {
-    /// Of a record that was not saved because its parent was refused.
+    /// The error of a record that was not saved because its parent was refused.
     fileprivate init(following cause: CKError) {
         let text = cause.localizedDescription
         self.init(

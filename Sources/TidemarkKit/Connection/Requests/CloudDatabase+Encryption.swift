@@ -5,17 +5,17 @@ internal import TidemarkFields
 internal import TidemarkTelemetry
 internal import TidemarkWire
 
-/// Encrypted values: encrypted just before they are sent, decrypted just after they came. A record without any costs
-/// a look at its fields.
+/// Encrypted values. They are encrypted just before they are sent, and decrypted just after they arrive. A
+/// record without any costs a look at its fields.
 extension CloudDatabase {
     private static let encryptionLog = Log("encryption")
 
     // MARK: Saving
 
-    /// Encrypts what is to be encrypted of each save.
+    /// Encrypts the encrypted values of each save.
     ///
-    /// - Returns: what cannot be; such saves are taken out.
-    /// - Throws: what concerns no record in particular.
+    /// - Returns: saves that cannot be encrypted; they are removed from `saves`.
+    /// - Throws: errors that do not concern a single record.
     func seal(_ saves: inout [Save]) async throws(CKError) -> [(Save, CKError)] {
         let places = saves.indices.filter { saves[$0].changes.fields.hasEncryptedValues }
         guard !places.isEmpty else { return [] }
@@ -71,10 +71,11 @@ extension CloudDatabase {
 
     /// Decrypts the values of records that nobody has seen yet.
     ///
-    /// - Parameter missing: what becomes of a record that cannot be decrypted. With `leaveOut`, what an import of the
-    ///   recovery key or another server can still mend ends the call, so that no token passes by it (I-2).
-    /// - Returns: the results, a failure instead of each record that cannot be decrypted.
-    /// - Throws: what concerns no record in particular: the network, the account.
+    /// - Parameter missing: what happens to a record that cannot be decrypted. With `leaveOut`, a failure that an
+    ///   import of the recovery key or another server may still fix ends the call, so that no token moves past it
+    ///   (I-2).
+    /// - Returns: the results, with a failure instead of each record that cannot be decrypted.
+    /// - Throws: errors that do not concern a single record: the network, the account.
     func unsealed(
         _ results: [FetchedRecord], missing: MissingAssets = .failRecord
     ) async throws(CKError) -> [FetchedRecord] {
@@ -105,9 +106,9 @@ extension CloudDatabase {
         }
     }
 
-    /// Decrypts one record, in its place.
+    /// Decrypts one record, in place.
     ///
-    /// - Parameter failure: why keys of its zone could not be had, if they could not.
+    /// - Parameter failure: why the keys of its zone are not available, if they are not.
     private func open(_ record: CKRecord, _ failure: CKError?) -> Result<CKRecord, CKError> {
         let cipher = ValueCipher(container: keys.container, recordID: record.recordID)
         do throws(ValueCipher.Trouble) {
@@ -137,7 +138,7 @@ extension CloudDatabase {
         }
     }
 
-    /// Decrypts the server's records in conflicts. Does not throw: the save has been decided.
+    /// Decrypts the server's records in conflicts. It does not throw, because the save has been decided.
     func unsealConflicts(_ results: inout RecordResults) async {
         var conflicts: [FetchedRecord] = []
         for (id, result) in results.saves {
@@ -149,7 +150,7 @@ extension CloudDatabase {
         guard !conflicts.isEmpty else { return }
         do throws(CKError) {
             for (id, result) in try await unsealed(conflicts) {
-                // Decrypted where it is, in the error.
+                // Decrypted in place, in the error.
                 if case .failure(let error) = result { results.saves[id] = .failure(error) }
             }
         } catch {
@@ -159,15 +160,15 @@ extension CloudDatabase {
 }
 
 extension CKRecord {
-    /// Keys that its fields may have.
+    /// The keys that its fields may have.
     var keyRule: FieldKeyRule { recordType == SystemType.share ? .share : .app }
 
-    /// Only for a record as it came.
+    /// Valid only for a record as it arrived.
     fileprivate var hasSealedValues: Bool { originalFields.hasEncryptedValues }
 }
 
 extension CKError {
-    /// Whether it says that keys cannot be had, rather than that nothing can.
+    /// Whether the error says that keys are not available, rather than that nothing is.
     var isAboutKeys: Bool {
         switch code {
         case .accountTemporarilyUnavailable: !isCredentialRefused
@@ -178,8 +179,8 @@ extension CKError {
         }
     }
 
-    /// As the failure of a zone's fetch, which must not hold up the other zones: a code that concerns the whole account
-    /// would.
+    /// The error as the failure of one zone's fetch, which must not hold up other zones. A code that concerns the whole
+    /// account would do so.
     fileprivate var ofOneZone: CKError {
         guard code == .accountTemporarilyUnavailable, !isCredentialRefused else { return self }
         return CKError(
@@ -188,6 +189,6 @@ extension CKError {
 
     static let zoneKeyUnknownKey = "TidemarkZoneKeyUnknown"
 
-    /// Whether values were encrypted with a key that the zone does not have (any more).
+    /// Whether values were encrypted with a key that the zone does not have, or no longer has.
     var isZoneKeyUnknown: Bool { userInfo[Self.zoneKeyUnknownKey] as? Bool == true }
 }

@@ -4,24 +4,24 @@ internal import Foundation
 internal import TidemarkFields
 internal import TidemarkWire
 
-/// The assets of records that are saved and fetched. Each asset's failure is its record's, but for what is
-/// wrong with the connection or the account: that ends the whole call, which can be made again.
+/// The assets of records that are saved and fetched. An asset's failure is its record's failure. But if
+/// the connection or the account fails, the whole call ends, and can be made again.
 extension CloudDatabase {
-    /// Assets that are under way at a time.
+    /// The most assets under way at a time.
     private static let transfersMax = 4
 
-    /// How much of a record's assets is over, from 0 to 1. Called one at a time.
+    /// How much of a record's assets is transferred, from 0 to 1. Called one at a time.
     typealias Progress = @Sendable (CKRecord.ID, Double) -> Void
 
     // MARK: Saving
 
-    /// What is to be saved with which contents of its assets.
+    /// The records to save, with the uploaded content of their assets.
     struct UploadedAssets {
         var contents: [CKRecord.ID: FieldObjects.Assets] = [:]
         var failures: [CKRecord.ID: CKError] = [:]
     }
 
-    /// Reads the files of all assets that are to be saved, then brings to the server what it does not have.
+    /// Reads the files of all assets to be saved, then uploads what the server does not have.
     func uploadAssets(
         of records: [CKRecord], all: Bool, progress: Progress?
     ) async throws(CKError) -> UploadedAssets {
@@ -36,7 +36,7 @@ extension CloudDatabase {
             place = places.upperBound
             do throws(CKError) {
                 var contents: FieldObjects.Assets = [:]
-                // What is in several places is sent once, and is over in all of them at the same time.
+                // Content that occurs several times is sent once, and completes in all places at the same time.
                 var files: [FieldAsset: (file: AssetFile, places: [Int])] = [:]
                 for (place, asset) in zip(places, assets) {
                     if let content = contents[ObjectIdentifier(asset)] {
@@ -66,7 +66,7 @@ extension CloudDatabase {
         return uploaded
     }
 
-    /// Counts what is large from the first byte on, though it is sent before anybody knows what is in it.
+    /// Counts large files from the first byte on, although they are sent before their hash is known.
     private func meter(
         ofAssetsOf records: [CKRecord], all: Bool, _ progress: Progress?
     ) async -> TransferMeter {
@@ -78,13 +78,13 @@ extension CloudDatabase {
         return TransferMeter(places, progress)
     }
 
-    /// 0 if it cannot be told: why will be found when the file is read.
+    /// 0 if the size is unknown: reading the file will show why.
     private func byteCount(of asset: CKAsset) async -> Int64 {
         guard let url = asset.fileURL else { return 0 }
         return (try? await FileThread.run { () throws(CKError) in try AssetSource(url).byteCount }) ?? 0
     }
 
-    /// Nil for one that was fetched and that the server still has.
+    /// Nil for an asset that was fetched and that the server still has.
     private func file(
         of asset: CKAsset, in zoneID: CKRecordZone.ID, _ report: Report?
     ) async throws(CKError) -> AssetFile? {
@@ -102,18 +102,19 @@ extension CloudDatabase {
 
     // MARK: Fetching
 
-    /// What becomes of a record one of whose assets cannot be had.
+    /// What happens to a record one of whose assets is not available.
     enum MissingAssets {
-        /// an error comes instead of the record.
+        /// an error replaces the record.
         case failRecord
-        /// For those who cannot be told of one record's error: the record comes without a file that the server does not
-        /// have. Anything else that goes wrong ends the call, so that no token passes by what can still be had (I-2).
+        /// For callers that cannot be given one record's error. The record comes without a file that the server does
+        /// not have. Any other failure ends the call, so that no token moves past something that is still available
+        /// (I-2).
         case leaveOut
     }
 
-    /// Downloads the assets of records that were fetched.
+    /// Downloads the assets of fetched records.
     ///
-    /// - Returns: the results, a failure instead of a record one of whose assets cannot be had.
+    /// - Returns: the results, with a failure instead of a record one of whose assets is not available.
     func withFiles(
         _ results: [(id: CKRecord.ID, result: Result<CKRecord, CKError>)], missing: MissingAssets = .failRecord,
         progress: Progress? = nil
@@ -151,7 +152,7 @@ extension CloudDatabase {
         return results
     }
 
-    /// A file for each place, so that the app can move each of them, also where the contents are the same.
+    /// A file for each place, even for equal contents, so that the app can move each of them.
     private func copied(
         _ files: [FieldAsset: URL], for places: [FieldAsset]
     ) async throws(CKError) -> [FieldAsset: [URL]] {
@@ -201,7 +202,7 @@ extension CloudDatabase {
             return outcomes
         }
         var results: [Result<Value, CKError>] = []
-        // What ended the others is the reason, not that they were cancelled.
+        // The reason is the error that ended the others, not their cancellation.
         let failures = outcomes.values.compactMap { if case .failure(let error) = $0 { error } else { nil } }
         let wholes = failures.filter { !$0.isAboutAsset }
         if let whole = wholes.first(where: { $0.code != .operationCancelled }) ?? wholes.first { throw whole }
@@ -213,16 +214,16 @@ extension CloudDatabase {
     }
 }
 
-/// One asset to be moved.
+/// One asset to be transferred.
 struct TransferJob<Item: Sendable>: Sendable {
     let recordID: CKRecord.ID
     let content: FieldAsset
     let item: Item
-    /// In the ``TransferMeter``: all that have this content.
+    /// Its places in the ``TransferMeter``: all that have this content.
     let places: [Int]
 }
 
-/// Adds up what is over of the assets of each record, and tells it, one call at a time.
+/// Adds up the progress of each record's assets and reports it, one call at a time.
 final class TransferMeter: Sendable {
     private struct State {
         var reached: [Int64]
@@ -241,7 +242,7 @@ final class TransferMeter: Sendable {
         self.state = Locked(state)
     }
 
-    /// Of places of one record. Nil if nobody wants to know.
+    /// Reports the progress of one record's places. Nil if nobody wants it.
     func report(of places: [Int]) -> CloudDatabase.Report? {
         guard progress != nil else { return nil }
         return { self.reached($0, places: places) }
@@ -250,7 +251,7 @@ final class TransferMeter: Sendable {
     private func reached(_ byteCount: Int64, places: [Int]) {
         guard let progress, let first = places.first else { return }
         let recordID = recordIDs[first]
-        // Under the lock, so that calls do not overtake each other. 1 is told when the record itself is through.
+        // Under the lock, so that calls do not overtake each other. 1 is reported when the record itself is done.
         state.withLock { state in
             for place in places { state.reached[place] = max(state.reached[place], byteCount) }
             let sum = zip(recordIDs, state.reached).reduce(0) { $0 + ($1.0 == recordID ? $1.1 : 0) }
@@ -261,12 +262,12 @@ final class TransferMeter: Sendable {
 }
 
 extension CKError {
-    /// Whether it says that the server does not have an asset (any more).
+    /// Whether the error says that the server does not have an asset, or no longer has it.
     var isServersLoss: Bool {
         code == .assetNotAvailable && userInfo[NSUnderlyingErrorKey] == nil
     }
 
-    /// Whether it says something of one asset or record, and nothing of the others.
+    /// Whether the error concerns one asset or record, and no others.
     var isAboutAsset: Bool {
         switch code {
         case .assetFileNotFound, .assetFileModified, .assetNotAvailable, .limitExceeded, .quotaExceeded,

@@ -3,7 +3,7 @@
 internal import TidemarkWire
 
 extension CloudDatabase {
-    /// Creates and deletes zones, each with a result of its own.
+    /// Creates and deletes zones, each with its own result.
     func modifyZones(
         saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID]
     ) async throws(CKError) -> SyncEngineZoneResults {
@@ -43,7 +43,7 @@ extension CloudDatabase {
         return results
     }
 
-    /// All zones of the database, the default zone among them.
+    /// All zones of the database, with the default zone.
     func allZones() async throws(CKError) -> [CKRecordZone] {
         try await fetchZones([]).compactMap { try? take($0).get() }
     }
