@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Operations that go on after the app has ended: there are none. What was not answered is sent again by the
-/// app, or by `CKSyncEngine`, whose state keeps it.
+/// Operations that continue after the app has ended. There are none. The app sends unanswered work again, or
+/// `CKSyncEngine` does, whose state keeps it.
 extension CKContainer {
     /// None.
     public func allLongLivedOperationIDs() async throws -> [CKOperation.ID] { [] }

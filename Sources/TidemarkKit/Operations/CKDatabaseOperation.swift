@@ -5,7 +5,7 @@ internal import Foundation
 /// Work for one database.
 open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     private let target = Locked<CKDatabase?>(nil)
-    /// Until when all of the work has time, on the clock of the database's connection; nil before the first request.
+    /// The deadline of the whole work, on the clock of the database's connection; nil before the first request.
     private let deadline = Locked<Duration?>(nil)
 
     /// The database to work on; nil: the private one of the configuration's container, or of the default one.
@@ -14,7 +14,7 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
         set { target.withLock { $0 = newValue } }
     }
 
-    /// The requests of the database, as this operation's configuration wants them.
+    /// The requests of the database, with this operation's configuration.
     var cloud: CloudDatabase {
         get throws(CKError) {
             let configuration = effectiveConfiguration
@@ -22,7 +22,7 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
             var cloud = try database.cloud(
                 with: configuration, group: group, qualityOfService: effectiveQualityOfService)
             cloud.reportExecutor = executor
-            // one for all requests, of all pages.
+            // one deadline for all requests of all pages.
             cloud.deadline = deadline.withLock { deadline in
                 let first = deadline ?? cloud.deadline
                 deadline = first
@@ -32,7 +32,7 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
         }
     }
 
-    /// Does `body` with the requests of the database; a cancelled operation fails before it begins.
+    /// Calls `body` with the requests of the database. A cancelled operation fails before it begins.
     func withCloud<Value>(
         _ body: (CloudDatabase) async throws(CKError) -> Value
     ) async -> Result<Value, CKError> {
@@ -44,8 +44,8 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
         }
     }
 
-    /// `partialFailure` with the errors of the items that failed, success if none did; of a cancelled operation
-    /// that it was.
+    /// `partialFailure` with the errors of the items that failed, success if none did. For a cancelled
+    /// operation: that it was cancelled.
     func outcome(of errors: [AnyHashable: any Error]) -> Result<Void, any Error> {
         if isCancelled { return .failure(CKError(.operationCancelled)) }
         return errors.isEmpty ? .success(()) : .failure(CKError(partialErrors: errors))
@@ -53,13 +53,13 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
 }
 
 extension Result {
-    /// For blocks of the older form, which are given an error or none.
+    /// For blocks of the older form, which take an optional error.
     var error: Failure? {
         if case .failure(let error) = self { error } else { nil }
     }
 }
 
 extension Result where Failure == CKError {
-    /// For blocks, which are given any error.
+    /// For blocks, which take any error.
     var erased: Result<Success, any Error> { mapError { $0 } }
 }

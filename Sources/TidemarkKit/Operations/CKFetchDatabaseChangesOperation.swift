@@ -2,32 +2,32 @@
 
 internal import Foundation
 
-/// Fetches which zones of a database changed (R-203 … R-207).
+/// Fetches the zones of a database that changed (R-203 … R-207).
 open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {
-    /// Where the last fetch ended; nil from the beginning.
+    /// The token at the end of the last fetch; nil to begin with the first change.
     public final var previousServerChangeToken: CKServerChangeToken?
-    /// Zones a page at most; 0 leaves it to the server.
+    /// The most zones of a page; 0 leaves it to the server.
     public final var resultsLimit = 0
-    /// Whether to go on until nothing more comes; default true.
+    /// Whether to continue until nothing more comes; default true.
     public final var fetchAllChanges = true
 
     /// A zone that is new, or in which something changed.
     public final var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
-    /// A zone that was deleted; each deleted zone is reported by one of the three blocks.
+    /// A zone that was deleted. Each deleted zone is reported by one of the three blocks.
     public final var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
-    /// A zone that the user erased in settings.
+    /// A zone that the user erased in the settings.
     public final var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
-    /// A zone whose encrypted data cannot be read any more: send local data again.
+    /// A zone whose encrypted data can no longer be read: send local data again.
     public final var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock: ((CKRecordZone.ID) -> Void)?
-    /// After each page: what came before is complete up to this token.
+    /// Called after each page: everything up to this token has been delivered.
     public final var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
-    /// Where the fetch ended, or why it failed.
+    /// The token at the end of the fetch, or why it failed.
     public final var fetchDatabaseChangesResultBlock:
         ((Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error>) -> Void)?
 
     private var completion: ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
 
-    /// Where the fetch ended, whether more is coming, and the error.
+    /// The token at the end of the fetch, whether more is coming, and the error.
     @available(*, deprecated, message: "Use fetchDatabaseChangesResultBlock")
     public final var fetchDatabaseChangesCompletionBlock: ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
     {
@@ -35,12 +35,12 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
         set { completion = newValue }
     }
 
-    /// From the beginning.
+    /// A fetch that begins with the first change.
     public override init() {
         super.init()
     }
 
-    /// From where the last fetch ended.
+    /// A fetch that continues where the last one ended.
     public convenience init(previousServerChangeToken: CKServerChangeToken?) {
         self.init()
         self.previousServerChangeToken = previousServerChangeToken
@@ -60,7 +60,8 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
             case .success(let page):
                 tell(page)
                 token = page.token
-                // A cancelled operation never hands out the token of a page that it did not tell all of.
+                // A cancelled operation must not pass on the token of a page that it has not delivered completely
+                //
                 if isCancelled || (page.moreComing && fetchAllChanges) { continue }
                 fetchDatabaseChangesResultBlock?(.success((page.token, page.moreComing)))
                 completion?(page.token, page.moreComing, nil)
@@ -69,7 +70,7 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
         }
     }
 
-    /// deletions first, because a zone may have been made again.
+    /// deletions first, because a zone may have been created again.
     private func tell(_ page: SyncEngineDatabasePage) {
         for deletion in page.deletions where !isCancelled {
             switch deletion.reason {

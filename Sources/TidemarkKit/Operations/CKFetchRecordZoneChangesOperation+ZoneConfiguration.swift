@@ -3,7 +3,7 @@
 public import Foundation
 
 extension CKFetchRecordZoneChangesOperation {
-    /// Where a fetch of a zone begins, and what of it is wanted.
+    /// Where a fetch of a zone begins, and what it fetches.
     public typealias ZoneConfiguration = CKFetchRecordZoneChangesConfiguration
 
     /// The older name of `ZoneConfiguration`.
@@ -27,7 +27,7 @@ extension CKFetchRecordZoneChangesOperation {
 }
 
 // NB: Not nested, because the archivers of swift-corelibs-foundation cannot name nested classes.
-/// Where a fetch of a zone begins, and what of it is wanted:
+/// Where a fetch of a zone begins, and what it fetches:
 /// `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
 public class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     private struct Settings {
@@ -38,7 +38,7 @@ public class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NS
 
     private let settings: Locked<Settings>
 
-    /// From the beginning, everything.
+    /// Everything, from the first change on.
     public override init() {
         settings = Locked(Settings())
         super.init()
@@ -49,7 +49,7 @@ public class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NS
         super.init()
     }
 
-    /// From where the last fetch ended.
+    /// Changes after the last fetch.
     public convenience init(
         previousServerChangeToken: CKServerChangeToken? = nil, resultsLimit: Int? = nil,
         desiredKeys: [CKRecord.FieldKey]? = nil
@@ -58,19 +58,19 @@ public class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NS
             Settings(token: previousServerChangeToken, resultsLimit: resultsLimit ?? 0, desiredKeys: desiredKeys))
     }
 
-    /// Where the last fetch of the zone ended; nil from the beginning.
+    /// The token at the end of the zone's last fetch; nil to begin with the first change.
     public var previousServerChangeToken: CKServerChangeToken? {
         get { settings.withLock { $0.token } }
         set { settings.withLock { $0.token = newValue } }
     }
 
-    /// Records a page at most; 0 leaves it to the server.
+    /// The most records of a page; 0 leaves it to the server.
     public var resultsLimit: Int {
         get { settings.withLock { $0.resultsLimit } }
         set { settings.withLock { $0.resultsLimit = newValue } }
     }
 
-    /// Nil for all keys, none for system fields alone.
+    /// Nil for all keys; an empty list for system fields alone.
     public var desiredKeys: [CKRecord.FieldKey]? {
         get { settings.withLock { $0.desiredKeys } }
         set { settings.withLock { $0.desiredKeys = newValue } }
@@ -78,10 +78,10 @@ public class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NS
 
     // MARK: NSSecureCoding, NSCopying
 
-    /// Archives call the class by the name that they always had.
+    /// The name of the class in archives, which never changes.
     public override var classForKeyedArchiver: AnyClass? { _CKZoneChangesConfiguration.self }
 
-    /// What archives of that name are read as.
+    /// The class for objects of that name in archives.
     public override class func classForKeyedUnarchiver() -> AnyClass { CKFetchRecordZoneChangesConfiguration.self }
 
     /// True.

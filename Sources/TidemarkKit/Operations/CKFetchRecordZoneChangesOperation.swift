@@ -2,22 +2,22 @@
 
 public import Foundation
 
-/// Fetches which records of some zones changed, one zone after another (R-208 … R-217).
+/// Fetches the records that changed in some zones, one zone after another (R-208 … R-217).
 open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {
-    /// The zones to fetch, in this order; nil: those that have a configuration.
+    /// The zones to fetch, in this order; nil for those that have a configuration.
     public final var recordZoneIDs: [CKRecordZone.ID]?
-    /// Where to begin in each zone, and what of it; nil from the beginning, everything.
+    /// Where to begin in each zone, and what to fetch; nil for everything, from the first change on.
     public final var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
-    /// Whether to go on in each zone until nothing more comes; default true.
+    /// Whether to continue in each zone until nothing more comes; default true.
     public final var fetchAllChanges = true
 
     /// A record that is new or changed, or why it could not be delivered.
     public final var recordWasChangedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
     /// A record that was deleted, and its type.
     public final var recordWithIDWasDeletedBlock: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
-    /// After each page of a zone: what came before is complete up to this token.
+    /// Called after each page of a zone: everything up to this token has been delivered.
     public final var recordZoneChangeTokensUpdatedBlock: ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
-    /// Where the fetch of a zone ended, or why it failed.
+    /// The token at the end of a zone's fetch, or why it failed.
     public final var recordZoneFetchResultBlock:
         (
             (
@@ -27,8 +27,9 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
                 >
             ) -> Void
         )?
-    /// What became of the whole; `partialFailure` holds the errors of the zones that failed. What concerns no zone in
-    /// particular, such as the network or the account, ends the fetch at once, with that error; further zones are not told of.
+    /// The result of the operation; `partialFailure` has the errors of the zones that failed. An error that
+    /// concerns no single zone, such as that of the network or the account, ends the fetch at once; the remaining zones
+    /// are not reported.
     public final var fetchRecordZoneChangesResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var recordChanged: ((CKRecord) -> Void)?
@@ -42,7 +43,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         set { recordChanged = newValue }
     }
 
-    /// Where the fetch of a zone ended, whether more is coming, and the error.
+    /// The token at the end of a zone's fetch, whether more is coming, and the error.
     @available(*, deprecated, message: "Use recordZoneFetchResultBlock")
     public final var recordZoneFetchCompletionBlock:
         ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
@@ -51,19 +52,19 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         set { zoneCompletion = newValue }
     }
 
-    /// The error of the whole.
+    /// The error of the operation.
     @available(*, deprecated, message: "Use fetchRecordZoneChangesResultBlock")
     public final var fetchRecordZoneChangesCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }
 
-    /// With no zones yet.
+    /// An operation without zones.
     public override init() {
         super.init()
     }
 
-    /// With zones to fetch.
+    /// An operation for these zones.
     public convenience init(
         recordZoneIDs: [CKRecordZone.ID]? = nil,
         configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]? = nil
@@ -113,7 +114,8 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
             case .success(let page):
                 tell(page, of: zoneID)
                 token = page.token
-                // A cancelled operation never hands out the token of a page that it did not tell all of.
+                // A cancelled operation must not pass on the token of a page that it has not delivered completely
+                //
                 if isCancelled || (page.moreComing && fetchAllChanges) { continue }
                 recordZoneFetchResultBlock?(zoneID, .success((page.token, page.clientToken, page.moreComing)))
                 zoneCompletion?(zoneID, page.token, page.clientToken, page.moreComing, nil)

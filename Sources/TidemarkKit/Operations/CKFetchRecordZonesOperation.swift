@@ -9,12 +9,12 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
 
     /// Each zone, or why it could not be fetched.
     public final var perRecordZoneResultBlock: ((CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
-    /// What became of the whole; `partialFailure` holds the errors of the zones that failed.
+    /// The result of the operation; `partialFailure` has the errors of the zones that failed.
     public final var fetchRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var completion: (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
 
-    /// What was fetched, and the error of the whole.
+    /// The fetched zones, and the error of the operation.
     @available(*, deprecated, message: "Use fetchRecordZonesResultBlock")
     public final var fetchRecordZonesCompletionBlock: (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
     {
@@ -33,9 +33,9 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
         recordZoneIDs = zoneIDs
     }
 
-    /// Fetches all zones of the database, the default zone among them.
+    /// Fetches all zones of the database, with the default zone.
     ///
-    /// An operation of this very class, so that subclasses need not have its `init()`.
+    /// The operation is of exactly this class, so that subclasses need not have its `init()`.
     public class func fetchAllRecordZonesOperation() -> CKFetchRecordZonesOperation {
         CKFetchRecordZonesOperation()
     }

@@ -6,14 +6,14 @@ internal import Foundation
 open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The records to fetch, each once.
     public final var recordIDs: [CKRecord.ID]?
-    /// Nil for all keys, none for system fields alone.
+    /// Nil for all keys; an empty list for system fields alone.
     public final var desiredKeys: [CKRecord.FieldKey]?
 
-    /// How much of a record has come, 0 to 1.
+    /// How much of a record has arrived, 0 to 1.
     public final var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
     /// Each record, or why it could not be fetched.
     public final var perRecordResultBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
-    /// What became of the whole; `partialFailure` holds the errors of the records that failed.
+    /// The result of the operation; `partialFailure` has the errors of the records that failed.
     public final var fetchRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var recordCompletion: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
@@ -28,7 +28,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         set { recordCompletion = newValue }
     }
 
-    /// What was fetched, and the error of the whole.
+    /// The fetched records, and the error of the operation.
     @available(*, deprecated, message: "Use fetchRecordsResultBlock")
     public final var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
     {
@@ -36,27 +36,27 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         set { completion = newValue }
     }
 
-    /// With nothing to fetch yet.
+    /// An operation without records.
     public override init() {
         super.init()
     }
 
-    /// With records to fetch.
+    /// An operation for these records.
     public convenience init(recordIDs: [CKRecord.ID]) {
         self.init()
         self.recordIDs = recordIDs
     }
 
-    /// Fetches the user record of whoever is signed in.
+    /// Fetches the user record of the user who is signed in.
     ///
-    /// An operation of this very class, so that subclasses need not have its `init()`.
+    /// The operation is of exactly this class, so that subclasses need not have its `init()`.
     public class func fetchCurrentUserRecordOperation() -> CKFetchRecordsOperation {
         let operation = CKFetchRecordsOperation()
         operation.fetchesCurrentUser = true
         return operation
     }
 
-    /// Nil if nobody wants to be told.
+    /// Nil if nobody wants progress.
     var progress: CloudDatabase.Progress? {
         guard perRecordProgressBlock != nil else { return nil }
         return { [self] id, fraction in

@@ -9,12 +9,12 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
 
     /// Each subscription, or why it could not be fetched.
     public final var perSubscriptionResultBlock: ((CKSubscription.ID, Result<CKSubscription, any Error>) -> Void)?
-    /// What became of the whole; `partialFailure` holds the errors of those that failed.
+    /// The result of the operation; `partialFailure` has the errors of those that failed.
     public final var fetchSubscriptionsResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var completion: (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
 
-    /// What was fetched, and the error of the whole.
+    /// The fetched subscriptions, and the error of the operation.
     @available(*, deprecated, message: "Use fetchSubscriptionsResultBlock")
     public final var fetchSubscriptionCompletionBlock: (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
     {
@@ -35,7 +35,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
 
     /// Fetches all of the user's subscriptions to the database.
     ///
-    /// An operation of this very class, so that subclasses need not have its `init()`.
+    /// The operation is of exactly this class, so that subclasses need not have its `init()`.
     public class func fetchAllSubscriptionsOperation() -> CKFetchSubscriptionsOperation {
         CKFetchSubscriptionsOperation()
     }

@@ -2,23 +2,23 @@
 
 internal import Foundation
 
-/// Creates and deletes zones, each with a result of its own.
+/// Creates and deletes zones, each with its own result.
 open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The zones to create.
     public final var recordZonesToSave: [CKRecordZone]?
     /// The zones to delete.
     public final var recordZoneIDsToDelete: [CKRecordZone.ID]?
 
-    /// What became of each zone that was to be saved.
+    /// The result of each zone to save.
     public final var perRecordZoneSaveBlock: ((CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
-    /// What became of each zone that was to be deleted.
+    /// The result of each zone to delete.
     public final var perRecordZoneDeleteBlock: ((CKRecordZone.ID, Result<Void, any Error>) -> Void)?
-    /// What became of the whole; `partialFailure` holds the errors of the zones that failed.
+    /// The result of the operation; `partialFailure` has the errors of the zones that failed.
     public final var modifyRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var completion: (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
 
-    /// What was saved, what was deleted, and the error of the whole.
+    /// The saved and deleted zones, and the error of the operation.
     @available(*, deprecated, message: "Use modifyRecordZonesResultBlock")
     public final var modifyRecordZonesCompletionBlock: (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
     {
@@ -26,12 +26,12 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
         set { completion = newValue }
     }
 
-    /// With nothing to do yet.
+    /// An operation without zones.
     public override init() {
         super.init()
     }
 
-    /// With zones to create and to delete.
+    /// An operation that creates and deletes these zones.
     public convenience init(
         recordZonesToSave: [CKRecordZone]? = nil, recordZoneIDsToDelete: [CKRecordZone.ID]? = nil
     ) {

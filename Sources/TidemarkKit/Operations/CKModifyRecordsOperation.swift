@@ -6,11 +6,11 @@ public import Foundation
 open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// What a save may overwrite.
     public enum RecordSavePolicy: Int, Sendable {
-        /// Only the version that the record was fetched as; else `serverRecordChanged`.
+        /// Only the version that was fetched; otherwise `serverRecordChanged`.
         case ifServerRecordUnchanged = 0
-        /// The keys that were changed, whatever the server has.
+        /// Writes the changed keys, whatever the server has.
         case changedKeys = 1
-        /// All keys that the record holds, whatever the server has.
+        /// Writes all keys that the record holds, whatever the server has.
         case allKeys = 2
     }
 
@@ -22,29 +22,29 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     public final var savePolicy = RecordSavePolicy.ifServerRecordUnchanged
     /// Whether a zone's items succeed or fail together; default true.
     public final var isAtomic = true
-    /// Bytes of the app's own, for later fetches of the zone.
+    /// The app's own bytes, returned by later fetches of the zone.
     public final var clientChangeTokenData: Data?
 
-    /// How much of a record is sent, 0 to 1.
+    /// How much of a record has been sent, 0 to 1.
     public final var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
-    /// What became of each record that was to be saved.
+    /// The result of each record to save.
     public final var perRecordSaveBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
-    /// What became of each record that was to be deleted.
+    /// The result of each record to delete.
     public final var perRecordDeleteBlock: ((CKRecord.ID, Result<Void, any Error>) -> Void)?
-    /// What became of the whole; `partialFailure` holds the errors of the items that failed.
+    /// The result of the operation; `partialFailure` has the errors of the items that failed.
     public final var modifyRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var recordCompletion: ((CKRecord, (any Error)?) -> Void)?
     private var completion: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
 
-    /// What became of each record that was to be saved.
+    /// The result of each record to save.
     @available(*, deprecated, message: "Use perRecordSaveBlock")
     public final var perRecordCompletionBlock: ((CKRecord, (any Error)?) -> Void)? {
         get { recordCompletion }
         set { recordCompletion = newValue }
     }
 
-    /// What was saved, what was deleted, and the error of the whole.
+    /// The saved and deleted records, and the error of the operation.
     @available(*, deprecated, message: "Use modifyRecordsResultBlock")
     public final var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
     {
@@ -52,19 +52,19 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         set { completion = newValue }
     }
 
-    /// With nothing to do yet.
+    /// An operation without records.
     public override init() {
         super.init()
     }
 
-    /// With records to save and to delete.
+    /// An operation that saves and deletes these records.
     public convenience init(recordsToSave: [CKRecord]? = nil, recordIDsToDelete: [CKRecord.ID]? = nil) {
         self.init()
         self.recordsToSave = recordsToSave
         self.recordIDsToDelete = recordIDsToDelete
     }
 
-    /// Nil if nobody wants to be told.
+    /// Nil if nobody wants progress.
     func progress(of records: [CKRecord]) -> CloudDatabase.Progress? {
         guard perRecordProgressBlock != nil else { return nil }
         let byID = Dictionary(records.map { ($0.recordID, $0) }, uniquingKeysWith: { first, _ in first })

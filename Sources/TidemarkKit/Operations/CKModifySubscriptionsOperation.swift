@@ -2,23 +2,23 @@
 
 internal import Foundation
 
-/// Saves and deletes subscriptions, each with a result of its own.
+/// Saves and deletes subscriptions, each with its own result.
 open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The subscriptions to save.
     public final var subscriptionsToSave: [CKSubscription]?
     /// The subscriptions to delete.
     public final var subscriptionIDsToDelete: [CKSubscription.ID]?
 
-    /// What became of each subscription that was to be saved.
+    /// The result of each subscription to save.
     public final var perSubscriptionSaveBlock: ((CKSubscription.ID, Result<CKSubscription, any Error>) -> Void)?
-    /// What became of each subscription that was to be deleted.
+    /// The result of each subscription to delete.
     public final var perSubscriptionDeleteBlock: ((CKSubscription.ID, Result<Void, any Error>) -> Void)?
-    /// What became of the whole; `partialFailure` holds the errors of those that failed.
+    /// The result of the operation; `partialFailure` has the errors of those that failed.
     public final var modifySubscriptionsResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var completion: (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
 
-    /// What was saved, what was deleted, and the error of the whole.
+    /// The saved and deleted subscriptions, and the error of the operation.
     @available(*, deprecated, message: "Use modifySubscriptionsResultBlock")
     public final var modifySubscriptionsCompletionBlock:
         (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
@@ -27,12 +27,12 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
         set { completion = newValue }
     }
 
-    /// With nothing to do yet.
+    /// An operation without subscriptions.
     public override init() {
         super.init()
     }
 
-    /// With subscriptions to save and to delete.
+    /// An operation that saves and deletes these subscriptions.
     public convenience init(
         subscriptionsToSave: [CKSubscription]? = nil, subscriptionIDsToDelete: [CKSubscription.ID]? = nil
     ) {

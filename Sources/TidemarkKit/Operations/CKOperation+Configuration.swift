@@ -3,15 +3,15 @@
 public import Foundation
 
 extension CKOperation {
-    /// How operations are to be done.
+    /// How an operation should be carried out.
     public typealias Configuration = CKOperationConfiguration
 }
 
 // NB: Not nested, so that its name at run time is CloudKit's.
 
-/// How operations are to be done: use its name `CKOperation.Configuration`.
+/// How an operation should be carried out. Use its name `CKOperation.Configuration`.
 public class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
-    /// What was set; nil: the group's, or else the default.
+    /// The values that were set; nil for the group's, or else the default.
     private struct Settings {
         var container: CKContainer?
         var qualityOfService: QualityOfService?
@@ -34,39 +34,40 @@ public class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable 
         super.init()
     }
 
-    /// Whose work it is; nil for the default container.
+    /// The container of the work; nil for the default container.
     public var container: CKContainer? {
         get { settings.withLock { $0.container } }
         set { settings.withLock { $0.container = newValue } }
     }
 
-    /// How urgent it is; default `.default`.
+    /// How urgent the work is; default `.default`.
     public var qualityOfService: QualityOfService {
         get { settings.withLock { $0.qualityOfService ?? .default } }
         set { settings.withLock { $0.qualityOfService = newValue } }
     }
 
-    /// Kept, without meaning here; default true.
+    /// Stored, without effect here; default true.
     public var allowsCellularAccess: Bool {
         get { settings.withLock { $0.allowsCellularAccess ?? true } }
         set { settings.withLock { $0.allowsCellularAccess = newValue } }
     }
 
-    /// Kept, without meaning here; default false.
+    /// Stored, without effect here; default false.
     public var isLongLived: Bool {
         get { settings.withLock { $0.isLongLived ?? false } }
         set { settings.withLock { $0.isLongLived = newValue } }
     }
 
-    /// Seconds without progress after which a request is given up; default 60, which also holds instead of what is not
-    /// positive or no number.
+    /// The seconds without progress after which a request fails. Default 60, which also replaces values that are not
+    /// positive or not a number.
     public var timeoutIntervalForRequest: TimeInterval {
         get { settings.withLock { $0.timeoutIntervalForRequest ?? 60 } }
         set { settings.withLock { $0.timeoutIntervalForRequest = newValue } }
     }
 
-    /// Seconds after which all of the work is given up, however many requests it takes, with the error of the last of
-    /// them or `networkFailure`; default a week, which also holds instead of what is not positive or no number.
+    /// The seconds after which the whole work fails, however many requests it takes: with the error of the last
+    /// request, or with `networkFailure`. Default one week, which also replaces values that are not positive or not a
+    /// number.
     public var timeoutIntervalForResource: TimeInterval {
         get { settings.withLock { $0.timeoutIntervalForResource ?? 604_800 } }
         set { settings.withLock { $0.timeoutIntervalForResource = newValue } }
@@ -75,17 +76,17 @@ public class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable 
     /// How long a request may take.
     var requestTimeout: Duration { Self.duration(timeoutIntervalForRequest, default: 60) }
 
-    /// How long all of the work may take.
+    /// How long the whole work may take.
     var resourceTimeout: Duration { Self.duration(timeoutIntervalForResource, default: 604_800) }
 
     private static func duration(_ interval: TimeInterval, default standard: TimeInterval) -> Duration {
         .seconds(interval > 0 ? min(interval, intervalMax) : standard)
     }
 
-    /// Ten years, in seconds: clocks and timers can count them, and nobody waits longer.
+    /// Ten years, in seconds: clocks and timers can count that far, and nobody waits longer.
     private static let intervalMax: TimeInterval = 315_360_000
 
-    /// A new configuration: this one's settings, and those of `other` where it says nothing.
+    /// A new configuration with the settings of this one, and with those of `other` where this one has none.
     func merged(over other: CKOperationConfiguration?) -> CKOperationConfiguration {
         var settings = settings.withLock { $0 }
         guard let other else { return CKOperationConfiguration(settings) }

@@ -2,37 +2,37 @@
 
 public import Foundation
 
-/// Settings as operations had them before there was a configuration: each is the one of that name there.
+/// Older settings of operations. Each is the setting of that name in the configuration.
 extension CKOperation {
-    /// Whose work it is; nil for the default container.
+    /// The container of the work; nil for the default container.
     @available(*, deprecated, message: "Use configuration.container")
     public final var container: CKContainer? {
         get { configuration.container }
         set { configuration.container = newValue }
     }
 
-    /// Kept, without meaning here.
+    /// Stored, without effect here.
     @available(*, deprecated, message: "Use configuration.isLongLived")
     public final var isLongLived: Bool {
         get { configuration.isLongLived }
         set { configuration.isLongLived = newValue }
     }
 
-    /// Kept, without meaning here.
+    /// Stored, without effect here.
     @available(*, deprecated, message: "Use configuration.allowsCellularAccess")
     public final var allowsCellularAccess: Bool {
         get { configuration.allowsCellularAccess }
         set { configuration.allowsCellularAccess = newValue }
     }
 
-    /// Seconds without progress after which a request is given up.
+    /// The seconds without progress after which a request fails.
     @available(*, deprecated, message: "Use configuration.timeoutIntervalForRequest")
     public final var timeoutIntervalForRequest: TimeInterval {
         get { configuration.timeoutIntervalForRequest }
         set { configuration.timeoutIntervalForRequest = newValue }
     }
 
-    /// Seconds after which all of the work is given up.
+    /// The seconds after which the whole work fails.
     @available(*, deprecated, message: "Use configuration.timeoutIntervalForResource")
     public final var timeoutIntervalForResource: TimeInterval {
         get { configuration.timeoutIntervalForResource }

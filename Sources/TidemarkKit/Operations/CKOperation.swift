@@ -2,16 +2,16 @@
 
 public import Foundation
 
-/// A piece of work for a server, to be added to a queue, a container or a database.
+/// Work for a server. Add it to a queue, a container or a database.
 ///
-/// Its blocks are called one after another, on a serial queue of the operation's own and never on the main queue: progress,
-/// items, zones, the result of the whole, and then `completionBlock`. A block may wait for other CloudKit calls.
-/// Set everything before it starts; an operation runs once.
+/// Its blocks are called one after another, on a serial queue of the operation and never on the main queue: progress,
+/// items, zones, the result of the operation, and then `completionBlock`. A block may wait for other CloudKit
+/// calls. Set everything before it starts. An operation runs once.
 open class CKOperation: Operation, @unchecked Sendable {
-    /// Names an operation in logs.
+    /// The name of an operation in logs.
     public typealias ID = String
 
-    /// This operation's name: new for each.
+    /// This operation's name, which is unique.
     public let operationID: CKOperation.ID = UUID().uuidString
 
     private enum Phase {
@@ -33,8 +33,8 @@ open class CKOperation: Operation, @unchecked Sendable {
         super.init()
     }
 
-    /// How the work is to be done. Nil sets the default. What is set is copied: one configuration can be given to many
-    /// operations, and changed in each.
+    /// How the work should be carried out. Nil sets the default. The value is copied, so one configuration can be given
+    /// to many operations and changed in each.
     public var configuration: CKOperation.Configuration! {
         get { state.withLock { $0.configuration } }
         set {
@@ -43,21 +43,21 @@ open class CKOperation: Operation, @unchecked Sendable {
         }
     }
 
-    /// The operations that this one belongs to.
+    /// The group to which the operation belongs.
     public var group: CKOperationGroup? {
         get { state.withLock { $0.group } }
         set { state.withLock { $0.group = newValue } }
     }
 
-    /// Called if a long-lived operation was persisted: never, there are none.
+    /// Never called: there are no long-lived operations.
     public final var longLivedOperationWasPersistedBlock: (() -> Void)?
 
-    /// The configuration that holds: the operation's own, its group's, the default.
+    /// The configuration in effect: the operation's own, then its group's, then the default.
     final var effectiveConfiguration: Configuration {
         state.withLock { $0.configuration.merged(over: $0.group?.defaultConfiguration) }
     }
 
-    /// Does the work and calls the blocks. If the operation was cancelled the task is cancelled as well, and every request
+    /// Does the work and calls the blocks. If the operation is cancelled, the task is cancelled too, and every request
     /// fails with `operationCancelled`.
     func perform() async {}
 
@@ -69,10 +69,10 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// Whether the work is under way.
     open override var isExecuting: Bool { state.withLock { $0.phase == .executing } }
 
-    /// Whether all blocks but `completionBlock` have been called.
+    /// Whether all blocks except `completionBlock` have been called.
     open override var isFinished: Bool { state.withLock { $0.phase == .finished } }
 
-    /// Begins the work. Queues call it; so may an app, once.
+    /// Begins the work. Queues call it, and an app may call it once.
     open override func start() {
         willChangeValue(for: \.isExecuting)
         let priority = priority
@@ -80,7 +80,8 @@ open class CKOperation: Operation, @unchecked Sendable {
             guard state.phase == .waiting else { return }
             state.phase = .executing
             state.task = Task.detached(executorPreference: executor, priority: priority) { [self] in
-                // What was cancelled before it began asks for nothing. From here on ``cancel()`` has the task.
+                // An operation that was cancelled before it began sends nothing. From here on ``cancel()`` cancels the
+                // task.
                 if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
                 await perform()
                 finish()
@@ -89,7 +90,7 @@ open class CKOperation: Operation, @unchecked Sendable {
         didChangeValue(for: \.isExecuting)
     }
 
-    /// As urgent as the operation is, or else its configuration or its group.
+    /// The urgency of the operation, or else of its configuration or its group.
     final var effectiveQualityOfService: QualityOfService {
         let own = qualityOfService
         return own == .default ? effectiveConfiguration.qualityOfService : own
@@ -117,7 +118,7 @@ open class CKOperation: Operation, @unchecked Sendable {
         didChangeValue(for: \.isFinished)
     }
 
-    /// Gives the work up: items that have not been told of are not told of any more, and the result is
+    /// Cancels the work. Items that have not been reported are not reported any more, and the result is
     /// `operationCancelled`. What was sent may still be carried out.
     open override func cancel() {
         super.cancel()

@@ -2,11 +2,11 @@
 
 public import Foundation
 
-/// Operations that belong together, such as those of one tap of the user's.
+/// Operations that belong together, for example all that one tap of the user starts.
 public class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
     /// How much data is expected.
     public enum TransferSize: Int, Sendable {
-        /// Not known.
+        /// Unknown.
         case unknown = 0
         /// Less than a megabyte.
         case kilobytes = 1
@@ -32,7 +32,7 @@ public class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
         var expectedReceiveSize = TransferSize.unknown
     }
 
-    /// This group's name in logs: new for each.
+    /// This group's name in logs, which is unique.
     public let operationGroupID: String
 
     private let settings: Locked<Settings>
@@ -44,7 +44,7 @@ public class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
         super.init()
     }
 
-    /// What an operation of the group does unless it says otherwise. Nil sets the default; what is set is copied.
+    /// The configuration of the group's operations where they have none. Nil sets the default. The value is copied.
     public var defaultConfiguration: CKOperation.Configuration! {
         get { settings.withLock { $0.defaultConfiguration } }
         set {
@@ -65,13 +65,13 @@ public class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
         set { settings.withLock { $0.quantity = newValue } }
     }
 
-    /// How much is expected to be sent.
+    /// How much data is expected to be sent.
     public var expectedSendSize: TransferSize {
         get { settings.withLock { $0.expectedSendSize } }
         set { settings.withLock { $0.expectedSendSize = newValue } }
     }
 
-    /// How much is expected to be received.
+    /// How much data is expected to be received.
     public var expectedReceiveSize: TransferSize {
         get { settings.withLock { $0.expectedReceiveSize } }
         set { settings.withLock { $0.expectedReceiveSize = newValue } }
@@ -82,7 +82,7 @@ public class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
     /// True.
     public class var supportsSecureCoding: Bool { true }
 
-    /// A group from an archive; a new one if the archive holds none. The default configuration is not kept.
+    /// A group from an archive; a new one if the archive holds none. Archives do not keep the default configuration.
     public required init(coder aDecoder: NSCoder) {
         operationGroupID = aDecoder.optionalString(forKey: "OperationGroupID") ?? UUID().uuidString
         var settings = Settings()
@@ -97,7 +97,7 @@ public class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
         super.init()
     }
 
-    /// Writes everything but the default configuration.
+    /// Writes everything except the default configuration.
     public func encode(with coder: NSCoder) {
         coder.encode(string: operationGroupID, forKey: "OperationGroupID")
         coder.encode(string: name, forKey: "Name")

@@ -2,25 +2,25 @@
 
 internal import Foundation
 
-/// Runs a query, or goes on with one: one page of its results (R-173 … R-189).
+/// Runs a query, or continues one: one page of its results (R-173 … R-189).
 open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
-    /// As a limit: the server chooses.
+    /// A limit that leaves the number to the server.
     public static let maximumResults = 0
 
-    /// What to find; ignored if there is a cursor.
+    /// The query; ignored if there is a cursor.
     public final var query: CKQuery?
-    /// Where to go on.
+    /// Where to continue.
     public final var cursor: CKQueryOperation.Cursor?
-    /// Where to look; nil: in all zones. A cursor knows its own.
+    /// The zone to search; nil for all zones. A cursor has its own.
     public final var zoneID: CKRecordZone.ID?
-    /// Records at most; default `maximumResults`.
+    /// The most records; default `maximumResults`.
     public final var resultsLimit = CKQueryOperation.maximumResults
-    /// Nil for all keys, none for system fields alone.
+    /// Nil for all keys; an empty list for system fields alone.
     public final var desiredKeys: [CKRecord.FieldKey]?
 
     /// Each record in the query's order, or why it could not be delivered.
     public final var recordMatchedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
-    /// Where to go on, nil if there is no more; or why the query failed.
+    /// Where to continue, nil if there is no more; or why the query failed.
     public final var queryResultBlock: ((Result<CKQueryOperation.Cursor?, any Error>) -> Void)?
 
     private var recordFetched: ((CKRecord) -> Void)?
@@ -33,7 +33,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
         set { recordFetched = newValue }
     }
 
-    /// Where to go on, and the error of the whole.
+    /// Where to continue, and the error of the operation.
     @available(*, deprecated, message: "Use queryResultBlock")
     public final var queryCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)?
     {
@@ -41,7 +41,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
         set { completion = newValue }
     }
 
-    /// With nothing to find yet.
+    /// An operation without a query.
     public override init() {
         super.init()
     }
@@ -52,7 +52,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
         self.query = query
     }
 
-    /// Goes on where another operation ended.
+    /// Continues where another operation ended.
     public convenience init(cursor: CKQueryOperation.Cursor) {
         self.init()
         self.cursor = cursor

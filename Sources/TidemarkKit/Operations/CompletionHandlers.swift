@@ -2,8 +2,8 @@
 
 internal import Dispatch
 
-/// Does `work` in a task of its own and hands its result to `handler`, once, off the main queue. The handler may wait
-/// for other CloudKit calls.
+/// Runs `work` in its own task and passes its result to `handler`, once, off the main queue. The handler may
+/// wait for other CloudKit calls.
 func deliver<Value: Sendable>(
     to handler: @escaping @Sendable (Result<Value, any Error>) -> Void,
     _ work: @escaping @Sendable () async throws -> Value
@@ -15,12 +15,12 @@ func deliver<Value: Sendable>(
         } catch {
             result = .failure(error)
         }
-        // NB: A queue of its own, because it gets a thread of its own if the handler blocks (see OperationExecutor).
+        // NB: A queue of its own, because it gets its own thread if the handler blocks (see OperationExecutor).
         DispatchQueue(label: "dev.tidemark.handler").async { handler(result) }
     }
 }
 
-/// The same for a handler of the older form: a value or an error.
+/// The same for a handler of the older form, which takes a value or an error.
 func deliver<Value: Sendable>(
     to handler: @escaping @Sendable (Value?, (any Error)?) -> Void, _ work: @escaping @Sendable () async throws -> Value
 ) {

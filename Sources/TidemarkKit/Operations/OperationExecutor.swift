@@ -2,9 +2,10 @@
 
 internal import Dispatch
 
-/// Where an operation's work goes on and its blocks are called: a serial queue of its own.
+/// Runs an operation's work and its blocks, on a serial queue of its own.
 ///
-/// Not the pool of Swift's tasks, which has a thread a core and no more: blocks that wait for other CloudKit calls, as blocks
+/// It does not use the pool of Swift's tasks, which has only one thread for each core. Blocks may wait for other
+/// CloudKit calls. They would occupy all threads, and the calls that they wait for would never proceed.
 /// may, would take all of them, and what they wait for would never get on.
 final class OperationExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "dev.tidemark.operation")

@@ -6,12 +6,12 @@ extension CKDatabase {
     /// The first records that a query finds (R-173 … R-188).
     ///
     /// - Parameters:
-    ///   - query: of one record type.
+    ///   - query: for one record type.
     ///   - zoneID: nil for all zones; the shared database needs one.
-    ///   - desiredKeys: nil for all keys, none for system fields alone.
+    ///   - desiredKeys: nil for all keys; an empty list for system fields alone.
     ///   - resultsLimit: `CKQueryOperation.maximumResults` leaves it to the server.
-    /// - Returns: the records in the query's order; and where to go on, nil if there is no more.
-    /// - Throws: `invalidArguments` for a query that makes no sense, `unknownItem` for a record type that was never saved.
+    /// - Returns: the records in the query's order, and where to continue; nil if there is no more.
+    /// - Throws: `invalidArguments` for an invalid query, `unknownItem` for a record type that was never saved.
     public func records(
         matching query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil, desiredKeys: [CKRecord.FieldKey]? = nil,
         resultsLimit: Int = CKQueryOperation.maximumResults
@@ -22,7 +22,7 @@ extension CKDatabase {
         return (page.matches.map { ($0.id, $0.result.erased) }, page.cursor)
     }
 
-    /// The records after those that a query has given so far.
+    /// The next records of a query.
     ///
     /// - Throws: `invalidArguments` for a cursor of another database.
     public func records(
@@ -46,7 +46,7 @@ extension CKDatabase {
 
     func allRecords(matching query: CKQuery, in zoneID: CKRecordZone.ID?) async throws -> [CKRecord] {
         let limit = CKQueryOperation.maximumResults
-        // One, so that all pages together have the time of one call.
+        // One object, so that all pages together have the time of one call.
         let cloud = try cloud
         var page = try await cloud.records(matching: query, in: zoneID, desiredKeys: nil, limit: limit)
         var records: [CKRecord] = []

@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-// The forms with completion handlers: as the async ones of the same work, which say what they do and throw.
+// The forms with completion handlers. The async forms of the same names say what they do and which errors they have.
 extension CKDatabase {
     /// The first records that a query finds.
     @preconcurrency
@@ -25,7 +25,7 @@ extension CKDatabase {
         }
     }
 
-    /// The records after those that a query has given so far.
+    /// The next records of a query.
     @preconcurrency
     public func fetch(
         withCursor queryCursor: CKQueryOperation.Cursor, desiredKeys: [CKRecord.FieldKey]? = nil,

@@ -2,24 +2,24 @@
 
 public import Foundation
 
-// NB: swift-corelibs-foundation has NSPredicate without formats: its initializers for them are marked unavailable. These
-// here have the same names, give a subclass that keeps the parsed format, and are chosen because the others cannot be.
-// They are in an extension of a protocol, because only there can an initializer give a subclass.
+// NB: in swift-corelibs-foundation NSPredicate has no formats: its initializers for them are marked unavailable. The
+// initializers here have the same names, and are chosen because the others cannot be. They create a subclass that keeps
+// the parsed format. They are in an extension of a protocol, because only there can an initializer create a subclass.
 
-/// What `NSPredicate(format:)` needs to give a predicate of this library.
+/// Allows `NSPredicate(format:)` to create a predicate of this library.
 public protocol _CKPredicateFormats {}
 
 extension NSPredicate: _CKPredicateFormats {}
 
 extension _CKPredicateFormats where Self: NSPredicate {
-    /// A predicate in the part of the format language that queries understand: `= != < <= > >=`, `BETWEEN`,
+    /// A predicate in the part of the format language that queries support: `= != < <= > >=`, `BETWEEN`,
     /// `BEGINSWITH`, `IN`, `CONTAINS`, `AND`, `NOT`, `ANY`, `self CONTAINS`, `distanceToLocation:fromLocation:`.
     ///
     ///     NSPredicate(format: "country == %@ AND elevation > %f", reference, 1_000.0)
     ///
-    /// In the original a format with a mistake raises an exception; here a query with it fails with `invalidArguments`
-    /// and a text that says at which column it is. Arguments may be of any type that a field can have; in the original
-    /// Swift values are to be written `as CVarArg`, which works here too.
+    /// In the original, a format with a mistake raises an exception. Here a query with it fails with
+    /// `invalidArguments`, and the text names the column of the mistake. Arguments may be of any type that a field can
+    /// have. In the original, Swift values must be written `as CVarArg`, which works here too.
     public init(format predicateFormat: String, _ args: Any...) {
         // swift-format-ignore: NeverForceUnwrap
         self = _CKPredicate(format: predicateFormat, arguments: args) as! Self
@@ -32,9 +32,10 @@ extension _CKPredicateFormats where Self: NSPredicate {
     }
 }
 
-/// What `NSPredicate(format:)` gives: a predicate for queries, which a server evaluates. It cannot be evaluated here.
+/// The predicate that `NSPredicate(format:)` creates: for queries, which a server evaluates. It cannot be
+/// evaluated here.
 public final class _CKPredicate: NSPredicate {
-    /// The tree, or why there is none.
+    /// The tree of the predicate, or why the format is invalid.
     let content: Result<PredicateNode, PredicateMistake>
     private let format: String
 
@@ -57,22 +58,23 @@ public final class _CKPredicate: NSPredicate {
     /// Nil: predicates are archived with their queries.
     public required init?(coder: NSCoder) { nil }
 
-    /// NB: Foundation takes a predicate of a block for equal to no other, where one of a value would be equal to all formats.
+    /// NB: Foundation treats a predicate with a block as different from all others. One with a value would equal all
+    /// formats.
     private static func notHere(_ object: Any?, _ bindings: [String: Any]?) -> Bool {
         preconditionFailure("A predicate with a format is evaluated by the server: give it to a CKQuery.")
     }
 
-    /// The format with the arguments in their places.
+    /// The format with its arguments inserted.
     public override var predicateFormat: String { (try? content.get().text) ?? format }
 
-    /// Not offered: stops the program.
+    /// Not supported: stops the program.
     public override func evaluate(
         with object: Any?, substitutionVariables bindings: [String: Any]?
     ) -> Bool {
         Self.notHere(object, bindings)
     }
 
-    /// Whether both say the same.
+    /// Whether both have the same format.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? _CKPredicate else { return false }
         switch (content, other.content) {
@@ -85,7 +87,7 @@ public final class _CKPredicate: NSPredicate {
     /// Equal for equal predicates.
     public override var hash: Int { predicateFormat.hashValue }
 
-    /// The same object: it cannot change.
+    /// The same object, because it cannot change.
     public override func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// For people to read.
@@ -121,7 +123,7 @@ extension PredicateNode {
     }
 }
 
-/// Foundation says that its text is of no use outside of the process, which is right, and where it is used.
+/// Foundation says that its text is useless outside the process. That is true, and it is used inside it.
 private protocol PredicateText {
     var predicateFormat: String { get }
 }

@@ -9,17 +9,17 @@ extension CKQueryOperation {
     public typealias Cursor = CKQueryCursor
 }
 
-// NB: Not nested in CKQueryOperation, because the keyed archivers of swift-corelibs-foundation stop the process when they
-// meet an object whose class is nested in another (`NSStringFromClass`). `CKQueryOperation.Cursor` is the name to use.
+// NB: Not nested in CKQueryOperation. The keyed archivers of swift-corelibs-foundation stop the process when they meet
+// an object whose class is nested in another (`NSStringFromClass`). Use the name `CKQueryOperation.Cursor`.
 
-/// How far a query's results have been read: use its name `CKQueryOperation.Cursor`.
+/// How far a query's results have been read. Use its name `CKQueryOperation.Cursor`.
 ///
-/// It holds the query, its zone and a place in its order; what comes after that place is found when it is used, so it
+/// It holds the query, its zone and a place in its order. The records after that place are found when it is used, so it
 /// may be kept.
 public class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// The query as it was sent: a `Query` of the protocol.
+    /// The encoded query as it was sent: a `Query` of the protocol.
     let query: [UInt8]
-    /// As the server gave it.
+    /// The place as the server sent it.
     let place: [UInt8]
 
     init(query: [UInt8], place: [UInt8]) {
@@ -30,10 +30,10 @@ public class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Send
 
     // MARK: NSSecureCoding, NSCopying
 
-    /// Archives call the class by the name that they always had.
+    /// The name of the class in archives, which never changes.
     public override var classForKeyedArchiver: AnyClass? { _CKQueryCursor.self }
 
-    /// What archives of that name are read as.
+    /// The class for objects of that name in archives.
     public override class func classForKeyedUnarchiver() -> AnyClass { CKQueryCursor.self }
 
     /// True.
@@ -55,7 +55,7 @@ public class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Send
         coder.encode(bytes: place, forKey: "Place")
     }
 
-    /// The same object: it cannot change.
+    /// The same object, because it cannot change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     // MARK: NSObject

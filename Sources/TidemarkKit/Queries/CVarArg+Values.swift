@@ -2,17 +2,18 @@
 
 public import Foundation
 
-// Client code writes `date as CVarArg` and `reference as CVarArg` in the arguments of NSPredicate(format:). In the
-// original that works by way of NSObject, which conforms; here these conform one by one, those among them that no query can
-// compare, so that the code compiles and the query says why it fails. Numbers, booleans and strings conform already.
+// Client code writes `date as CVarArg` and `reference as CVarArg` in the arguments of NSPredicate(format:). In
+// the original that works because NSObject conforms. Here each type conforms separately, even those that no query can
+// compare: then the code compiles, and the query says why it fails. Numbers, booleans and strings conform
+// already.
 
 extension CVarArg where Self: NSObject {
-    /// For C functions: the object, which lives as long as its owner keeps it. Predicates do not ask for it.
+    /// For C functions: the object, which lives as long as its owner retains it. Predicates do not use it.
     public var _cVarArgEncoding: [Int] { [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())] }
 }
 
 extension CVarArg where Self: _ObjectiveCBridgeable {
-    /// For C functions: the value's object, which is never freed. Predicates do not ask for it.
+    /// For C functions: the value's object, which is never freed. Predicates do not use it.
     public var _cVarArgEncoding: [Int] {
         [Int(bitPattern: Unmanaged.passRetained(_bridgeToObjectiveC() as AnyObject).toOpaque())]
     }

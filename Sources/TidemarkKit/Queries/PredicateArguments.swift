@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// The values that a format's %… stand for, taken one after another.
+/// The arguments of a format's %…, taken one after another.
 struct PredicateArguments {
     private let values: [Any]
     private var next = 0

@@ -2,7 +2,7 @@
 
 internal import TidemarkWire
 
-/// Two operands and what stands between them: which of the protocol's conditions that is, if any.
+/// Two operands and the operator between them, and which condition of the protocol they are, if any.
 struct PredicateComparison {
     enum Sign {
         case comparison(WireComparisonOperator)
@@ -25,11 +25,11 @@ struct PredicateComparison {
             }
         }
 
-        /// c: whatever the case, which is so for equality anyway. The search for words takes every option.
+        /// `c` ignores case, which equality does anyway. The search for words accepts every option.
         func allows(options: String) -> Bool {
             switch self {
             case .comparison(.equal), .comparison(.notEqual), .isIn: options == "c"
-            // Whether that is of a list or of the words is known later.
+            // Whether it applies to a list or to words is known later.
             case .contains, .tokenMatches: true
             case .comparison, .between, .beginsWith: false
             }
@@ -42,7 +42,7 @@ struct PredicateComparison {
             }
         }
 
-        /// With the operands the other way round.
+        /// The operator for swapped operands.
         var flipped: Sign? {
             switch self {
             case .comparison(.less): .comparison(.greater)
@@ -60,7 +60,7 @@ struct PredicateComparison {
     let left: PredicateOperand
     let sign: Sign
     let right: PredicateOperand
-    /// ANY or SOME stands before it.
+    /// Whether ANY or SOME precedes it.
     let isAny: Bool
 
     var node: PredicateNode {

@@ -11,18 +11,18 @@ enum PredicateConstant: Hashable {
     case double(Double)
     /// Milliseconds since 1970.
     case date(Int64)
-    /// The time at which the query is sent.
+    /// The time when the query is sent.
     case now
-    /// A record, also a user: compared by its ID alone. With no zone: in whichever zone is searched.
+    /// A record, or a user, compared by its ID alone. Without a zone: in the zone that is searched.
     case reference(String, WireZone?)
 
-    /// A zone as the protocol names it: an empty owner is the caller.
+    /// A zone in the protocol's form: an empty owner is the caller.
     struct WireZone: Hashable {
         let name: String
         let owner: String
     }
 
-    /// - Throws: ``PredicateMistake`` for objects that predicates cannot hold.
+    /// - Throws: ``PredicateMistake`` for objects that predicates cannot contain.
     init(_ value: Any) throws(PredicateMistake) {
         switch value {
         case let id as CKRecord.ID: self = .reference(id)
@@ -92,7 +92,7 @@ enum PredicateConstant: Hashable {
         }
     }
 
-    /// As it would stand in a format.
+    /// The constant in the form of a format.
     var text: String {
         switch self {
         case .string(let text): Self.quote(text)

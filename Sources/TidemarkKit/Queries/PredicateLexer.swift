@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Cuts a predicate's format into words and signs.
+/// Splits a predicate's format into words and signs.
 struct PredicateLexer {
     struct Token: Hashable {
         enum Kind: Hashable {
@@ -9,14 +9,14 @@ struct PredicateLexer {
             case string(String)
             case integer(Int64)
             case double(Double)
-            /// %@, %K, %d …: what stands after the per cent sign, without its length.
+            /// %@, %K, %d …: the letter after the per cent sign, without a length.
             case argument(Character)
             case sign(String)
             case end
         }
 
         let kind: Kind
-        /// From 1.
+        /// Counted from 1.
         let column: Int
     }
 
@@ -57,7 +57,7 @@ struct PredicateLexer {
 
     private mutating func word() -> String {
         var word = String.UnicodeScalarView()
-        // Colons and dots belong to names of functions and to paths.
+        // Colons and dots may be part of function names and paths.
         while let character = peek(), character.isWordStart || character.isDigit || character == ":" || character == "."
         {
             word.append(character)
@@ -78,7 +78,7 @@ struct PredicateLexer {
         throw PredicateMistake("'\(characters[place])' has no meaning here.", at: place + 1)
     }
 
-    /// %@, %K, %d, %i, %u, %x, %f, %g, %e, with h, l, ll, q or z before the integers.
+    /// %@, %K, %d, %i, %u, %x, %f, %g, %e, with h, l, ll, q or z before integers.
     private mutating func argument() throws(PredicateMistake) -> Character {
         let column = place + 1
         place += 1
@@ -141,7 +141,7 @@ struct PredicateLexer {
         throw PredicateMistake("'\(text)' is no number of at most 64 bits.", at: column)
     }
 
-    /// Whether a sign may stand after this beginning of a number.
+    /// Whether a sign may follow this beginning of a number.
     private func isSign(_ text: String) -> Bool {
         text.isEmpty || !text.hasPrefix("0x") && (text.hasSuffix("e") || text.hasSuffix("E"))
     }

@@ -4,7 +4,7 @@
 struct PredicateMistake: Error, Hashable {
     /// A sentence or two: what is wrong, and what to write instead.
     let message: String
-    /// The character (code point) of the format at which it was noticed, from 1; nil if there is no format.
+    /// The character (code point) of the format where it was noticed, from 1; nil if there is no format.
     var column: Int?
 
     init(_ message: String, at column: Int? = nil) {
@@ -12,7 +12,7 @@ struct PredicateMistake: Error, Hashable {
         self.column = column
     }
 
-    /// The text of the error that a query with this predicate fails with.
+    /// The text of the error with which a query with this predicate fails.
     func text(of format: String) -> String {
         guard let column else { return message }
         return "Cannot use the predicate '\(format)' at column \(column): \(message)"

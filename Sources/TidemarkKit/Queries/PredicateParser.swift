@@ -2,13 +2,14 @@
 
 internal import Foundation
 
-/// Reads a predicate's format: the part of NSPredicate's language that CloudKit knows (R-177). Keywords in any case.
+/// Parses a predicate's format: the part of NSPredicate's language that CloudKit supports (R-177). Keywords may be in
+/// any case.
 struct PredicateParser {
     private let tokens: [PredicateLexer.Token]
     private var place = 0
     private var arguments: PredicateArguments
 
-    /// Parentheses and NOT may be nested so deep; a server takes less.
+    /// How deep parentheses and NOT may be nested. A server accepts less.
     private static let depthMax = 64
 
     private init(_ tokens: [PredicateLexer.Token], _ arguments: [Any]) {
@@ -109,7 +110,7 @@ struct PredicateParser {
         }
     }
 
-    /// Whether one of these words stands here, and not as the name of a field, which an operator would follow.
+    /// Whether one of these words stands here as a keyword. If an operator follows, it is the name of a field.
     private func isModifier(_ words: String...) -> Bool {
         guard case .word(let word) = token.kind, words.contains(word.uppercased()), place + 1 < tokens.count else {
             return false
@@ -185,7 +186,7 @@ struct PredicateParser {
         guard !name.isEmpty, !name.hasPrefix("@"), name != "#" else {
             throw PredicateMistake("'\(name)' is not a field's name.", at: column)
         }
-        // A field that is named like a keyword is written with # before it.
+        // A field that is named like a keyword is written with a leading #.
         if name.hasPrefix("#") { return String(name.dropFirst()) }
         guard !name.contains(":"), !isSign("(") else {
             throw PredicateMistake("the function '\(name)' is not offered (R-177).", at: column)
@@ -216,7 +217,7 @@ struct PredicateParser {
         }
     }
 
-    /// After the function's name: a key and a location, in any order.
+    /// After the function's name: a key and a location, in either order.
     private mutating func distance(at column: Int) throws(PredicateMistake) -> PredicateOperand {
         try expect("(")
         let first = try operand()

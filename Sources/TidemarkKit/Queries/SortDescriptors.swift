@@ -3,9 +3,9 @@
 public import Foundation
 internal import TidemarkWire
 
-// NB: as with NSPredicate(format:), Foundation's own initializer is marked unavailable on Linux, and so is `key`.
+// NB: as with NSPredicate(format:), Foundation's own initializer and `key` are marked unavailable on Linux.
 
-/// What `NSSortDescriptor(key:ascending:)` needs to give a descriptor of this library, and `key` to tell of it (R-185).
+/// Allows `NSSortDescriptor(key:ascending:)` to create a descriptor of this library, and `key` to read it (R-185).
 public protocol _CKSortDescriptorKeys {}
 
 extension NSSortDescriptor: _CKSortDescriptorKeys {}
@@ -17,7 +17,7 @@ extension _CKSortDescriptorKeys where Self: NSSortDescriptor {
         self = _CKSortDescriptor(key ?? "", ascending: ascending) as! Self
     }
 
-    /// The field by which results are sorted; nil for a descriptor of a key path, with which no server can sort.
+    /// The field by which results are sorted; nil for a descriptor of a key path, by which no server can sort.
     public var key: String? {
         switch self {
         case let descriptor as _CKSortDescriptor: descriptor.name
@@ -27,7 +27,8 @@ extension _CKSortDescriptorKeys where Self: NSSortDescriptor {
     }
 }
 
-/// What `NSSortDescriptor(key:ascending:)` gives: an order for queries, which a server applies (R-185).
+/// The descriptor that `NSSortDescriptor(key:ascending:)` creates: an order for queries, which a server applies
+/// (R-185).
 public final class _CKSortDescriptor: NSSortDescriptor {
     let name: String
 
@@ -39,15 +40,15 @@ public final class _CKSortDescriptor: NSSortDescriptor {
     /// Nil: descriptors are archived with their queries.
     public required init?(coder: NSCoder) { nil }
 
-    /// The same object: it cannot change.
+    /// The same object, because it cannot change.
     public override func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// The same key in the other direction.
     public override var reversedSortDescriptor: Any { _CKSortDescriptor(name, ascending: !ascending) }
 
-    /// The order of two records as far as their fields tell it: numbers, dates and texts by what they are, locations not at
-    /// all; a record without the field comes first. Texts are put in the order of their characters, where a server does not
-    /// tell upper from lower case. Only for two `CKRecord`s.
+    /// The order of two records by their fields: numbers, dates and texts by their values, locations not at all. A
+    /// record without the field comes first. Texts are ordered by their characters; a server ignores their case. Only
+    /// for two `CKRecord`s.
     public override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
         guard let first = object1 as? CKRecord, let second = object2 as? CKRecord else {
             preconditionFailure("NSSortDescriptor(key:ascending:) puts records in order, and nothing else.")
@@ -55,7 +56,7 @@ public final class _CKSortDescriptor: NSSortDescriptor {
         return first.order(to: second, by: name).turned(!ascending)
     }
 
-    /// Whether both say the same.
+    /// Whether both have the same key and direction.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? _CKSortDescriptor else { return false }
         return name == other.name && ascending == other.ascending
@@ -68,9 +69,9 @@ public final class _CKSortDescriptor: NSSortDescriptor {
     public override var description: String { "(\(name), \(ascending ? "ascending" : "descending"))" }
 }
 
-/// Sorts a query's results by the distance of a location field from a place, the nearest first (R-187).
+/// Sorts a query's results by the distance of a location field from a place, nearest first (R-187).
 public class CKLocationSortDescriptor: NSSortDescriptor {
-    /// From where distances are measured.
+    /// The place from which distances are measured.
     public let relativeLocation: CLLocation
     let name: String
 
@@ -90,13 +91,13 @@ public class CKLocationSortDescriptor: NSSortDescriptor {
     /// Nil: descriptors are archived with their queries.
     public required init?(coder: NSCoder) { nil }
 
-    /// The same object: it cannot change.
+    /// The same object, because it cannot change.
     public override func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// The farthest first: for records that are here, not for queries.
+    /// Farthest first: for records on this device, not for queries.
     public override var reversedSortDescriptor: Any { CKLocationSortDescriptor(reversing: self) }
 
-    /// The order of two records by their distances; one without a location comes last, as in a query. Only for two
+    /// The order of two records by their distances. A record without a location comes last, as in a query. Only for two
     /// `CKRecord`s.
     public override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
         guard let first = object1 as? CKRecord, let second = object2 as? CKRecord else {
@@ -108,7 +109,7 @@ public class CKLocationSortDescriptor: NSSortDescriptor {
         return ComparisonResult.order(distances[0], distances[1]).turned(!ascending)
     }
 
-    /// Whether both say the same.
+    /// Whether both have the same key and place.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKLocationSortDescriptor else { return false }
         return name == other.name && ascending == other.ascending && relativeLocation.isEqual(other.relativeLocation)
@@ -140,7 +141,7 @@ extension WireSort {
         }
     }
 
-    /// The descriptor that it was made of.
+    /// The descriptor from which it was made.
     var descriptor: NSSortDescriptor {
         guard hasOrigin else { return _CKSortDescriptor(key, ascending: !isDescending) }
         let place = CLLocation(latitude: origin.latitude, longitude: origin.longitude)
@@ -178,7 +179,7 @@ extension ComparisonResult {
         first < second ? .orderedAscending : first > second ? .orderedDescending : .orderedSame
     }
 
-    /// The other way round, if that is wanted.
+    /// The opposite order, if that is wanted.
     fileprivate func turned(_ isTurned: Bool) -> ComparisonResult {
         isTurned ? ComparisonResult(rawValue: -rawValue) ?? self : self
     }

@@ -16,10 +16,10 @@ extension CKDatabase {
     /// Fetches records, each of the IDs once.
     ///
     /// - Parameters:
-    ///   - ids: those of records of one or more zones.
-    ///   - desiredKeys: nil for all keys, none for system fields alone.
+    ///   - ids: of records in one or more zones.
+    ///   - desiredKeys: nil for all keys; an empty list for system fields alone.
     /// - Returns: one result for every ID.
-    /// - Throws: what makes the whole request fail.
+    /// - Throws: errors for which the whole request fails.
     public func records(
         for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil
     ) async throws -> [CKRecord.ID: Result<CKRecord, any Error>] {
@@ -28,7 +28,7 @@ extension CKDatabase {
 
     /// Saves one record if the server's copy has not changed (R-118, section 5 of the rules).
     ///
-    /// - Returns: the saved record, with its new tag. `record` is brought up to date as well.
+    /// - Returns: the saved record, with its new tag. `record` is updated too.
     /// - Throws: the record's own error, such as `serverRecordChanged`.
     @discardableResult
     public func save(_ record: CKRecord) async throws -> CKRecord {
@@ -47,11 +47,11 @@ extension CKDatabase {
         return recordID
     }
 
-    /// Saves and deletes records; by zone all or nothing, if `atomically` (R-150 … R-154).
+    /// Saves and deletes records. With `atomically`, the items of each zone succeed or fail together (R-150 … R-154).
     ///
     /// - Returns: one result for every item.
-    /// - Throws: with `atomically`, `partialFailure` that holds every item's error if any failed; else only what
-    ///   makes the whole request fail, such as `limitExceeded`.
+    /// - Throws: with `atomically`, `partialFailure` with every item's error if any failed. Otherwise only
+    ///   errors for which the whole request fails, such as `limitExceeded`.
     public func modifyRecords(
         saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],
         savePolicy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged, atomically: Bool = true

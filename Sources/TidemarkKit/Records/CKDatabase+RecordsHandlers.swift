@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-// The forms with completion handlers: as the async ones of the same work, which say what they do and throw.
+// The forms with completion handlers. The async forms of the same names say what they do and which errors they have.
 extension CKDatabase {
     /// Fetches one record.
     @preconcurrency
@@ -37,7 +37,7 @@ extension CKDatabase {
         deliver(to: completionHandler) { try await self.deleteRecord(withID: recordID) }
     }
 
-    /// Saves and deletes records; by zone all or nothing, if `atomically`.
+    /// Saves and deletes records. With `atomically`, the items of each zone succeed or fail together.
     @preconcurrency
     public func modifyRecords(
         saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],

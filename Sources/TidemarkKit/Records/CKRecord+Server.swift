@@ -3,7 +3,7 @@
 internal import Foundation
 package import TidemarkFields
 
-/// What is sent to save a record: a copy of its changes as they were at one moment.
+/// What is sent to save a record: a copy of its changes at one moment.
 package struct RecordChanges: Sendable {
     /// What the save does with the record's parent.
     package enum ParentChange: Sendable, Hashable {
@@ -14,17 +14,17 @@ package struct RecordChanges: Sendable {
 
     package let recordID: CKRecord.ID
     package let recordType: CKRecord.RecordType
-    /// Empty for a record that was never fetched or saved.
+    /// Empty if the record was never fetched or saved.
     package let tag: [UInt8]
-    /// The keys to be written; those set to nil are there as removals.
+    /// The keys to write. Keys that were set to nil are removals.
     package let fields: FieldMap
     package let parent: ParentChange
-    /// Says which changes these are to ``CKRecord/apply(_:savedBy:)``.
+    /// Tells ``CKRecord/apply(_:savedBy:)`` which changes these are.
     let generation: Int
 }
 
 extension CKRecord {
-    /// A record as the server gives it. `fields` must have been validated; they are decoded when first looked at.
+    /// A record from the server. `fields` must have been validated; they are decoded on first use.
     package convenience init(
         recordID: CKRecord.ID, recordType: CKRecord.RecordType, fields: FieldMap, metadata: RecordMetadata,
         parentName: String? = nil, share: CKRecord.Reference? = nil
@@ -34,14 +34,14 @@ extension CKRecord {
         self.init(recordType: recordType, recordID: recordID, state: state)
     }
 
-    /// An object of the class that the type has: shares are `CKShare`s.
+    /// An object of the record type's class: shares are `CKShare`s.
     static func object(recordType: RecordType, recordID: CKRecord.ID, state: RecordState) -> CKRecord {
         recordType == SystemType.share
             ? CKShare(recordID: recordID, state: state)
             : CKRecord(recordType: recordType, recordID: recordID, state: state)
     }
 
-    /// The change tag as the server gave it; nil for a record that was never fetched or saved.
+    /// The change tag from the server; nil if the record was never fetched or saved.
     package var changeTag: [UInt8]? {
         state.withLock { $0.metadata?.tag }
     }
