@@ -46,16 +46,16 @@ extension CKRecord {
         state.withLock { $0.metadata?.tag }
     }
 
-    /// The fields as the server has them, as far as they were fetched or saved.
+    /// The server's fields, as far as they were fetched or saved.
     package var originalFields: FieldMap {
         state.withLock { $0.original }
     }
 
-    /// What to send to save this record: its changed keys, or all that it holds and those that were removed.
+    /// What must be sent to save this record: its changed keys, or all its keys and the removed ones.
     ///
-    /// - Parameter assets: what is in the files of the assets that were not fetched.
-    /// - Throws: `invalidArguments` if a key or value cannot be saved, `limitExceeded`
-    /// if the record is too large, ``CKShare/refusal`` if it is a share.
+    /// - Parameter assets: the content of assets that were not fetched.
+    /// - Throws: `invalidArguments` if a key or value cannot be saved,
+    ///   `limitExceeded` if the record is too large, ``CKShare/refusal`` if it is a share.
     func changes(all: Bool, assets: FieldObjects.Assets) throws(CKError) -> RecordChanges {
         if let share = self as? CKShare { throw share.refusal }
         let snapshot = unpacked { $0 }
@@ -74,12 +74,12 @@ extension CKRecord {
             parent: try parentChange(snapshot), generation: snapshot.generation)
     }
 
-    /// The same of a record without new assets.
+    /// The same for a record without new assets.
     package func changes(all: Bool) throws(CKError) -> RecordChanges {
         try changes(all: all, assets: [:])
     }
 
-    /// The assets among what ``changes(all:assets:)`` gives.
+    /// The assets in the result of ``changes(all:assets:)``.
     func sentAssets(all: Bool) -> [CKAsset] {
         let snapshot = unpacked { $0 }
         return sent(snapshot.plain, all: all).flatMap { _, object -> [CKAsset] in
@@ -88,7 +88,7 @@ extension CKRecord {
         }
     }
 
-    /// The assets that the record has on the server, as far as its fields were fetched.
+    /// The record's assets on the server, as far as its fields were fetched.
     var serverAssets: [FieldAsset] {
         state.withLock { $0.original.assets }
     }
@@ -98,19 +98,19 @@ extension CKRecord {
         state.withLock { $0.original.assetPlaces }
     }
 
-    /// Says where assets of the server's are now, a file for each place. Only for a record that nobody has seen yet.
+    /// Sets the files of the server's assets, one for each place. Only for a record that nobody has seen yet.
     func place(_ files: [FieldAsset: [URL]]) {
         state.withLock { $0.files = files }
     }
 
-    /// The same as ``changes(all:)``, its fields alone.
+    /// The fields of ``changes(all:)`` alone.
     package func changedFields(all: Bool) throws(CKError) -> FieldMap {
         try changes(all: all).fields
     }
 
-    /// Takes over what the server says of a save: a new tag, and nothing left to send of what was saved.
+    /// Takes over the server's answer to a save: a new tag, and no changes left of what was saved.
     ///
-    /// What was changed since `changes` was taken stays changed.
+    /// Changes made after `changes` was taken remain.
     package func apply(_ metadata: RecordMetadata, savedBy changes: RecordChanges) {
         state.withLock { state in
             state.unpack(zoneID: recordID.zoneID)
@@ -129,8 +129,8 @@ extension CKRecord {
         }
     }
 
-    /// The record as it was before it was changed: with the tag, and the fields and the parent as they were fetched or last saved.
-    /// With no fields if only its system fields were kept.
+    /// The record before its changes: with its tag, and with the fields and the parent as they were last fetched or
+    /// saved. It has no fields if only its system fields were kept.
     package func ancestor() -> CKRecord {
         var state = state.withLock { $0 }
         state.plain = RecordState.KeySpace()
@@ -141,7 +141,7 @@ extension CKRecord {
         return CKRecord.object(recordType: recordType, recordID: recordID, state: state)
     }
 
-    /// Puts decrypted fields in the place of those that came. Only for a record that nobody has seen yet.
+    /// Replaces the fields that arrived by their decrypted form. Only for a record that nobody has seen yet.
     func replaceOriginal(_ fields: FieldMap) {
         state.withLock { $0.original = fields }
     }

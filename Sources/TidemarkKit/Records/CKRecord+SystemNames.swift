@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKRecord {
-    /// The record types that exist without an app's doing.
+    /// The record types that the system defines.
     public enum SystemType {
         /// A user.
         public static let userRecord: CKRecord.RecordType = "Users"
@@ -13,11 +13,11 @@ extension CKRecord {
     public enum SystemFieldKey {
         /// The record's ID.
         public static var recordID: CKRecord.FieldKey { "recordID" }
-        /// Who created it.
+        /// The user who created it.
         public static var creatorUserRecordID: CKRecord.FieldKey { "creatorUserRecordID" }
         /// When it was created.
         public static var creationDate: CKRecord.FieldKey { "creationDate" }
-        /// Who last saved it.
+        /// The user who last saved it.
         public static var lastModifiedUserRecordID: CKRecord.FieldKey { "lastModifiedUserRecordID" }
         /// When it was last saved.
         public static var modificationDate: CKRecord.FieldKey { "modificationDate" }

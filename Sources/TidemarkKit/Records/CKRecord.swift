@@ -4,28 +4,29 @@ public import Foundation
 internal import TidemarkBytes
 internal import TidemarkFields
 
-/// A set of fields with a name: what is saved, fetched and shared (section 3 of the rules).
+/// A named set of fields: the unit that is saved, fetched and shared (section 3 of the rules).
 ///
-/// Records are reference objects; `copy()` gives an independent one. They may be used from several threads:
-/// each call is one step.
+/// Records are reference objects; `copy()` makes an independent one. They may be used from several threads:
+/// each call is atomic.
 ///
-/// A subclass is copied as its own class, by its `encode(with:)` and `init(coder:)`. What comes from a server is a `CKRecord`.
+/// A copy of a subclass has the same class; it is made with `encode(with:)` and `init(coder:)`. Records from a server
+/// are `CKRecord`s.
 open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyValueSetting, @unchecked Sendable {
-    /// The name of a kind of records: a letter, then letters, digits and underscores.
+    /// The name of a record type: a letter, then letters, digits and underscores.
     public typealias RecordType = String
 
     /// The name of a field: a letter, then letters, digits and underscores.
     public typealias FieldKey = String
 
-    /// Never changes.
+    /// The type of the record. It never changes.
     public let recordType: CKRecord.RecordType
 
-    /// Never changes.
+    /// The ID of the record. It never changes.
     public let recordID: CKRecord.ID
 
     let state: Locked<RecordState>
 
-    /// A new record, which exists on the server once it is saved.
+    /// A new record. It exists on the server once it is saved.
     public init(recordType: CKRecord.RecordType, recordID: CKRecord.ID = CKRecord.ID()) {
         self.recordType = recordType
         self.recordID = recordID
@@ -48,7 +49,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
 
     // MARK: System fields
 
-    /// The version that the server has, or had when the record was fetched or saved; nil for a new record.
+    /// The version of the record that was last fetched or saved; nil for a new record.
     public var recordChangeTag: String? {
         state.withLock { $0.metadata.map { Base64.encodeURLSafe($0.tag) } }
     }
@@ -58,22 +59,22 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
         state.withLock { $0.metadata.map { Date(timeIntervalSince1970: Double($0.createdAt) / 1000) } }
     }
 
-    /// Who created the record; nil for a new one.
+    /// The user who created the record; nil for a new one.
     public var creatorUserRecordID: CKRecord.ID? {
         state.withLock { $0.metadata.map { CKRecord.ID(recordName: $0.createdBy) } }
     }
 
-    /// When the record was last saved, later with each save; nil for a new one.
+    /// When the record was last saved. It grows with each save; nil for a new record.
     public var modificationDate: Date? {
         state.withLock { $0.metadata.map { Date(timeIntervalSince1970: Double($0.modifiedAt) / 1000) } }
     }
 
-    /// Who last saved the record; nil for a new one.
+    /// The user who last saved the record; nil for a new one.
     public var lastModifiedUserRecordID: CKRecord.ID? {
         state.withLock { $0.metadata.map { CKRecord.ID(recordName: $0.modifiedBy) } }
     }
 
-    /// The share whose root this record is.
+    /// The share whose root is this record.
     public var share: CKRecord.Reference? {
         state.withLock { $0.share }
     }
@@ -96,28 +97,28 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
 
     // MARK: Fields
 
-    /// The value of a plain key; nil when there is none.
+    /// The value of a plain key; nil if there is none.
     public func object(forKey key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)? {
         value(forKey: key, in: \.plain)
     }
 
-    /// Sets a plain key; nil removes it, on the server too once the record is saved.
+    /// Sets a plain key. Nil removes it, and once the record is saved, on the server too.
     public func setObject(_ object: (any CKRecordValue)?, forKey key: CKRecord.FieldKey) {
         set(object, forKey: key, in: \.plain)
     }
 
-    /// The value of a plain key; nil when there is none.
+    /// The value of a plain key; nil if there is none.
     public subscript(key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)? {
         get { object(forKey: key) }
         set { setObject(newValue, forKey: key) }
     }
 
-    /// The value of a plain key; nil when there is none.
+    /// The value of a plain key; nil if there is none.
     public func value(forKey key: String) -> Any? {
         object(forKey: key)
     }
 
-    /// Sets a plain key. Stops the process at a value of a type that a record cannot hold.
+    /// Sets a plain key. Stops the process for a value of a type that a record cannot hold.
     public func setValue(_ value: Any?, forKey key: String) {
         set(value, forKey: key, in: \.plain)
     }
@@ -127,13 +128,13 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
         for (key, value) in keyedValues { setValue(value is NSNull ? nil : value, forKey: key) }
     }
 
-    /// The values of these plain keys; `NSNull` where there is none.
+    /// The values of these plain keys; `NSNull` for keys without one.
     public func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
         Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }) { first, _ in first }
     }
 
-    /// The value of a plain key. Nil for a path of several keys: what a field holds has none, and no field's name has
-    /// a dot in it.
+    /// The value of a plain key. Nil for a path of several keys: fields hold no objects with keys, and no
+    /// field's name contains a dot.
     public func value(forKeyPath keyPath: String) -> Any? {
         value(forKey: keyPath)
     }
@@ -143,25 +144,25 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
         keys(in: \.plain)
     }
 
-    /// The keys that were set since the record was made, fetched or saved, plain and encrypted, also those set to nil,
-    /// in ascending order.
+    /// The plain and encrypted keys that were set since the record was made, fetched or saved, in ascending order. Keys
+    /// that were set to nil are included.
     public func changedKeys() -> [CKRecord.FieldKey] {
         state.withLock { Set($0.plain.changes.keys).union($0.encrypted.changes.keys).sorted() }
     }
 
-    /// All words of all plain string fields.
+    /// All words of the plain string fields.
     public func allTokens() -> [String] {
         allKeys().compactMap { self[$0] as? String }.flatMap {
             $0.split(whereSeparator: \.isWhitespace).map(String.init)
         }
     }
 
-    /// The fields that are encrypted; the same calls as on the record.
+    /// The encrypted fields, with the same calls as the record.
     public var encryptedValues: any CKRecordKeyValueSetting & Sendable {
         EncryptedValues(of: self)
     }
 
-    /// The plain keys and their values, as they are now.
+    /// The current plain keys and their values.
     public func makeIterator() -> CKRecordKeyValueIterator {
         let values = unpacked { $0.plain.values }
         return CKRecordKeyValueIterator(
@@ -175,8 +176,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
     /// True.
     open class var supportsSecureCoding: Bool { true }
 
-    /// A record from an archive that `encode(with:)` or `encodeSystemFields(with:)` wrote; nil if it
-    /// holds none.
+    /// A record from an archive of `encode(with:)` or `encodeSystemFields(with:)`; nil if it holds none.
     public required init?(coder: NSCoder) {
         guard let archived = RecordArchive.decode(from: coder) else { return nil }
         recordType = archived.recordType
@@ -185,36 +185,36 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
         super.init()
     }
 
-    /// Writes the record with all its fields and what was changed in it; of assets where they are.
+    /// Writes the record with all fields and changes; for assets, the URLs of their files.
     open func encode(with coder: NSCoder) {
         RecordArchive.encodeSystemFields(recordType, recordID, unpacked { $0 }, to: coder)
         RecordArchive.encodeFields(unpacked { $0 }, to: coder)
     }
 
-    /// Writes what the server knows of the record, no fields of the app's: identity, type, tag, dates, users, parent
+    /// Writes what the server knows of the record, without the app's fields: identity, type, tag, dates, users, parent
     /// and share.
     open func encodeSystemFields(with coder: NSCoder) {
         RecordArchive.encodeSystemFields(recordType, recordID, state.withLock { $0 }, to: coder)
     }
 
-    /// An independent record with the same ID, tag, fields and changes, of the same class.
+    /// An independent record of the same class, with the same ID, tag, fields and changes.
     open func copy(with zone: NSZone? = nil) -> Any {
         let plain = copied()
         guard type(of: self) != type(of: plain) else { return plain }
-        // NB: Swift makes no object of a class that it does not know but by an initializer that every subclass has.
+        // NB: Swift can create an object of an unknown class only with an initializer that every subclass has.
         let archiver = NSKeyedArchiver(requiringSecureCoding: false)
         encode(with: archiver)
         archiver.finishEncoding()
         guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: archiver.encodedData),
             let copy = type(of: self).init(coder: unarchiver)
         else { return plain }
-        // What an archive does not hold.
+        // State that archives do not contain.
         let state = state.withLock { $0 }
         copy.state.withLock { $0 = state }
         return copy
     }
 
-    /// An independent record of the class that a server's records have, whatever a subclass does.
+    /// An independent record of the class of a server's records, whatever a subclass does.
     func copied() -> CKRecord {
         CKRecord(recordType: recordType, recordID: recordID, state: state.withLock { $0 })
     }
@@ -226,7 +226,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
 
     // MARK: Under the lock
 
-    /// Runs with the fields made into objects.
+    /// Calls `body` with the fields unpacked to objects.
     func unpacked<Result>(_ body: (inout RecordState) -> Result) -> Result {
         state.withLock {
             $0.unpack(zoneID: recordID.zoneID)
@@ -238,8 +238,8 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
         forKey key: CKRecord.FieldKey, in space: WritableKeyPath<RecordState, RecordState.KeySpace>
     ) -> (any __CKRecordObjCValue)? {
         let object = unpacked { $0[keyPath: space].values[key] }
-        // NB: Swift's own type, because Foundation on Linux makes a Data of an NSData byte by byte, 65 ms a megabyte. The
-        // way back, to whom wants an NSData, costs nothing.
+        // NB: Swift's own type, because Foundation on Linux converts an NSData to a Data byte by byte, 65 ms for a
+        // megabyte. The conversion back to an NSData costs nothing.
         if let data = object as? NSData {
             let value: Any = Data(bytes: data.bytes, count: data.length)
             return value as? any __CKRecordObjCValue
@@ -263,7 +263,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
     }
 }
 
-/// Goes over a record's plain keys and values.
+/// Iterates over a record's plain keys and values.
 public struct CKRecordKeyValueIterator: IteratorProtocol {
     private var fields: IndexingIterator<[(CKRecord.FieldKey, any CKRecordValueProtocol)]>
 

@@ -7,27 +7,27 @@ extension CKRecord {
     public typealias ID = CKRecordID
 }
 
-// NB: Not nested in CKRecord, because the keyed archivers of swift-corelibs-foundation stop the process when they meet
-// an object whose class is nested in another (`NSStringFromClass`). `CKRecord.ID` is the name to use.
+// NB: Not nested in CKRecord. The keyed archivers of swift-corelibs-foundation stop the process when they meet an
+// object whose class is nested in another (`NSStringFromClass`). Use the name `CKRecord.ID`.
 
-/// A record's name and zone: use its name `CKRecord.ID`.
+/// A record's name and zone. Use its name `CKRecord.ID`.
 ///
-/// Two are equal when name and zone ID are.
+/// Two IDs are equal if name and zone ID are.
 public class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// Printable ASCII, 1 to 255 characters; a server refuses others with `invalidArguments`.
     public let recordName: String
 
-    /// The zone that the record lies in.
+    /// The zone of the record.
     public let zoneID: CKRecordZone.ID
 
-    /// Names a record; without a name, a new one that no other record has.
+    /// An ID with this name, or without one, with a new unique name.
     public convenience init(
         recordName: String = UUID().uuidString, zoneID: CKRecordZone.ID = CKRecordZone.ID.default
     ) {
         self.init(name: recordName, zone: zoneID)
     }
 
-    /// Names a record in the default zone.
+    /// An ID in the default zone.
     public convenience init(recordName: String) {
         self.init(name: recordName, zone: .default)
     }
@@ -40,10 +40,10 @@ public class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
 
     // MARK: NSSecureCoding, NSCopying
 
-    /// Archives call the class by the name that they always had.
+    /// The name of the class in archives, which never changes.
     public override var classForKeyedArchiver: AnyClass? { _CKRecordID.self }
 
-    /// What archives of that name are read as.
+    /// The class for objects of that name in archives.
     public override class func classForKeyedUnarchiver() -> AnyClass { CKRecordID.self }
 
     /// True.
@@ -65,7 +65,7 @@ public class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         coder.encode(zoneID, forKey: "ZoneID")
     }
 
-    /// The same object: it cannot change.
+    /// The same object, because it cannot change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     // MARK: NSObject

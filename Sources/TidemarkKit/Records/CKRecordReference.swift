@@ -15,41 +15,41 @@ extension CKRecord {
     }
 }
 
-// NB: Not nested in CKRecord, because the keyed archivers of swift-corelibs-foundation stop the process when they meet
-// an object whose class is nested in another (`NSStringFromClass`). `CKRecord.Reference` is the name to use.
+// NB: Not nested in CKRecord. The keyed archivers of swift-corelibs-foundation stop the process when they meet an
+// object whose class is nested in another (`NSStringFromClass`). Use the name `CKRecord.Reference`.
 
-/// A field's value that points to another record: use its name `CKRecord.Reference`.
+/// A field's value that points to another record. Use its name `CKRecord.Reference`.
 ///
-/// Two are equal when target and action are.
+/// Two references are equal if target and action are.
 public class CKReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// The older name of `CKRecord.ReferenceAction`.
     @available(*, deprecated, renamed: "CKRecord.ReferenceAction")
     public typealias Action = CKRecord.ReferenceAction
 
-    /// The record that is pointed to; it must lie in the zone of the record that points.
+    /// The target. It must be in the zone of the record that holds the reference.
     public let recordID: CKRecord.ID
 
-    /// What happens to the record that points when its target is deleted.
+    /// What happens to the record that holds the reference when its target is deleted.
     public let action: CKRecord.ReferenceAction
 
-    /// Points to the record of that ID, which need not exist.
+    /// A reference to the record of that ID, which need not exist.
     public init(recordID: CKRecord.ID, action: CKRecord.ReferenceAction) {
         self.recordID = recordID
         self.action = action
         super.init()
     }
 
-    /// Points to that record.
+    /// A reference to that record.
     public convenience init(record: CKRecord, action: CKRecord.ReferenceAction) {
         self.init(recordID: record.recordID, action: action)
     }
 
     // MARK: NSSecureCoding, NSCopying
 
-    /// Archives call the class by the name that they always had.
+    /// The name of the class in archives, which never changes.
     public override var classForKeyedArchiver: AnyClass? { _CKRecordReference.self }
 
-    /// What archives of that name are read as.
+    /// The class for objects of that name in archives.
     public override class func classForKeyedUnarchiver() -> AnyClass { CKReference.self }
 
     /// True.
@@ -72,7 +72,7 @@ public class CKReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         coder.encode(Int64(action.rawValue), forKey: "Action")
     }
 
-    /// The same object: it cannot change.
+    /// The same object, because it cannot change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     // MARK: NSObject

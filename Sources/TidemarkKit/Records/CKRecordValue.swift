@@ -2,23 +2,24 @@
 
 public import Foundation
 
-/// What a record's field can hold.
+/// A value that a record's field can hold.
 public protocol CKRecordValueProtocol {}
 
-/// What a field is set to with `as CKRecordValue`: an object as a record keeps it, or a value of Swift's that is
-/// turned into one when it is set.
+/// A value for a field, written `as CKRecordValue`: an object as a record keeps it, or a Swift value that is
+/// converted to one when it is set.
 ///
-/// It is wider than CloudKit's, where `CKRecordValue` is another name of ``__CKRecordObjCValue``: Linux has no bridging that
-/// would make `"text" as CKRecordValue` an NSString. Extend `__CKRecordObjCValue`, so that no member of yours is one of
-/// `String` and `Int64` too. Each has a `description`, as objects do.
+/// It is wider than CloudKit's, where `CKRecordValue` is another name of ``__CKRecordObjCValue``: Linux has no bridging
+/// that would make `"text" as CKRecordValue` an NSString. In your own extensions, extend `__CKRecordObjCValue`, so that
+/// your members do not appear on `String` and `Int64`. Every value has a `description`, as objects do.
 public protocol CKRecordValue: CKRecordValueProtocol, CustomStringConvertible {}
 
-/// What reading a field gives: one of Foundation's objects, `CKRecord.Reference`, `CKAsset` or `CLLocation`.
+/// A value that was read from a field: one of Foundation's objects, `CKRecord.Reference`, `CKAsset` or `CLLocation`
+///
 public protocol __CKRecordObjCValue: CKRecordValue {}
 
 extension CKRecordValue {
-    /// Whether both are the same to a record: compared as the objects that it keeps of them, so that `2` is equal to
-    /// an NSNumber.
+    /// Whether a record treats both as the same. They are compared as the objects that it would keep, so `2`
+    /// equals an NSNumber.
     @_disfavoredOverload
     public func isEqual(_ object: Any?) -> Bool {
         guard let object, let mine = RecordObject.make(of: self), let other = RecordObject.make(of: object) else {
@@ -55,9 +56,10 @@ extension CKRecord.Reference: __CKRecordObjCValue {}
 extension CKAsset: __CKRecordObjCValue {}
 extension CLLocation: __CKRecordObjCValue {}
 
-// NB: To the compiler these are not there: a member of an app's extension is not one of String or Data. They are there for two
-// reasons. `record["text"] as? String` brings no warning that it always fails, as it brings none where NSString is bridged. And
-// `CKRecord` hands out a Data for what it keeps as NSData, which is a thousand times faster to read.
+// NB: For the compiler these conformances do not exist: members of an app's extension do not appear on String or Data.
+// There are two reasons for them. `record["text"] as? String` gives no warning that it always fails, as there is none
+// where NSString is bridged. And `CKRecord` can return a Data for what it keeps as NSData, which is a thousand times
+// faster to read.
 @available(*, unavailable) extension String: __CKRecordObjCValue {}
 @available(*, unavailable) extension Date: __CKRecordObjCValue {}
 @available(*, unavailable) extension Data: __CKRecordObjCValue {}

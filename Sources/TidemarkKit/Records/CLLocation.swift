@@ -2,24 +2,24 @@
 
 public import Foundation
 
-/// A place on earth and how it was measured, where Core Location does not exist.
+/// A measured place on earth, for platforms without Core Location.
 public class CLLocation: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// Where.
+    /// The coordinate of the place.
     public let coordinate: CLLocationCoordinate2D
-    /// Metres above the sea.
+    /// Metres above sea level.
     public let altitude: CLLocationDistance
-    /// Metres; negative when the coordinate is not valid.
+    /// Metres; negative if the coordinate is not valid.
     public let horizontalAccuracy: CLLocationAccuracy
-    /// Metres; negative when the altitude is not valid.
+    /// Metres; negative if the altitude is not valid.
     public let verticalAccuracy: CLLocationAccuracy
-    /// Degrees from true north; negative when unknown.
+    /// Degrees from true north; negative if unknown.
     public let course: CLLocationDirection
-    /// Metres per second; negative when unknown.
+    /// Metres per second; negative if unknown.
     public let speed: CLLocationSpeed
     /// When it was measured.
     public let timestamp: Date
 
-    /// A place, measured now, with nothing else known.
+    /// A place, measured now, of which nothing else is known.
     public convenience init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
         self.init(
             coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude), altitude: 0,
@@ -51,8 +51,8 @@ public class CLLocation: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         super.init()
     }
 
-    /// Metres along the surface to the other place, on a sphere of the earth's mean radius (Core Location's differs by
-    /// up to half a per cent).
+    /// The distance to the other place along the surface, in metres, on a sphere with the earth's mean radius. Core
+    /// Location's result differs by up to half a per cent.
     public func distance(from location: CLLocation) -> CLLocationDistance {
         let radians = Double.pi / 180
         let latitude = coordinate.latitude * radians
@@ -94,7 +94,7 @@ public class CLLocation: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         coder.encode(timestamp.timeIntervalSinceReferenceDate, forKey: "Timestamp")
     }
 
-    /// The same object: it cannot change.
+    /// The same object, because it cannot change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     // MARK: NSObject

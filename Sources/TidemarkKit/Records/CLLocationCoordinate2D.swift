@@ -30,7 +30,7 @@ public struct CLLocationCoordinate2D: Sendable {
     }
 }
 
-/// A coordinate that is nowhere.
+/// An invalid coordinate.
 public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(latitude: -180, longitude: -180)
 
 /// A coordinate.
@@ -40,7 +40,7 @@ public func CLLocationCoordinate2DMake(
     CLLocationCoordinate2D(latitude: latitude, longitude: longitude)
 }
 
-/// Whether there is such a place.
+/// Whether there is such a place on earth.
 public func CLLocationCoordinate2DIsValid(_ coordinate: CLLocationCoordinate2D) -> Bool {
     (-90...90).contains(coordinate.latitude) && (-180...180).contains(coordinate.longitude)
 }

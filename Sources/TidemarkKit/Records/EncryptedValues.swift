@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// A record's encrypted fields, under their own keys: a view that keeps nothing itself.
+/// A view of a record's encrypted fields, which have their own keys. It stores nothing itself.
 final class EncryptedValues: NSObject, CKRecordKeyValueSetting, Sendable {
     private let record: CKRecord
 

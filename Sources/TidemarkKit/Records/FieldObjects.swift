@@ -3,7 +3,7 @@
 internal import Foundation
 internal import TidemarkFields
 
-/// Between the objects that a record keeps and the values of a ``FieldMap``.
+/// Converts the objects of a record to the values of a ``FieldMap``, and back.
 enum FieldObjects {
     /// Why an object cannot be saved. The text ends a sentence that begins with the key.
     struct Refusal: Error {
@@ -14,7 +14,7 @@ enum FieldObjects {
 
     /// Nil for a removal.
     ///
-    /// - Parameter file: where an asset is that has been downloaded; asked for each place that has one.
+    /// - Parameter file: returns the file of a downloaded asset; called for each place that has one.
     static func object(
         of value: FieldValue, zoneID: CKRecordZone.ID, file: (FieldAsset) -> URL? = { _ in nil }
     ) -> NSObject? {
@@ -57,10 +57,10 @@ enum FieldObjects {
 
     // MARK: To values
 
-    /// What is in the files of assets, for those that were not fetched.
+    /// The content of assets that were not fetched.
     typealias Assets = [ObjectIdentifier: FieldAsset]
 
-    /// The value that the object stands for, in a record of that zone.
+    /// The value for an object, in a record of that zone.
     static func value(
         of object: NSObject, zoneID: CKRecordZone.ID, assets: Assets = [:]
     ) throws(Refusal) -> FieldValue {
@@ -89,7 +89,7 @@ enum FieldObjects {
     }
 
     private static func number(_ number: NSNumber) throws(Refusal) -> FieldValue {
-        // objCType is the one thing that tells 1 from 1.0.
+        // Only objCType distinguishes 1 from 1.0.
         let type = UInt8(bitPattern: number.objCType.pointee)
         if type == UInt8(ascii: "d") || type == UInt8(ascii: "f") { return .double(number.doubleValue) }
         if type == UInt8(ascii: "Q"), Int64(exactly: number.uint64Value) == nil {
@@ -106,7 +106,7 @@ enum FieldObjects {
         return date
     }
 
-    /// A reference within the zone is written without it, so that it means the same to all who see the zone.
+    /// A reference within the zone is written without the zone, so that it means the same to all users of the zone.
     private static func value(of reference: CKRecord.Reference, _ zoneID: CKRecordZone.ID) -> FieldReference {
         let target = reference.recordID
         return FieldReference(
@@ -132,7 +132,7 @@ enum FieldObjects {
         var values: [FieldValue] = []
         values.reserveCapacity(array.count)
         for element in array {
-            // An NSArray gives Swift values for what can be bridged.
+            // An NSArray returns Swift values for objects that can be bridged.
             guard let object = RecordObject.make(of: element) else {
                 throw Refusal(text: "is a list with elements that cannot be saved (R-061)")
             }
@@ -161,7 +161,7 @@ enum FieldObjects {
         return list
     }
 
-    /// Nil unless every value is of the kind that `take` takes.
+    /// Nil unless every value is of the kind that `take` accepts.
     private static func collect<Element>(_ values: [FieldValue], _ take: (FieldValue) -> Element?) -> [Element]? {
         let elements = values.compactMap(take)
         return elements.count == values.count ? elements : nil
@@ -169,7 +169,8 @@ enum FieldObjects {
 }
 
 extension FieldObjects {
-    /// Whether the server would store the same for both; nil: no value. A file that was never saved is equal to itself alone.
+    /// Whether the server would store the same for both; nil stands for no value. A file that was never saved equals
+    /// only itself.
     static func areStoredAlike(_ left: NSObject?, _ right: NSObject?, _ zoneID: CKRecordZone.ID) -> Bool {
         if left == right { return true }
         guard let left, let right, let one = try? value(of: left, zoneID: zoneID),

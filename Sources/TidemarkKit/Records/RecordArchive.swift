@@ -3,7 +3,7 @@
 internal import Foundation
 internal import TidemarkFields
 
-/// A record in a keyed archive (R-049 … R-051). The keys are for ever: apps keep archives in their databases.
+/// A record in a keyed archive (R-049 … R-051). The keys must never change: apps keep archives in their databases.
 enum RecordArchive {
     struct Content {
         var recordType: CKRecord.RecordType
@@ -32,13 +32,13 @@ enum RecordArchive {
         }
         if let parent = state.parent { coder.encode(parent, forKey: "Parent") }
         if let share = state.share { coder.encode(share, forKey: "Share") }
-        // A parent that was never saved must not be forgotten with the app's fields: it is not one of them.
+        // A parent that was never saved must not be lost with the app's fields: it is not one of them.
         guard state.parentChange != nil else { return }
         coder.encode(true, forKey: "ParentChanged")
         if let parent = state.originalParent { coder.encode(parent, forKey: "OriginalParent") }
     }
 
-    /// `state` is unpacked.
+    /// `state` must be unpacked.
     static func encodeFields(_ state: RecordState, to coder: NSCoder) {
         encode(state.plain, "", to: coder)
         encode(state.encrypted, "Encrypted", to: coder)
@@ -48,8 +48,9 @@ enum RecordArchive {
     private static func encode(_ space: RecordState.KeySpace, _ prefix: String, to coder: NSCoder) {
         let fields = space.values.sorted { $0.key < $1.key }
         let numbers = fields.compactMap { key, object in number(of: object).map { Field(key, $0) } }
-        // NB: Numbers travel as a FieldMap, because an archiver writes equal NSNumbers as one: 1, 1.0 and true would
-        // come back as whichever was first, and so with another type. Impossible keys go with the objects.
+        // NB: Numbers are archived as a FieldMap. An archiver writes equal NSNumbers as one object, so 1, 1.0 and true
+        // would all come back as whichever was first, with another type. Keys that a FieldMap cannot hold are
+        // archived as objects.
         let map = try? FieldMap(numbers, limits: FieldLimits(byteCountMax: .max), keys: .share)
         let others = map == nil ? fields : fields.filter { number(of: $0.value) == nil }
         coder.encode(bytes: map?.bytes ?? [], forKey: prefix + "Numbers")
@@ -58,7 +59,7 @@ enum RecordArchive {
         coder.encode(strings: space.changes.keys.sorted(), forKey: prefix + "ChangedKeys")
     }
 
-    /// Nil for everything but a number or a list of numbers of one type.
+    /// Nil for everything except a number or a list of numbers of one type.
     private static func number(of object: NSObject) -> FieldValue? {
         guard object is NSNumber || object is NSArray else { return nil }
         guard let value = try? FieldObjects.value(of: object, zoneID: .default) else { return nil }
@@ -80,7 +81,7 @@ enum RecordArchive {
         state.share = coder.optionalObject(of: CKRecord.Reference.self, forKey: "Share")
         if coder.containsValue(forKey: "ParentChanged"), coder.decodeBool(forKey: "ParentChanged") {
             state.parentChange = 0
-            // Not in archives of before there was this key: their ancestors have no parent.
+            // Older archives lack this key: their ancestors have no parent.
             state.originalParent = coder.optionalObject(of: CKRecord.Reference.self, forKey: "OriginalParent")
         } else {
             state.originalParent = state.parent
@@ -107,7 +108,7 @@ enum RecordArchive {
             modifiedBy: coder.optionalString(forKey: "ModifiedBy") ?? "")
     }
 
-    /// Empty when the archive has system fields only, nil when it makes no sense.
+    /// Empty if the archive has only system fields; nil if it is invalid.
     private static func keySpace(_ prefix: String, from coder: NSCoder) -> RecordState.KeySpace? {
         var space = RecordState.KeySpace()
         guard let keys = coder.optionalStrings(forKey: prefix + "Keys") else { return space }

@@ -2,8 +2,8 @@
 
 internal import Foundation
 
-/// A value that can be turned into the object that a record keeps (R-064: as NSNumber, NSString, NSDate, NSData or
-/// NSArray all of a client's casts work, as a Swift `Int` they do not).
+/// A value that can be converted to the object that a record keeps. All casts in client code work with NSNumber,
+/// NSString, NSDate, NSData and NSArray, but not with a Swift `Int`.
 protocol RecordObjectConvertible {
     /// Immutable.
     func recordObject() -> NSObject
@@ -15,8 +15,8 @@ enum RecordObject {
         (value as? any RecordObjectConvertible)?.recordObject()
     }
 
-    /// What a record's typed subscript gives: the object as `Value`, numbers converted where nothing is lost but
-    /// a fraction's last digits.
+    /// The result of a record's typed subscript: the object as `Value`. Numbers are converted if nothing but a
+    /// fraction's last digits is lost.
     static func convert<Value>(_ object: NSObject, to type: Value.Type) -> Value? {
         if let value = object as? Value { return value }
         switch object {
@@ -57,7 +57,7 @@ extension Float: RecordObjectConvertible {
     func recordObject() -> NSObject { NSNumber(value: Double(self)) }
 }
 
-// Not a value by itself, but where Foundation takes anything: in key-value coding and among the arguments of predicates.
+// Not a field's value by itself, but Foundation accepts it in key-value coding and among the arguments of predicates.
 extension CGFloat: RecordObjectConvertible {
     func recordObject() -> NSObject { NSNumber(value: Double(self)) }
 }
@@ -89,7 +89,7 @@ extension Array: RecordObjectConvertible {
     }
 }
 
-// Copies, because each of these may be a mutable subclass.
+// Copies, because each of these objects may be of a mutable subclass.
 extension NSString: RecordObjectConvertible {
     func recordObject() -> NSObject { NSString(string: String(describing: self)) }
 }
@@ -107,8 +107,8 @@ extension NSDate: RecordObjectConvertible {
 }
 
 extension NSNumber: RecordObjectConvertible {
-    /// As the number that a fetch gives: one of 64 bits, or a double. A number that is neither is refused when the
-    /// record is saved, and stays as it is.
+    /// The number that a fetch would return: a 64-bit integer or a double. A number that is neither stays as it
+    /// is, and is refused when the record is saved.
     func recordObject() -> NSObject {
         guard let value = try? FieldObjects.value(of: self, zoneID: .default) else { return self }
         return FieldObjects.object(of: value, zoneID: .default) ?? self

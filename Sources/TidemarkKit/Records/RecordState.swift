@@ -3,14 +3,14 @@
 internal import Foundation
 internal import TidemarkFields
 
-/// Everything of a record that can change; under the record's lock.
+/// Everything in a record that can change, under the record's lock.
 struct RecordState {
-    /// A set of keys with their values: the plain ones or the encrypted ones.
+    /// A set of keys with their values: the plain or the encrypted ones.
     struct KeySpace {
-        /// Immutable objects, as ``RecordObject`` makes them.
+        /// Immutable objects, from ``RecordObject``.
         var values: [CKRecord.FieldKey: NSObject] = [:]
 
-        /// The keys that were set since the record was made, fetched or saved, and when: a number of ``generation``.
+        /// The keys that were set since the record was made, fetched or saved, with the ``generation`` of the change.
         var changes: [CKRecord.FieldKey: Int] = [:]
     }
 
@@ -18,23 +18,22 @@ struct RecordState {
     var parent: CKRecord.Reference?
     var share: CKRecord.Reference?
 
-    /// The parent that the server has, as far as it was fetched or saved: an ancestor's.
+    /// The server's parent, as far as it was fetched or saved: an ancestor's.
     var originalParent: CKRecord.Reference?
 
-    /// When the parent was changed, if it was.
+    /// The generation in which the parent was changed, if it was.
     var parentChange: Int?
 
     var plain = KeySpace()
     var encrypted = KeySpace()
 
-    /// The fields as the server has them, as far as they were fetched or saved: what an ancestor shows.
+    /// The server's fields, as far as they were fetched or saved: those of an ancestor.
     var original = FieldMap()
 
-    /// Where the assets of `original` are that have been downloaded: a file for each place.
+    /// The files of downloaded assets in `original`, one for each place.
     var files: [FieldAsset: [URL]] = [:]
 
-    /// Whether `original` is still to be unpacked into the key spaces: most records of a big fetch are never looked
-    /// into.
+    /// Whether `original` still has to be unpacked into the key spaces. Most records of a large fetch are never read.
     var isPacked = false
 
     /// Grows with every change, so that a save forgets only the changes that it carried.
@@ -52,10 +51,10 @@ struct RecordState {
         parentChange = generation
     }
 
-    /// Of a new record.
+    /// The state of a new record.
     init() {}
 
-    /// As a server gives it.
+    /// The state of a record from a server.
     init(
         fields: FieldMap, metadata: RecordMetadata, parentName: String?, share: CKRecord.Reference?,
         zoneID: CKRecordZone.ID
@@ -70,18 +69,18 @@ struct RecordState {
         isPacked = true
     }
 
-    /// Makes objects of the fields that came from the server.
+    /// Makes objects of the server's fields.
     mutating func unpack(zoneID: CKRecordZone.ID) {
         guard isPacked else { return }
         isPacked = false
         var files = files
         func file(_ asset: FieldAsset) -> URL? {
-            // More places than files: an ancestor whose record was saved with one more.
+            // There may be more places than files: an ancestor whose record was saved with one more.
             if let all = files[asset], all.count > 1 { return files[asset]?.removeFirst() }
             return files[asset]?.first
         }
         for entry in original {
-            // A map from the server was validated when it came, so that every value can be decoded.
+            // A map from the server was validated on arrival, so every value can be decoded.
             guard let value = try? entry.value(),
                 let object = FieldObjects.object(of: value, zoneID: zoneID, file: file)
             else { continue }
@@ -101,10 +100,10 @@ package struct RecordMetadata: Sendable, Hashable {
     /// Milliseconds since 1970.
     package var createdAt: Int64
     package var modifiedAt: Int64
-    /// User record names; the stand-in for the current user.
+    /// The user record's name; for the current user, the name that stands for them.
     package var createdBy: String
     package var modifiedBy: String
-    /// `RecordVersion.historyNumber`, of records that a full fetch brought. It is not archived.
+    /// `RecordVersion.historyNumber` of a record from a full fetch. It is not archived.
     package var historyNumber: UInt64 = 0
 
     /// An empty user name means the current user.

@@ -4,14 +4,15 @@ internal import Foundation
 
 /// Joins shares.
 ///
-/// Servers of this version do not share: the whole fails with `serverRejectedRequest`, without a word on each item.
+/// Servers of this version have no sharing: the operation fails with `serverRejectedRequest`, without results for
+/// single items.
 open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
     /// The shares to join.
     public final var shareMetadatas: [CKShare.Metadata]?
 
-    /// Each share that was joined, or why not.
+    /// Each joined share, or why it was not joined.
     public final var perShareResultBlock: ((CKShare.Metadata, Result<CKShare, any Error>) -> Void)?
-    /// What became of the whole.
+    /// The result of the operation.
     public final var acceptSharesResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var perItem: ((CKShare.Metadata, CKShare?, (any Error)?) -> Void)?
@@ -25,19 +26,19 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
         set { perItem = newValue }
     }
 
-    /// The error of the whole.
+    /// The error of the operation.
     @available(*, deprecated, message: "Use acceptSharesResultBlock")
     public final var acceptSharesCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }
 
-    /// With nothing to join yet.
+    /// An operation without shares.
     public override init() {
         super.init()
     }
 
-    /// With shares to join.
+    /// An operation that joins these shares.
     public convenience init(shareMetadatas: [CKShare.Metadata]) {
         self.init()
         self.shareMetadatas = shareMetadatas

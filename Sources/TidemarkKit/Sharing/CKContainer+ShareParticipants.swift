@@ -2,17 +2,17 @@
 
 internal import Foundation
 
-/// Looking up whom to invite.
+/// Looks up people to invite.
 ///
-/// Servers of this version do not share: each fails with `serverRejectedRequest`, or with `notAuthenticated` if nobody is
-/// signed in. Looking up nobody gives nobody.
+/// Servers of this version have no sharing: each call fails with `serverRejectedRequest`, or with `notAuthenticated` if
+/// nobody is signed in. Looking up nobody returns nobody.
 extension CKContainer {
-    /// The person who is known by that e-mail address.
+    /// The person with that e-mail address.
     public func shareParticipant(forEmailAddress emailAddress: String) async throws -> CKShare.Participant {
         throw sharingRefusal
     }
 
-    /// The person who is known by that telephone number.
+    /// The person with that telephone number.
     public func shareParticipant(forPhoneNumber phoneNumber: String) async throws -> CKShare.Participant {
         throw sharingRefusal
     }
@@ -22,7 +22,7 @@ extension CKContainer {
         throw sharingRefusal
     }
 
-    /// The person who is known by that e-mail address: with a completion handler.
+    /// The person with that e-mail address: with a completion handler.
     @preconcurrency
     public func fetchShareParticipant(
         withEmailAddress emailAddress: String,
@@ -31,7 +31,7 @@ extension CKContainer {
         deliver(to: completionHandler) { try await self.shareParticipant(forEmailAddress: emailAddress) }
     }
 
-    /// The person who is known by that telephone number: with a completion handler.
+    /// The person with that telephone number: with a completion handler.
     @preconcurrency
     public func fetchShareParticipant(
         withPhoneNumber phoneNumber: String,
@@ -49,28 +49,28 @@ extension CKContainer {
         deliver(to: completionHandler) { try await self.shareParticipant(forUserRecordID: userRecordID) }
     }
 
-    /// Those who are known by these e-mail addresses.
+    /// The people with these e-mail addresses.
     public func shareParticipants(
         forEmailAddresses emails: [String]
     ) async throws -> [String: Result<CKShare.Participant, any Error>] {
         try lookUp(emails)
     }
 
-    /// Those who are known by these telephone numbers.
+    /// The people with these telephone numbers.
     public func shareParticipants(
         forPhoneNumbers phoneNumbers: [String]
     ) async throws -> [String: Result<CKShare.Participant, any Error>] {
         try lookUp(phoneNumbers)
     }
 
-    /// Those with these user records.
+    /// The people with these user records.
     public func shareParticipants(
         forUserRecordIDs userRecordIDs: [CKRecord.ID]
     ) async throws -> [CKRecord.ID: Result<CKShare.Participant, any Error>] {
         try lookUp(userRecordIDs)
     }
 
-    /// Those who are known by these e-mail addresses: with a completion handler.
+    /// The people with these e-mail addresses: with a completion handler.
     @preconcurrency
     public func fetchShareParticipants(
         forEmailAddresses emails: [String],
@@ -80,7 +80,7 @@ extension CKContainer {
         deliver(to: completionHandler) { try await self.shareParticipants(forEmailAddresses: emails) }
     }
 
-    /// Those who are known by these telephone numbers: with a completion handler.
+    /// The people with these telephone numbers: with a completion handler.
     @preconcurrency
     public func fetchShareParticipants(
         forPhoneNumbers phoneNumbers: [String],
@@ -90,7 +90,7 @@ extension CKContainer {
         deliver(to: completionHandler) { try await self.shareParticipants(forPhoneNumbers: phoneNumbers) }
     }
 
-    /// Those with these user records: with a completion handler.
+    /// The people with these user records: with a completion handler.
     @preconcurrency
     public func fetchShareParticipants(
         forUserRecordIDs userRecordIDs: [CKRecord.ID],

@@ -2,19 +2,20 @@
 
 public import Foundation
 
-// Servers of this version do not share: whatever asks one fails with `serverRejectedRequest`, or with `notAuthenticated` if
-// nobody is signed in. Asking for nothing gives nothing.
+// Servers of this version have no sharing. Every request about a share fails with `serverRejectedRequest`, or with
+// `notAuthenticated` if nobody is signed in. Asking for nothing returns nothing.
 
-/// What is behind a share's URL, and joining it (R-315 … ).
+/// Reads the metadata of shares by their URLs, and joins shares (R-315 … ).
 extension CKContainer {
-    /// What is behind a share's URL.
+    /// The metadata of the share with that URL.
     ///
-    /// - Throws: `serverRejectedRequest`, servers of this version do not share; `notAuthenticated` without an account.
+    /// - Throws: `serverRejectedRequest`, because servers of this version have no sharing; `notAuthenticated` without
+    ///   an account.
     public func shareMetadata(for url: URL) async throws -> CKShare.Metadata {
         throw sharingRefusal
     }
 
-    /// What is behind each of several URLs. Fails as ``shareMetadata(for:)`` does.
+    /// The metadata of the shares with these URLs. Fails as ``shareMetadata(for:)`` does.
     public func shareMetadatas(for urls: [URL]) async throws -> [URL: Result<CKShare.Metadata, any Error>] {
         guard urls.isEmpty else { throw sharingRefusal }
         return [:]
@@ -22,13 +23,14 @@ extension CKContainer {
 
     /// Joins a share.
     ///
-    /// - Throws: `serverRejectedRequest`, servers of this version do not share; `notAuthenticated` without an account.
+    /// - Throws: `serverRejectedRequest`, because servers of this version have no sharing; `notAuthenticated` without
+    ///   an account.
     @discardableResult
     public func accept(_ metadata: CKShare.Metadata) async throws -> CKShare {
         throw sharingRefusal
     }
 
-    /// Joins several shares. Fails as `accept(_:)` of one does.
+    /// Joins several shares. Fails as `accept(_:)` for one does.
     @discardableResult
     public func accept(
         _ metadatas: [CKShare.Metadata]
@@ -37,7 +39,7 @@ extension CKContainer {
         return [:]
     }
 
-    /// What is behind a share's URL: ``shareMetadata(for:)`` with a completion handler.
+    /// The metadata of the share with that URL: ``shareMetadata(for:)`` with a completion handler.
     @preconcurrency
     public func fetchShareMetadata(
         with url: URL, completionHandler: @escaping @Sendable (CKShare.Metadata?, (any Error)?) -> Void
@@ -45,7 +47,7 @@ extension CKContainer {
         deliver(to: completionHandler) { try await self.shareMetadata(for: url) }
     }
 
-    /// What is behind each of several URLs: ``shareMetadatas(for:)`` with a completion handler.
+    /// The metadata of the shares with these URLs: ``shareMetadatas(for:)`` with a completion handler.
     @preconcurrency
     public func fetchShareMetadatas(
         for urls: [URL],

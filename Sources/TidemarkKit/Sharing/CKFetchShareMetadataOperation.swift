@@ -2,26 +2,27 @@
 
 public import Foundation
 
-/// Asks what is behind URLs of shares.
+/// Fetches the metadata of shares by their URLs.
 ///
-/// Servers of this version do not share: the whole fails with `serverRejectedRequest`, without a word on each item.
+/// Servers of this version have no sharing: the operation fails with `serverRejectedRequest`, without results for
+/// single items.
 open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
-    /// The URLs to ask for.
+    /// The URLs of the shares.
     public final var shareURLs: [URL]?
-    /// Whether the shared roots are to be fetched too; default false.
+    /// Whether to fetch the shared roots too; default false.
     public final var shouldFetchRootRecord = false
     /// The keys of the roots to fetch; nil for all.
     public final var rootRecordDesiredKeys: [CKRecord.FieldKey]?
 
-    /// What is behind each URL, or why that is not known.
+    /// The metadata for each URL, or why it could not be fetched.
     public final var perShareMetadataResultBlock: ((URL, Result<CKShare.Metadata, any Error>) -> Void)?
-    /// What became of the whole.
+    /// The result of the operation.
     public final var fetchShareMetadataResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var perItem: ((URL, CKShare.Metadata?, (any Error)?) -> Void)?
     private var completion: (((any Error)?) -> Void)?
 
-    /// What is behind each URL.
+    /// The metadata for each URL.
     @available(*, deprecated, message: "Use perShareMetadataResultBlock")
     public final var perShareMetadataBlock: ((URL, CKShare.Metadata?, (any Error)?) -> Void)?
     {
@@ -29,19 +30,19 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
         set { perItem = newValue }
     }
 
-    /// The error of the whole.
+    /// The error of the operation.
     @available(*, deprecated, message: "Use fetchShareMetadataResultBlock")
     public final var fetchShareMetadataCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }
 
-    /// With nothing to ask for yet.
+    /// An operation without URLs.
     public override init() {
         super.init()
     }
 
-    /// With URLs to ask for.
+    /// An operation for these URLs.
     public convenience init(shareURLs: [URL]) {
         self.init()
         self.shareURLs = shareURLs

@@ -2,17 +2,18 @@
 
 internal import Foundation
 
-/// Looks up whom to invite.
+/// Looks up people to invite.
 ///
-/// Servers of this version do not share: the whole fails with `serverRejectedRequest`, without a word on each item.
+/// Servers of this version have no sharing: the operation fails with `serverRejectedRequest`, without results for
+/// single items.
 open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
-    /// Whom to look up.
+    /// The people to look up.
     public final var userIdentityLookupInfos: [CKUserIdentity.LookupInfo]?
 
-    /// Each person that was found, or why not.
+    /// Each person that was found, or why one was not.
     public final var perShareParticipantResultBlock:
         ((CKUserIdentity.LookupInfo, Result<CKShare.Participant, any Error>) -> Void)?
-    /// What became of the whole.
+    /// The result of the operation.
     public final var fetchShareParticipantsResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var perItem: ((CKShare.Participant) -> Void)?
@@ -25,19 +26,19 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
         set { perItem = newValue }
     }
 
-    /// The error of the whole.
+    /// The error of the operation.
     @available(*, deprecated, message: "Use fetchShareParticipantsResultBlock")
     public final var fetchShareParticipantsCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }
 
-    /// With nobody to look up yet.
+    /// An operation without people.
     public override init() {
         super.init()
     }
 
-    /// With people to look up.
+    /// An operation that looks up these people.
     public convenience init(userIdentityLookupInfos: [CKUserIdentity.LookupInfo]) {
         self.init()
         self.userIdentityLookupInfos = userIdentityLookupInfos

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKShare {
-    /// Whether somebody who was invited takes part.
+    /// Whether an invited person takes part.
     public enum ParticipantAcceptanceStatus: Int, Sendable {
-        /// Not known.
+        /// Unknown.
         case unknown = 0
         /// Invited, and has not answered.
         case pending = 1
@@ -13,9 +13,9 @@ extension CKShare {
         case removed = 3
     }
 
-    /// What somebody may do with what is shared.
+    /// What a participant may do with the shared records.
     public enum ParticipantPermission: Int, Sendable {
-        /// Not known.
+        /// Unknown.
         case unknown = 0
         /// Nothing.
         case none = 1
@@ -25,13 +25,13 @@ extension CKShare {
         case readWrite = 3
     }
 
-    /// As what somebody takes part.
+    /// In which role a person takes part.
     public enum ParticipantRole: Int, Sendable {
-        /// Not known.
+        /// Unknown.
         case unknown = 0
-        /// Whose records they are.
+        /// The owner of the records.
         case owner = 1
-        /// May change participants as the owner may.
+        /// May change participants, as the owner may.
         case administrator = 2
         /// Was invited.
         case privateUser = 3
@@ -39,12 +39,12 @@ extension CKShare {
         case publicUser = 4
     }
 
-    /// As what somebody takes part: the older form of `ParticipantRole`.
+    /// In which role a person takes part: the older form of `ParticipantRole`.
     @available(*, deprecated, message: "Use CKShare.ParticipantRole")
     public enum ParticipantType: Int, Sendable {
-        /// Not known.
+        /// Unknown.
         case unknown = 0
-        /// Whose records they are.
+        /// The owner of the records.
         case owner = 1
         /// Was invited.
         case privateUser = 3

@@ -4,31 +4,32 @@ public import Foundation
 
 /// The record of a share: what is shared, with whom, and what they may do.
 ///
-/// Servers of this version do not share. An app that mentions shares compiles, and all that is local works as with CloudKit;
-/// saving a share fails with `serverRejectedRequest`, as does every call that asks a server about shares.
+/// Servers of this version have no sharing. An app that uses shares compiles, and everything local works as with
+/// CloudKit. But saving a share fails with `serverRejectedRequest`, and so does every call that asks a server about
+/// shares.
 public class CKShare: CKRecord, @unchecked Sendable {
     private let sharing: Locked<ShareState>
 
-    /// Shares a record with its descendants, under a new name in its zone.
+    /// A share of a record with its descendants, with a new name in its zone.
     public convenience init(rootRecord: CKRecord) {
         let name = "Share-" + UUID().uuidString
         self.init(rootRecord: rootRecord, shareID: CKRecord.ID(recordName: name, zoneID: rootRecord.recordID.zoneID))
     }
 
-    /// Shares a record with its descendants. The record's `share` is set at once; save both in one request.
+    /// A share of a record with its descendants. The record's `share` is set at once. Save both in one request.
     public init(rootRecord: CKRecord, shareID: CKRecord.ID) {
         sharing = Locked(ShareState(ownerName: CKCurrentUserDefaultName))
         super.init(recordType: SystemType.share, recordID: shareID, state: RecordState())
         rootRecord.state.withLock { $0.share = CKRecord.Reference(recordID: shareID, action: .none) }
     }
 
-    /// Shares all of a zone.
+    /// A share of a whole zone.
     public convenience init(recordZoneID: CKRecordZone.ID) {
         self.init(
             recordID: CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: recordZoneID), state: RecordState())
     }
 
-    /// A share as a server has it: until servers tell of participants, with its owner alone.
+    /// A share from a server. Until servers send participants, it has only its owner.
     init(recordID: CKRecord.ID, state: RecordState) {
         sharing = Locked(ShareState(ownerName: state.metadata?.createdBy ?? CKCurrentUserDefaultName))
         super.init(recordType: SystemType.share, recordID: recordID, state: state)
@@ -39,41 +40,42 @@ public class CKShare: CKRecord, @unchecked Sendable {
         super.init(recordType: SystemType.share, recordID: recordID, state: state)
     }
 
-    /// What whoever has the URL may do; default `none`.
+    /// What everybody who has the URL may do; default `none`.
     ///
-    /// Setting `readOnly` or `readWrite` removes those who have not accepted yet; setting `none` removes everybody but the
-    /// owner.
+    /// Setting `readOnly` or `readWrite` removes those who have not accepted yet. Setting `none` removes everybody but
+    /// the owner.
     public var publicPermission: CKShare.ParticipantPermission {
         get { sharing.withLock { $0.publicPermission } }
         set { sharing.withLock { $0.setPublicPermission(newValue) } }
     }
 
-    /// Where others find the share; nil until it is saved, and so with servers of this version always.
+    /// The URL by which others find the share; nil until it is saved, so always nil with servers of this
+    /// version.
     public var url: URL? { nil }
 
-    /// The owner, then everybody else who takes part.
+    /// The owner, then all other participants.
     public var participants: [CKShare.Participant] {
         sharing.withLock { [$0.owner] + $0.others }
     }
 
-    /// Whose records these are.
+    /// The owner of the records.
     public var owner: CKShare.Participant { sharing.withLock { $0.owner } }
 
-    /// The current user as one of the participants; nil if the user is none of them.
+    /// The current user as one of the participants; nil if the user is not one of them.
     public var currentUserParticipant: CKShare.Participant? {
         participants.first { $0.userIdentity.userRecordID?.recordName == CKCurrentUserDefaultName }
     }
 
-    /// Invites somebody. Of a person who takes part already role and permission are changed; the owner stays as it
-    /// is.
+    /// Invites a person. For a person who takes part already, role and permission are changed; the owner does
+    /// not change.
     ///
-    /// Only while `publicPermission` is `none`, and an object can be of one share only: otherwise the save
-    /// fails with `invalidArguments`.
+    /// Allowed only while `publicPermission` is `none`, and an object can belong to one share only.
+    /// Otherwise the save fails with `invalidArguments`.
     public func addParticipant(_ participant: CKShare.Participant) {
         sharing.withLock { $0.add(participant, to: recordID) }
     }
 
-    /// Takes a participant's access away. The owner stays.
+    /// Removes a participant. The owner stays.
     public func removeParticipant(_ participant: CKShare.Participant) {
         sharing.withLock { $0.remove(participant) }
     }
@@ -85,8 +87,8 @@ public class CKShare: CKRecord, @unchecked Sendable {
 
     // MARK: NSSecureCoding, NSCopying
 
-    /// A share from an archive. From one that holds none comes a share without a root in the default zone, which no server
-    /// takes.
+    /// A share from an archive. If the archive holds none, a share without a root in the default zone, which no server
+    /// accepts.
     public required init(coder aDecoder: NSCoder) {
         let archived = RecordArchive.decode(from: aDecoder)
         let state = archived?.state ?? RecordState()
@@ -101,7 +103,7 @@ public class CKShare: CKRecord, @unchecked Sendable {
         sharing.withLock { $0 }.encode(with: coder)
     }
 
-    /// Writes what the server knows of the share, participants too, but no fields.
+    /// Writes what the server knows of the share, with participants but without fields.
     public override func encodeSystemFields(with coder: NSCoder) {
         super.encodeSystemFields(with: coder)
         sharing.withLock { $0 }.encode(with: coder)
@@ -124,9 +126,9 @@ public class CKShare: CKRecord, @unchecked Sendable {
 public let CKRecordNameZoneWideShare = "cloudkit.zoneshare"
 
 extension CKShare {
-    /// Keys that the system shows to those who are invited.
+    /// Keys that the system shows to invited people.
     public enum SystemFieldKey {
-        /// What the share is called: a string.
+        /// The title of the share: a string.
         public static let title: CKRecord.FieldKey = "cloudkit.title"
         /// A picture: data.
         public static let thumbnailImageData: CKRecord.FieldKey = "cloudkit.thumbnailImageData"

@@ -3,17 +3,17 @@
 public import Foundation
 
 extension CKShare {
-    /// What somebody who has a share's URL learns of it.
+    /// What the URL of a share reveals of it.
     public typealias Metadata = CKShareMetadata
 }
 
-// NB: Not nested in CKShare, for the reason that is given for `CKRecord.Reference`.
+// NB: Not nested in CKShare, for the reason given for `CKRecord.Reference`.
 
-/// What somebody who has a share's URL learns of it: use its name `CKShare.Metadata`.
+/// What the URL of a share reveals of it. Use its name `CKShare.Metadata`.
 ///
-/// Servers make it. Two are equal when they are of the same share.
+/// Servers make it. Two are equal if they belong to the same share.
 public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// What one knows of a share.
+    /// The values of the metadata.
     package struct Content {
         package var containerIdentifier: String
         package var share: CKShare
@@ -41,10 +41,10 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
     /// The record that is shared with its descendants; nil for a whole zone.
     public var hierarchicalRootRecordID: CKRecord.ID? { content.hierarchicalRootRecordID }
 
-    /// The root, if it was asked for.
+    /// The root, if it was requested.
     public var rootRecord: CKRecord? { content.rootRecord }
 
-    /// As what the current user takes part.
+    /// The role of the current user.
     public var participantRole: CKShare.ParticipantRole { content.participantRole }
 
     /// Whether the current user has accepted.
@@ -53,14 +53,14 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
     /// What the current user may do.
     public var participantPermission: CKShare.ParticipantPermission { content.participantPermission }
 
-    /// Whose share it is.
+    /// The owner of the share.
     public var ownerIdentity: CKUserIdentity { content.ownerIdentity }
 
-    /// The root of what is shared; for a whole zone the ID that the share's record has.
+    /// The root of the share; for a whole zone the ID of the share's record.
     @available(*, deprecated, renamed: "hierarchicalRootRecordID")
     public var rootRecordID: CKRecord.ID { content.hierarchicalRootRecordID ?? content.share.recordID }
 
-    /// As what the current user takes part.
+    /// The role of the current user.
     @available(*, deprecated, renamed: "participantRole")
     public var participantType: CKShare.ParticipantType {
         CKShare.ParticipantType(rawValue: participantRole.rawValue) ?? .unknown
@@ -68,16 +68,16 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
 
     // MARK: NSSecureCoding, NSCopying
 
-    /// Archives call the class by the name that they always had.
+    /// The name of the class in archives, which never changes.
     public override var classForKeyedArchiver: AnyClass? { _CKShareMetadata.self }
 
-    /// What archives of that name are read as.
+    /// The class for objects of that name in archives.
     public override class func classForKeyedUnarchiver() -> AnyClass { CKShareMetadata.self }
 
     /// True.
     public class var supportsSecureCoding: Bool { true }
 
-    /// Nil when the archive does not hold this.
+    /// Nil if the archive does not hold metadata.
     public required init?(coder: NSCoder) {
         guard let container = coder.optionalString(forKey: "ContainerIdentifier"),
             let share = coder.optionalObject(of: CKShare.self, forKey: "Share"),
@@ -107,12 +107,12 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
         coder.encode(Int64(participantPermission.rawValue), forKey: "Permission")
     }
 
-    /// The same object: it cannot change.
+    /// The same object, because it cannot change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     // MARK: NSObject
 
-    /// Whether both are of the same share.
+    /// Whether both belong to the same share.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKShare.Metadata else { return false }
         return containerIdentifier == other.containerIdentifier && share.recordID == other.share.recordID

@@ -3,38 +3,38 @@
 public import Foundation
 
 extension CKShare {
-    /// Somebody with whom a share is, or is to be, shared.
+    /// A person with whom something is, or will be, shared.
     public typealias Participant = CKShareParticipant
 }
 
-// NB: Not nested in CKShare, for the reason that is given for `CKRecord.Reference`.
+// NB: Not nested in CKShare, for the reason given for `CKRecord.Reference`.
 
-/// Somebody with whom a share is, or is to be, shared: use its name `CKShare.Participant`.
+/// A person with whom something is, or will be, shared. Use its name `CKShare.Participant`.
 ///
-/// Servers make participants. Two are equal when their `participantID`s are.
+/// Servers make participants. Two are equal if their `participantID`s are.
 public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// The name of a participant, unique in a share.
+    /// The name of a participant, which is unique in a share.
     public typealias ID = String
-    /// Whether somebody who was invited takes part.
+    /// Whether an invited person takes part.
     public typealias AcceptanceStatus = CKShare.ParticipantAcceptanceStatus
-    /// What somebody may do.
+    /// What a participant may do.
     public typealias Permission = CKShare.ParticipantPermission
-    /// As what somebody takes part.
+    /// In which role a person takes part.
     public typealias Role = CKShare.ParticipantRole
-    /// As what somebody takes part: the older form of `Role`.
+    /// In which role a person takes part: the older form of `Role`.
     @available(*, deprecated, message: "Use CKShare.ParticipantRole")
     public typealias ParticipantType = CKShare.ParticipantType
 
     /// This participant's name.
     public let participantID: CKShare.Participant.ID
 
-    /// Who it is.
+    /// The person.
     public let userIdentity: CKUserIdentity
 
     private struct Settings {
         var role: CKShare.ParticipantRole
         var permission: CKShare.ParticipantPermission
-        /// The share that the object belongs to, once it belongs to one.
+        /// The share to which the object belongs, once it belongs to one.
         var shareID: CKRecord.ID?
     }
 
@@ -55,7 +55,7 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
         super.init()
     }
 
-    /// As what they take part; default `privateUser`.
+    /// Their role; default `privateUser`.
     public var role: CKShare.ParticipantRole {
         get { settings.withLock { $0.role } }
         set { settings.withLock { $0.role = newValue } }
@@ -67,7 +67,7 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
         set { settings.withLock { $0.permission = newValue } }
     }
 
-    /// As what they take part.
+    /// Their role.
     @available(*, deprecated, message: "Use role")
     public var type: CKShare.ParticipantType {
         get { CKShare.ParticipantType(rawValue: role.rawValue) ?? .unknown }
@@ -76,10 +76,10 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
 
     // MARK: In a share
 
-    /// The share that the object belongs to; nil until it is added to one.
+    /// The share to which the object belongs; nil until it is added to one.
     var shareID: CKRecord.ID? { settings.withLock { $0.shareID } }
 
-    /// Belongs to that share, unless it belongs to one.
+    /// Adds the object to that share, unless it belongs to one.
     func join(_ shareID: CKRecord.ID) {
         settings.withLock { $0.shareID = $0.shareID ?? shareID }
     }
@@ -88,7 +88,7 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
         participantID == other.participantID || userIdentity.isSamePerson(as: other.userIdentity)
     }
 
-    /// Takes over what an app can set.
+    /// Takes over the values that an app can set.
     func update(from other: CKShare.Participant) {
         let (role, permission) = other.settings.withLock { ($0.role, $0.permission) }
         settings.withLock {
@@ -108,10 +108,10 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
 
     // MARK: NSSecureCoding, NSCopying
 
-    /// Archives call the class by the name that they always had.
+    /// The name of the class in archives, which never changes.
     public override var classForKeyedArchiver: AnyClass? { _CKShareParticipant.self }
 
-    /// What archives of that name are read as.
+    /// The class for objects of that name in archives.
     public override class func classForKeyedUnarchiver() -> AnyClass { CKShareParticipant.self }
 
     /// True.
@@ -158,7 +158,7 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
     /// Equal for equal names.
     public override var hash: Int { participantID.hashValue }
 
-    /// For people to read, without who it is.
+    /// For people to read, without the person's identity.
     public override var description: String {
         "<CKShare.Participant \(participantID) role=\(role) permission=\(permission) status=\(acceptanceStatus)>"
     }

@@ -2,23 +2,23 @@
 
 public import Foundation
 
-/// Who a user is, as far as others may know.
+/// The identity of a user, as far as others may know it.
 ///
-/// Servers make identities. Two are equal when user and lookup are.
+/// Servers make identities. Two are equal if user and lookup are.
 public class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// The user, if it is known.
+    /// The user, if known.
     public let userRecordID: CKRecord.ID?
 
-    /// What the user was looked up by.
+    /// The lookup that found the user.
     public let lookupInfo: CKUserIdentity.LookupInfo?
 
-    /// What the user is called, for the app to show.
+    /// The user's name, for the app to show.
     public let nameComponents: PersonNameComponents?
 
-    /// Whether there is an account: false for an address that nobody is known by.
+    /// Whether there is an account: false for an address that belongs to no user.
     public let hasiCloudAccount: Bool
 
-    /// Empty: there are no contacts here.
+    /// Always empty: there are no contacts here.
     @available(*, deprecated, message: "There are no contacts here")
     public var contactIdentifiers: [String] { [] }
 
@@ -33,7 +33,7 @@ public class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         super.init()
     }
 
-    /// The same user, or the same address where the users are not known.
+    /// Whether both are the same user, or have the same address if the users are unknown.
     func isSamePerson(as other: CKUserIdentity) -> Bool {
         if let userRecordID, let otherID = other.userRecordID { return userRecordID == otherID }
         return lookupInfo != nil && lookupInfo == other.lookupInfo
@@ -49,7 +49,7 @@ public class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         ("FamilyName", \.familyName), ("NameSuffix", \.nameSuffix), ("Nickname", \.nickname),
     ]
 
-    /// An identity from an archive; of nobody, if the archive holds none.
+    /// An identity from an archive. If the archive holds none, that of nobody.
     public required init?(coder: NSCoder) {
         userRecordID = coder.optionalObject(of: CKRecord.ID.self, forKey: "UserRecordID")
         lookupInfo = coder.optionalObject(of: CKUserIdentity.LookupInfo.self, forKey: "LookupInfo")
@@ -71,7 +71,7 @@ public class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         coder.encode(hasiCloudAccount, forKey: "HasAccount")
     }
 
-    /// The same object: it cannot change.
+    /// The same object, because it cannot change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     // MARK: NSObject
@@ -90,6 +90,6 @@ public class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         return hasher.finalize()
     }
 
-    /// For people to read, without who it is.
+    /// For people to read, without the person's identity.
     public override var description: String { "<CKUserIdentity hasiCloudAccount=\(hasiCloudAccount)>" }
 }

@@ -3,21 +3,21 @@
 public import Foundation
 
 extension CKUserIdentity {
-    /// What a user is looked up by.
+    /// By what a user is looked up.
     public typealias LookupInfo = CKUserIdentityLookupInfo
 }
 
-// NB: Not nested in CKUserIdentity, for the reason that is given for `CKRecord.Reference`.
+// NB: Not nested in CKUserIdentity, for the reason given for `CKRecord.Reference`.
 
-/// What a user is looked up by: use its name `CKUserIdentity.LookupInfo`.
+/// By what a user is looked up. Use its name `CKUserIdentity.LookupInfo`.
 ///
-/// Two are equal when all of what they hold is.
+/// Two are equal if all their values are.
 public class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// An e-mail address, if it is that.
+    /// The e-mail address, if the lookup is by one.
     public let emailAddress: String?
-    /// A telephone number, if it is that.
+    /// The telephone number, if the lookup is by one.
     public let phoneNumber: String?
-    /// A user record's ID, if it is that.
+    /// The user record's ID, if the lookup is by one.
     public let userRecordID: CKRecord.ID?
 
     private init(email: String?, phone: String?, user: CKRecord.ID?) {
@@ -59,16 +59,16 @@ public class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unc
 
     // MARK: NSSecureCoding, NSCopying
 
-    /// Archives call the class by the name that they always had.
+    /// The name of the class in archives, which never changes.
     public override var classForKeyedArchiver: AnyClass? { _CKUserIdentityLookupInfo.self }
 
-    /// What archives of that name are read as.
+    /// The class for objects of that name in archives.
     public override class func classForKeyedUnarchiver() -> AnyClass { CKUserIdentityLookupInfo.self }
 
     /// True.
     public class var supportsSecureCoding: Bool { true }
 
-    /// A lookup from an archive; of nothing, if the archive holds none.
+    /// A lookup from an archive. If the archive holds none, one for nothing.
     public required init?(coder: NSCoder) {
         emailAddress = coder.optionalString(forKey: "EmailAddress")
         phoneNumber = coder.optionalString(forKey: "PhoneNumber")
@@ -83,12 +83,12 @@ public class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unc
         if let userRecordID { coder.encode(userRecordID, forKey: "UserRecordID") }
     }
 
-    /// The same object: it cannot change.
+    /// The same object, because it cannot change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     // MARK: NSObject
 
-    /// Whether all of what they hold is equal.
+    /// Whether all their values are equal.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKUserIdentity.LookupInfo else { return false }
         return emailAddress == other.emailAddress && phoneNumber == other.phoneNumber
@@ -104,7 +104,7 @@ public class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unc
         return hasher.finalize()
     }
 
-    /// For people to read, without who it is.
+    /// For people to read, without the person's identity.
     public override var description: String {
         let kind = emailAddress != nil ? "e-mail address" : phoneNumber != nil ? "telephone number" : "user record"
         return "<CKUserIdentity.LookupInfo by \(kind)>"

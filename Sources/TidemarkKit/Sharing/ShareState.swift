@@ -2,9 +2,9 @@
 
 internal import Foundation
 
-/// What of a share can change, besides its fields; under the share's lock.
+/// What can change in a share besides its fields, under the share's lock.
 struct ShareState {
-    /// participants at most, the owner among them; a share with more is not saved.
+    /// the most participants, with the owner. A share with more cannot be saved.
     static let participantCountMax = 100
 
     var publicPermission = CKShare.ParticipantPermission.none
@@ -17,7 +17,7 @@ struct ShareState {
         owner = CKShare.Participant(identity, role: .owner, permission: .readWrite, acceptanceStatus: .accepted)
     }
 
-    ///
+    /// also removes participants.
     mutating func setPublicPermission(_ permission: CKShare.ParticipantPermission) {
         guard permission != publicPermission else { return }
         publicPermission = permission
@@ -28,7 +28,7 @@ struct ShareState {
         }
     }
 
-    ///
+    /// adds a participant, or changes one who takes part already.
     mutating func add(_ participant: CKShare.Participant, to shareID: CKRecord.ID) {
         guard !participant.isSamePerson(as: owner) else { return }
         if let known = others.first(where: participant.isSamePerson) {
@@ -43,7 +43,7 @@ struct ShareState {
         others.removeAll(where: participant.isSamePerson)
     }
 
-    /// What the app did that no share can have; nil: nothing.
+    /// What the app did that no share may have; nil if nothing.
     func mistake(in shareID: CKRecord.ID) -> CKError? {
         if others.contains(where: { $0.shareID != shareID }) {
             return CKError(
@@ -61,7 +61,7 @@ struct ShareState {
         return nil
     }
 
-    /// The same with participants of its own.
+    /// A copy with its own participants.
     var copied: ShareState {
         var copy = self
         copy.owner = owner.copied
@@ -71,7 +71,7 @@ struct ShareState {
 
     // MARK: Archives
 
-    /// What an archive says; a new share of that user where it says nothing.
+    /// The state in an archive; where it has none, that of a new share of the user.
     init(coder: NSCoder, ownerName: String) {
         self.init(ownerName: ownerName)
         if let number = coder.optionalInt64(forKey: "PublicPermission").flatMap({ Int(exactly: $0) }) {

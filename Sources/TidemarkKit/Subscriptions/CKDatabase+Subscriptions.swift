@@ -23,7 +23,7 @@ extension CKDatabase {
         try await cloud.allSubscriptions()
     }
 
-    /// Saves a subscription, in place of one with the same ID.
+    /// Saves a subscription. It replaces one with the same ID.
     @discardableResult
     public func save(_ subscription: CKSubscription) async throws -> CKSubscription {
         let results = try await cloud.modifySubscriptions(saving: [subscription], deleting: [])
@@ -40,7 +40,7 @@ extension CKDatabase {
         return subscriptionID
     }
 
-    /// Saves and deletes subscriptions, each with a result of its own.
+    /// Saves and deletes subscriptions, each with its own result.
     public func modifySubscriptions(
         saving subscriptionsToSave: [CKSubscription], deleting subscriptionIDsToDelete: [CKSubscription.ID]
     ) async throws -> (

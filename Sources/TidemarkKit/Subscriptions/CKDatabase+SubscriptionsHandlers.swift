@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-// The forms with completion handlers: as the async ones of the same work, which say what they do and throw.
+// The forms with completion handlers. The async forms of the same names say what they do and which errors they have.
 extension CKDatabase {
     /// Fetches one subscription.
     @preconcurrency
@@ -31,7 +31,7 @@ extension CKDatabase {
         deliver(to: completionHandler) { try await self.allSubscriptions() }
     }
 
-    /// Saves a subscription, in place of one with the same ID.
+    /// Saves a subscription. It replaces one with the same ID.
     @preconcurrency
     public func save(
         _ subscription: CKSubscription,
@@ -49,7 +49,7 @@ extension CKDatabase {
         deliver(to: completionHandler) { try await self.deleteSubscription(withID: subscriptionID) }
     }
 
-    /// Saves and deletes subscriptions, each with a result of its own.
+    /// Saves and deletes subscriptions, each with its own result.
     @preconcurrency
     public func modifySubscriptions(
         saving subscriptionsToSave: [CKSubscription], deleting subscriptionIDsToDelete: [CKSubscription.ID],

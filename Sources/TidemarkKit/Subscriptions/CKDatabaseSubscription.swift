@@ -2,9 +2,9 @@
 
 public import Foundation
 
-/// A wish to be told of any change in the custom zones of a private or shared database.
+/// Asks for pushes about any change in the custom zones of a private or shared database.
 public class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
-    /// A subscription of that name.
+    /// A subscription with that name.
     public convenience init(subscriptionID: CKSubscription.ID) {
         self.init(subscriptionID, .database)
     }

@@ -2,9 +2,9 @@
 
 public import Foundation
 
-/// What a push told. There are only instances of its subclasses.
+/// The content of a push. Every instance is of a subclass.
 public class CKNotification: NSObject, _CKNotificationFactory, @unchecked Sendable {
-    /// What a notification is about.
+    /// The subject of a notification.
     public enum NotificationType: Int, Sendable {
         /// A record that matches a predicate.
         case query = 1
@@ -23,19 +23,19 @@ public class CKNotification: NSObject, _CKNotificationFactory, @unchecked Sendab
         super.init()
     }
 
-    /// What the notification is about.
+    /// The subject of the notification.
     public var notificationType: NotificationType { payload.type }
 
     /// The notification's name.
     public var notificationID: CKNotification.ID? { payload.notificationID.map { CKNotification.ID($0) } }
 
-    /// Whose container changed.
+    /// The container that changed.
     public var containerIdentifier: String? { payload.containerIdentifier }
 
-    /// Which subscription told of it.
+    /// The subscription that fired.
     public var subscriptionID: CKSubscription.ID? { payload.subscriptionID }
 
-    /// Whose subscription that is.
+    /// The owner of the subscription.
     public var subscriptionOwnerUserRecordID: CKRecord.ID? {
         payload.subscriptionOwner.map { CKRecord.ID(recordName: $0) }
     }
@@ -44,12 +44,12 @@ public class CKNotification: NSObject, _CKNotificationFactory, @unchecked Sendab
     public var isPruned: Bool { payload.isPruned }
 }
 
-/// Lets an initializer of ``CKNotification`` give an instance of the subclass that the push calls for.
+/// Lets an initializer of ``CKNotification`` create an instance of the right subclass for the push.
 public protocol _CKNotificationFactory {}
 
 extension _CKNotificationFactory where Self: CKNotification {
-    /// The notification that the dictionary of a push describes: a ``CKQueryNotification``, a
-    /// ``CKRecordZoneNotification`` or a ``CKDatabaseNotification``. Nil for a dictionary that is not ours.
+    /// The notification in the dictionary of a push: a ``CKQueryNotification``, a ``CKRecordZoneNotification`` or a
+    /// ``CKDatabaseNotification``. Nil if the dictionary is not ours.
     public init?(fromRemoteNotificationDictionary notificationDictionary: [AnyHashable: Any]) {
         guard let payload = NotificationPayload(notificationDictionary) else { return nil }
         let notification: CKNotification? =
@@ -66,16 +66,16 @@ extension _CKNotificationFactory where Self: CKNotification {
 
 /// Something changed in a database.
 public class CKDatabaseNotification: CKNotification, @unchecked Sendable {
-    /// Which database.
+    /// The database that changed.
     public var databaseScope: CKDatabase.Scope { payload.scope }
 }
 
 /// Something changed in a zone.
 public class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
-    /// Which zone.
+    /// The zone that changed.
     public var recordZoneID: CKRecordZone.ID? { payload.zoneID }
 
-    /// In which database.
+    /// The database of the zone.
     public var databaseScope: CKDatabase.Scope { payload.scope }
 }
 
@@ -97,11 +97,11 @@ public class CKQueryNotification: CKNotification, @unchecked Sendable {
     /// The fields that the subscription asked for; nil for a deletion.
     public var recordFields: [String: Any]? { payload.recordFields }
 
-    /// Which record.
+    /// The record that changed.
     public var recordID: CKRecord.ID? {
         payload.recordName.map { CKRecord.ID(recordName: $0, zoneID: payload.zoneID ?? .default) }
     }
 
-    /// In which database.
+    /// The database of the record.
     public var databaseScope: CKDatabase.Scope { payload.scope }
 }

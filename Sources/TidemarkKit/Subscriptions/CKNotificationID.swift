@@ -7,10 +7,10 @@ extension CKNotification {
     public typealias ID = CKNotificationID
 }
 
-// NB: Not nested in CKNotification, because the keyed archivers of swift-corelibs-foundation stop the process when they
-// meet an object whose class is nested in another. `CKNotification.ID` is the name to use.
+// NB: Not nested in CKNotification. The keyed archivers of swift-corelibs-foundation stop the process when they meet an
+// object whose class is nested in another. Use the name `CKNotification.ID`.
 
-/// The name of a notification: use its name `CKNotification.ID`.
+/// The name of a notification. Use its name `CKNotification.ID`.
 public class CKNotificationID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     private let name: String
 
@@ -19,16 +19,16 @@ public class CKNotificationID: NSObject, NSSecureCoding, NSCopying, @unchecked S
         super.init()
     }
 
-    /// Archives call the class by the name that they always had.
+    /// The name of the class in archives, which never changes.
     public override var classForKeyedArchiver: AnyClass? { _CKNotificationID.self }
 
-    /// What archives of that name are read as.
+    /// The class for objects of that name in archives.
     public override class func classForKeyedUnarchiver() -> AnyClass { CKNotificationID.self }
 
     /// True.
     public class var supportsSecureCoding: Bool { true }
 
-    /// Nil when the archive does not hold such a name.
+    /// Nil if the archive does not hold such a name.
     public required init?(coder: NSCoder) {
         guard let name = coder.optionalString(forKey: "NotificationID") else { return nil }
         self.name = name
@@ -40,7 +40,7 @@ public class CKNotificationID: NSObject, NSSecureCoding, NSCopying, @unchecked S
         coder.encode(string: name, forKey: "NotificationID")
     }
 
-    /// The same object: it cannot change.
+    /// The same object, because it cannot change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// Whether both are the same name.

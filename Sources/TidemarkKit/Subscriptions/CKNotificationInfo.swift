@@ -4,16 +4,16 @@ public import Foundation
 internal import Synchronization
 
 extension CKSubscription {
-    /// How pushes of a subscription are to be shown.
+    /// How pushes of a subscription are shown.
     public typealias NotificationInfo = CKNotificationInfo
 }
 
-// NB: Not nested in CKSubscription, because the keyed archivers of swift-corelibs-foundation stop the process when they
-// meet an object whose class is nested in another. `CKSubscription.NotificationInfo` is the name to use.
+// NB: Not nested in CKSubscription. The keyed archivers of swift-corelibs-foundation stop the process when they meet an
+// object whose class is nested in another. Use the name `CKSubscription.NotificationInfo`.
 
-/// How pushes of a subscription are to be shown: use its name `CKSubscription.NotificationInfo`.
+/// How pushes of a subscription are shown. Use its name `CKSubscription.NotificationInfo`.
 ///
-/// Without any alert, title, sound or badge a push is silent. Two are equal when all settings are.
+/// Without any alert, title, sound or badge a push is silent. Two are equal if all settings are.
 public class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     struct Settings: Sendable, Hashable {
         var alertBody: String?
@@ -49,7 +49,7 @@ public class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked
         super.init()
     }
 
-    /// A push with these settings; an empty list is as none.
+    /// A push with these settings. An empty list counts as none.
     public convenience init(
         alertBody: String? = nil,
         alertLocalizationKey: String? = nil,
@@ -92,7 +92,7 @@ public class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked
         self.init(settings)
     }
 
-    /// What the alert says.
+    /// The text of the alert.
     public var alertBody: String? {
         get { settings.withLock { $0.alertBody } }
         set { settings.withLock { $0.alertBody = newValue } }
@@ -104,7 +104,7 @@ public class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked
         set { settings.withLock { $0.alertLocalizationKey = newValue } }
     }
 
-    /// The fields whose values are put into the alert's text.
+    /// The fields whose values are inserted into the alert's text.
     public var alertLocalizationArgs: [CKRecord.FieldKey]? {
         get { settings.withLock { $0.alertLocalizationArgs } }
         set { settings.withLock { $0.alertLocalizationArgs = newValue } }
@@ -122,7 +122,7 @@ public class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked
         set { settings.withLock { $0.titleLocalizationKey = newValue } }
     }
 
-    /// The fields whose values are put into the title.
+    /// The fields whose values are inserted into the title.
     public var titleLocalizationArgs: [CKRecord.FieldKey]? {
         get { settings.withLock { $0.titleLocalizationArgs } }
         set { settings.withLock { $0.titleLocalizationArgs = newValue } }
@@ -140,7 +140,7 @@ public class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked
         set { settings.withLock { $0.subtitleLocalizationKey = newValue } }
     }
 
-    /// The fields whose values are put into the subtitle.
+    /// The fields whose values are inserted into the subtitle.
     public var subtitleLocalizationArgs: [CKRecord.FieldKey]? {
         get { settings.withLock { $0.subtitleLocalizationArgs } }
         set { settings.withLock { $0.subtitleLocalizationArgs = newValue } }
@@ -164,19 +164,19 @@ public class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked
         set { settings.withLock { $0.soundName = newValue } }
     }
 
-    /// At most three fields to send along; query subscriptions only.
+    /// At most three fields to include; query subscriptions only.
     public var desiredKeys: [CKRecord.FieldKey]? {
         get { settings.withLock { $0.desiredKeys } }
         set { settings.withLock { $0.desiredKeys = newValue } }
     }
 
-    /// Whether the app's badge is counted up; default false.
+    /// Whether to increment the app's badge; default false.
     public var shouldBadge: Bool {
         get { settings.withLock { $0.shouldBadge } }
         set { settings.withLock { $0.shouldBadge = newValue } }
     }
 
-    /// Whether the app is to be woken in silence; default false.
+    /// Whether to wake the app silently; default false.
     public var shouldSendContentAvailable: Bool {
         get { settings.withLock { $0.shouldSendContentAvailable } }
         set { settings.withLock { $0.shouldSendContentAvailable = newValue } }
@@ -202,16 +202,16 @@ public class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked
 
     // MARK: NSSecureCoding, NSCopying
 
-    /// Archives call the class by the name that they always had.
+    /// The name of the class in archives, which never changes.
     public override var classForKeyedArchiver: AnyClass? { _CKNotificationInfo.self }
 
-    /// What archives of that name are read as.
+    /// The class for objects of that name in archives.
     public override class func classForKeyedUnarchiver() -> AnyClass { CKNotificationInfo.self }
 
     /// True.
     public class var supportsSecureCoding: Bool { true }
 
-    /// Settings from an archive; what it lacks is as in a new one.
+    /// Settings from an archive. Those that it lacks have their defaults.
     public required init?(coder: NSCoder) {
         var settings = Settings()
         settings.alertBody = coder.optionalString(forKey: "AlertBody")

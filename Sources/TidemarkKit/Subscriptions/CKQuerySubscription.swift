@@ -2,11 +2,11 @@
 
 public import Foundation
 
-/// A wish to be told of records that meet a condition.
+/// Asks for pushes about records that meet a condition.
 ///
-/// This version's servers keep no query subscriptions: to save one gives `invalidArguments`.
+/// Servers of this version do not support query subscriptions: saving one fails with `invalidArguments`.
 public class CKQuerySubscription: CKSubscription, @unchecked Sendable {
-    /// What is told of.
+    /// The changes that fire the subscription.
     public struct Options: OptionSet, Sendable {
         /// The bits, as in the original.
         public let rawValue: UInt
@@ -30,12 +30,13 @@ public class CKQuerySubscription: CKSubscription, @unchecked Sendable {
 
     /// The condition.
     public let predicate: NSPredicate
-    /// What is told of.
+    /// The changes that fire the subscription.
     public let querySubscriptionOptions: Options
 
     private let zone: Locked<CKRecordZone.ID?>
 
-    /// Records of a type that meet a condition. Stops the process if `querySubscriptionOptions` names no change.
+    /// A subscription to records of a type that meet a condition. Stops the process if `querySubscriptionOptions` names
+    /// no change.
     public convenience init(
         recordType: CKRecord.RecordType, predicate: NSPredicate, subscriptionID: CKSubscription.ID,
         options querySubscriptionOptions: CKQuerySubscription.Options = [
@@ -83,7 +84,7 @@ public class CKQuerySubscription: CKSubscription, @unchecked Sendable {
 
     // MARK: NSSecureCoding, NSCopying
 
-    /// A subscription from an archive. Without a query in it, it is told of nothing.
+    /// A subscription from an archive. If the archive has no query, the subscription never fires.
     public required init(coder aDecoder: NSCoder) {
         predicate =
             aDecoder.optionalObject(of: CKQuery.self, forKey: "SubscriptionQuery")?.predicate
@@ -94,7 +95,7 @@ public class CKQuerySubscription: CKSubscription, @unchecked Sendable {
         super.init(coder: aDecoder)
     }
 
-    /// Writes all of it; the word `now` in the predicate becomes the present time.
+    /// Writes everything; the word `now` in the predicate becomes the current time.
     public override func encode(with coder: NSCoder) {
         super.encode(with: coder)
         coder.encode(CKQuery(recordType: recordType ?? "", predicate: predicate), forKey: "SubscriptionQuery")

@@ -2,12 +2,12 @@
 
 public import Foundation
 
-/// A wish to be told of any change in one custom zone of a private database.
+/// Asks for pushes about any change in one custom zone of a private database.
 public class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
     /// The zone.
     public let zoneID: CKRecordZone.ID
 
-    /// A subscription of that name.
+    /// A subscription with that name.
     public convenience init(zoneID: CKRecordZone.ID, subscriptionID: CKSubscription.ID) {
         self.init(zoneID, subscriptionID)
     }

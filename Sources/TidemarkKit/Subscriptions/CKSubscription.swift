@@ -2,12 +2,12 @@
 
 public import Foundation
 
-/// A standing wish to be told of changes. Use one of its subclasses.
+/// Asks for pushes about changes. Use one of its subclasses.
 public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// The name of a subscription, unique among the user's in a database.
+    /// The name of a subscription, unique among the user's subscriptions to a database.
     public typealias ID = String
 
-    /// What a subscription looks at.
+    /// The subject of a subscription.
     public enum SubscriptionType: Int, Sendable {
         /// Records that match a predicate.
         case query = 1
@@ -25,7 +25,7 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     /// The subscription's name.
     public let subscriptionID: CKSubscription.ID
 
-    /// What the subscription looks at.
+    /// The subject of the subscription.
     public let subscriptionType: SubscriptionType
 
     let settings: Locked<Settings>
@@ -37,7 +37,7 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         super.init()
     }
 
-    /// How pushes are to be shown; nil is silent.
+    /// How pushes are shown; nil for silent pushes.
     public var notificationInfo: CKSubscription.NotificationInfo? {
         get { settings.withLock { $0.notificationInfo } }
         set { settings.withLock { $0.notificationInfo = newValue } }
@@ -48,7 +48,8 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     /// True.
     public class var supportsSecureCoding: Bool { true }
 
-    /// A subscription from an archive. What the archive lacks is empty, and a server refuses such a subscription.
+    /// A subscription from an archive. Values that the archive lacks are empty, and a server refuses such a
+    /// subscription.
     public required init(coder aDecoder: NSCoder) {
         subscriptionID = aDecoder.optionalString(forKey: "SubscriptionID") ?? ""
         let type = aDecoder.optionalInt64(forKey: "SubscriptionType").flatMap { Int(exactly: $0) }

@@ -5,14 +5,14 @@ internal import Synchronization
 internal import TidemarkScheduling
 internal import TidemarkWire
 
-/// Brings the pushes of one connection to the app's handler: one after the other, of those that wait the last one a
-/// subscription, so that a slow handler makes nothing grow.
+/// Delivers the pushes of one connection to the app's handler, one after the other. Of the waiting pushes it
+/// keeps the last one of each subscription, so that a slow handler makes nothing grow.
 final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
     typealias Handler = @Sendable (_ userInfo: [AnyHashable: Any]) async -> Void
 
     private struct State {
         let handler: Handler
-        /// In the order in which they came.
+        /// In the order of arrival.
         var waiting: [NotificationPayload] = []
         /// The last one of each subscription on this connection.
         var last: [NotificationPayload] = []
@@ -29,14 +29,14 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
 
     // MARK: CloudConnectionObserver
 
-    /// Servers tell of each subscription when a device has connected.
+    /// Servers push for each subscription when a device has connected.
     func connected(userRecordName: String) {
         state.withLock { $0.last = [] }
     }
 
     func disconnected() {}
 
-    /// Plain calls have a device for as long as the process runs: nothing is kept.
+    /// The device of plain calls lives as long as the process, so nothing is stored.
     func deviceReplaced(by device: [UInt8]) {}
 
     func refused(_ code: CKError.Code) {}
@@ -50,7 +50,7 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
         bring([payload])
     }
 
-    /// Nobody knows what they told: each subscription may have fired.
+    /// Their content is unknown, so each subscription may have fired.
     func missedPushes() {
         bring(state.withLock { $0.last })
     }
@@ -93,14 +93,14 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
 
     // MARK: CredentialObserver
 
-    /// What concerned somebody else is not told.
+    /// Pushes for another account are dropped.
     func credentialChanged() {
         state.withLock { ($0.waiting, $0.last) = ([], []) }
         guard let context, context.hasCredential else { return }
         context.connection.observe(self)
     }
 
-    /// Nobody wants to hear of anything any more.
+    /// Nobody wants notifications any more.
     func stop() {
         state.withLock { ($0.waiting, $0.last) = ([], []) }
         context?.connection.stopObserving(self)
@@ -110,7 +110,7 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
 extension NotificationPayload {
     /// Nil for a kind that this version does not know.
     init?(_ push: WirePush) {
-        // The only database whose changes servers tell so far.
+        // So far servers push changes of this database only.
         guard push.database == .private else { return nil }
         let scope = CKDatabase.Scope.private
         switch push.kind {

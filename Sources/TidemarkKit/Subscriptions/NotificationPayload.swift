@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// What a push says, and its form as the dictionary that an app is handed.
+/// The content of a push, and its form as the dictionary that an app receives.
 package struct NotificationPayload: @unchecked Sendable {
     package var type: CKNotification.NotificationType
     package var notificationID: String?
@@ -22,7 +22,7 @@ package struct NotificationPayload: @unchecked Sendable {
         self.scope = scope
     }
 
-    /// Nil for a dictionary that is not ours.
+    /// Nil if the dictionary is not ours.
     package init?(_ dictionary: [AnyHashable: Any]) {
         guard let body = dictionary["ck"] as? [AnyHashable: Any] else { return nil }
         let kinds: [(String, CKNotification.NotificationType)] = [

@@ -61,10 +61,10 @@ public class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
 
     // MARK: NSSecureCoding, NSCopying
 
-    /// Archives call the class by the name that they always had.
+    /// The name of the class in archives, which never changes.
     public override var classForKeyedArchiver: AnyClass? { _CKRecordZoneID.self }
 
-    /// What archives of that name are read as.
+    /// The class for objects of that name in archives.
     public override class func classForKeyedUnarchiver() -> AnyClass { CKRecordZoneID.self }
 
     /// True.
@@ -86,7 +86,7 @@ public class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         coder.encode(string: ownerName, forKey: "OwnerName")
     }
 
-    /// The same object: it cannot change.
+    /// The same object, because it cannot change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     // MARK: NSObject
