@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKDatabase {
-    /// Where engines of this database live, unless their configuration says otherwise.
+    /// Where engines of this database run, unless their configuration says otherwise.
     package var syncEngineHost: SyncEngineHost {
         let (context, scope) = (container.context, scope)
         return SyncEngineHost(scheduler: context.engineScheduler, atWork: context.enginesAtWork) {

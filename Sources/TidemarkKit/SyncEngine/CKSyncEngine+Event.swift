@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKSyncEngine {
-    /// What an engine tells its delegate.
+    /// The events that an engine sends to its delegate.
     public enum Event: Sendable, CustomStringConvertible {
         /// The engine's state changed: store it together with the app's data.
         case stateUpdate(StateUpdate)
@@ -19,13 +19,13 @@ extension CKSyncEngine {
         case willFetchChanges(WillFetchChanges)
         /// The fetch of one zone's records begins.
         case willFetchRecordZoneChanges(WillFetchRecordZoneChanges)
-        /// The fetch of one zone's records has ended; there is exactly one for each beginning.
+        /// The fetch of one zone's records has ended. There is exactly one for each beginning.
         case didFetchRecordZoneChanges(DidFetchRecordZoneChanges)
-        /// A fetch has ended; there is exactly one for each beginning.
+        /// A fetch has ended. There is exactly one for each beginning.
         case didFetchChanges(DidFetchChanges)
         /// A send begins.
         case willSendChanges(WillSendChanges)
-        /// A send has ended; there is exactly one for each beginning.
+        /// A send has ended. There is exactly one for each beginning.
         case didSendChanges(DidSendChanges)
 
         /// For logs.
@@ -51,32 +51,32 @@ extension CKSyncEngine {
 extension CKSyncEngine.Event {
     /// The engine's state changed.
     public struct StateUpdate: Sendable, CustomStringConvertible {
-        /// The state to store, and to give to the next engine.
+        /// The state to store, and to pass to the next engine.
         public let stateSerialization: CKSyncEngine.State.Serialization
 
         /// For logs.
         public var description: String { "StateUpdate" }
     }
 
-    /// Somebody signed in or out. What was still to be sent for the account before is in
+    /// Somebody signed in or out. Unsent changes of the previous account are in
     /// ``unsentRecordZoneChanges``.
     public struct AccountChange: Sendable, CustomStringConvertible {
-        /// Who.
+        /// What changed, and for whom.
         public let changeType: ChangeType
 
-        /// What the engine will not send any more.
+        /// Changes that the engine will not send any more.
         var unsent: [SyncEngineUnsentChanges] = []
 
         /// For logs.
         public var description: String { "AccountChange(\(changeType))" }
 
-        /// Kinds of changes, with the users concerned.
+        /// The kinds of account changes, with their users.
         public enum ChangeType: Equatable, Sendable, CustomStringConvertible {
-            /// Somebody signed in, and nobody was before. What was pending stays pending.
+            /// Somebody signed in, and nobody was signed in before. Pending changes stay pending.
             case signIn(currentUser: CKRecord.ID)
-            /// Nobody is signed in any more. The engine has forgotten all it knew of the account.
+            /// Nobody is signed in any more. The engine has forgotten everything about the account.
             case signOut(previousUser: CKRecord.ID)
-            /// Somebody else is signed in. The engine has forgotten all it knew of the previous account.
+            /// Another user is signed in. The engine has forgotten everything about the previous account.
             case switchAccounts(previousUser: CKRecord.ID, currentUser: CKRecord.ID)
 
             /// For logs.
@@ -92,7 +92,7 @@ extension CKSyncEngine.Event {
 
     /// A fetch begins.
     public struct WillFetchChanges: Sendable, CustomStringConvertible {
-        /// Why, and what it is to bring.
+        /// Why the fetch takes place, and what it should bring.
         public let context: CKSyncEngine.FetchChangesContext
 
         /// For logs.
@@ -123,8 +123,8 @@ extension CKSyncEngine.Event {
         public let zoneID: CKRecordZone.ID
         /// Why it ended early, if it did.
         public let error: CKError?
-        /// If all records of the zone have come although the app had fetched it before: why, and which of the app's records are
-        /// not on the server. CloudKit has nothing of this.
+        /// If all records of the zone have arrived although the app had fetched it before: why, and which of the app's
+        /// records are not on the server. CloudKit has no such property.
         public internal(set) var fullFetch: TidemarkFullFetch?
 
         /// For logs.
@@ -136,7 +136,7 @@ extension CKSyncEngine.Event {
 
     /// A send begins.
     public struct WillSendChanges: Sendable, CustomStringConvertible {
-        /// Why, and what it is to bring.
+        /// Why the send takes place, and what it should bring.
         public let context: CKSyncEngine.SendChangesContext
 
         /// For logs.

@@ -5,10 +5,11 @@ extension CKSyncEngine.Event {
     public struct FetchedDatabaseChanges: Sendable, CustomStringConvertible {
         /// Zones that were created, or in which records changed.
         public let modifications: [CKDatabase.DatabaseChange.Modification]
-        /// Zones that are gone, with the reason. To be processed before the modifications: a zone that was deleted and
+        /// Zones that are gone, with the reason. Process them before the modifications: a zone that was deleted and
         /// created again is in both.
         public let deletions: [CKDatabase.DatabaseChange.Deletion]
-        /// Why all zones are told of although the app knows them; nil: these are changes. CloudKit has nothing of this.
+        /// Why all zones are listed although the app knows them; nil if these are changes. CloudKit has no such
+        /// property.
         public internal(set) var fullFetchReason: TidemarkFullFetch.Reason?
 
         /// For logs.
@@ -19,13 +20,13 @@ extension CKSyncEngine.Event {
 
     /// One page of the changed records of one zone, oldest change first. Never empty.
     public struct FetchedRecordZoneChanges: Sendable, CustomStringConvertible {
-        /// Records in their newest state. Those that this device sent are among them.
+        /// Records in their newest version. Records that this device sent are included.
         public let modifications: [CKDatabase.RecordZoneChange.Modification]
         /// Records that are gone.
         public let deletions: [CKDatabase.RecordZoneChange.Deletion]
-        /// Why all records of the zone are told of although the app has fetched it before; nil: these are changes. With
-        /// `anotherLife` they may be older than what the app has (``CKRecord/versionOrder(relativeTo:)``). CloudKit has nothing of
-        /// this.
+        /// Why all records of the zone arrive although the app has fetched it before; nil if these are changes. With
+        /// `anotherLife` they may be older than what the app has (``CKRecord/versionOrder(relativeTo:)``). CloudKit has
+        /// no such property.
         public internal(set) var fullFetchReason: TidemarkFullFetch.Reason?
 
         /// For logs.
@@ -34,13 +35,13 @@ extension CKSyncEngine.Event {
         }
     }
 
-    /// What became of changes of zones that were sent.
+    /// The result of sending changes of zones.
     public struct SentDatabaseChanges: Sendable, CustomStringConvertible {
-        /// Zones as they are on the server now.
+        /// Saved zones in their current state on the server.
         public let savedZones: [CKRecordZone]
         /// Zones that could not be saved.
         public let failedZoneSaves: [FailedZoneSave]
-        /// Zones that are gone now.
+        /// Zones that were deleted.
         public let deletedZoneIDs: [CKRecordZone.ID]
         /// Zones that could not be deleted.
         public let failedZoneDeletes: [CKRecordZone.ID: CKError]
@@ -57,7 +58,7 @@ extension CKSyncEngine.Event {
         public struct FailedZoneSave: Sendable, CustomStringConvertible {
             /// The zone as it was sent.
             public let zone: CKRecordZone
-            /// Why. The engine tries again by itself after the errors of R-373.
+            /// Why it failed. After the errors of R-373 the engine tries again on its own.
             public let error: CKError
 
             /// For logs.
@@ -65,13 +66,13 @@ extension CKSyncEngine.Event {
         }
     }
 
-    /// What became of one batch of changes of records; names only what was in that batch.
+    /// The result of sending one batch of changes of records. It names only what was in that batch.
     public struct SentRecordZoneChanges: Sendable, CustomStringConvertible {
-        /// Records as they are on the server now, with their new tags.
+        /// Saved records in their current version on the server, with their new tags.
         public let savedRecords: [CKRecord]
         /// Records that could not be saved.
         public let failedRecordSaves: [FailedRecordSave]
-        /// Records that are gone now.
+        /// Records that were deleted.
         public let deletedRecordIDs: [CKRecord.ID]
         /// Records that could not be deleted.
         public let failedRecordDeletes: [CKRecord.ID: CKError]
@@ -88,8 +89,9 @@ extension CKSyncEngine.Event {
         public struct FailedRecordSave: Sendable, CustomStringConvertible {
             /// The record as it was sent.
             public let record: CKRecord
-            /// Why. After the errors of R-373 the engine keeps the change pending and tries again by itself; after any
-            /// other the change is no longer pending, and the app adds it again if it is still wanted.
+            /// Why it failed. After the errors of R-373 the engine keeps the change pending and tries again on its own.
+            /// After any other error the change is no longer pending; the app adds it again if it is still wanted
+            ///
             public let error: CKError
 
             /// For logs.

@@ -5,7 +5,7 @@ internal import Foundation
 extension CKSyncEngine {
     /// Why a fetch or a send takes place.
     public enum SyncReason: Equatable, Hashable, Sendable, CustomStringConvertible {
-        /// The engine decided so by itself.
+        /// The engine decided to.
         case scheduled
         /// The app called ``CKSyncEngine/fetchChanges(_:)`` or ``CKSyncEngine/sendChanges(_:)``.
         case manual
@@ -19,20 +19,20 @@ extension CKSyncEngine {
         }
     }
 
-    /// What a fetch is to bring, and in which order.
+    /// What a fetch should bring, and in which order.
     public struct FetchChangesOptions: Sendable, CustomStringConvertible {
-        /// Which zones' records are fetched. The list of changed zones is always read.
+        /// The zones whose records are fetched. The list of changed zones is always read.
         public var scope: Scope
 
-        /// For logs on the server only. A fresh group if none was given.
+        /// For the server's logs only. A new group if none was given.
         public var operationGroup: CKOperationGroup
 
-        /// Zones to be fetched first, in this order; those without changes are passed over.
+        /// Zones to fetch first, in this order. Those without changes are skipped.
         public var prioritizedZoneIDs: [CKRecordZone.ID] = []
 
         /// - Parameters:
-        ///   - scope: which zones' records are fetched.
-        ///   - operationGroup: for logs on the server; nil: a fresh one.
+        ///   - scope: the zones whose records are fetched.
+        ///   - operationGroup: for the server's logs; nil for a new one.
         public init(scope: Scope = .all, operationGroup: CKOperationGroup? = nil) {
             self.scope = scope
             self.operationGroup = operationGroup ?? CKOperationGroup()
@@ -43,13 +43,13 @@ extension CKSyncEngine {
             "FetchChangesOptions(scope: \(scope), prioritizedZoneIDs: \(prioritizedZoneIDs.shortDescription))"
         }
 
-        /// A choice of zones.
+        /// A set of zones.
         public enum Scope: Equatable, Sendable, CustomStringConvertible {
             /// All zones.
             case all
-            /// All but these.
+            /// All zones except these.
             case allExcluding([CKRecordZone.ID])
-            /// These only.
+            /// Only these zones.
             case zoneIDs([CKRecordZone.ID])
 
             /// Whether the zone is in the scope.
@@ -72,11 +72,11 @@ extension CKSyncEngine {
         }
     }
 
-    /// Why a fetch takes place, and what it is to bring.
+    /// Why a fetch takes place, and what it should bring.
     public struct FetchChangesContext: Sendable, CustomStringConvertible {
-        /// Whether the app or the engine wanted it.
+        /// Whether the app or the engine started it.
         public let reason: SyncReason
-        /// What it is to bring.
+        /// What it should bring.
         public let options: FetchChangesOptions
 
         /// For logs.
@@ -85,7 +85,7 @@ extension CKSyncEngine {
 }
 
 extension CKSyncEngine.FetchChangesOptions.Scope {
-    /// Whether everything that `other` asks for is asked for by this scope too; so a call for `other` may join.
+    /// Whether this scope includes everything in `other`. Then a call for `other` may join.
     func covers(_ other: Self) -> Bool {
         switch (self, other) {
         case (.all, _): true

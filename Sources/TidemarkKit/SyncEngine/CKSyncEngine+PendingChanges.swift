@@ -3,13 +3,13 @@
 internal import Foundation
 
 extension CKSyncEngine {
-    /// A change of a record that is still to be sent.
+    /// A change of a record that must still be sent.
     ///
-    /// Two changes of the same record replace each other in the list of pending changes.
+    /// In the list of pending changes, two changes of the same record replace each other.
     public enum PendingRecordZoneChange: Hashable, Sendable, CustomStringConvertible {
-        /// The record is to be saved.
+        /// The record must be saved.
         case saveRecord(CKRecord.ID)
-        /// The record is to be deleted.
+        /// The record must be deleted.
         case deleteRecord(CKRecord.ID)
 
         /// For logs.
@@ -27,16 +27,16 @@ extension CKSyncEngine {
         }
     }
 
-    /// A change of a zone that is still to be sent.
+    /// A change of a zone that must still be sent.
     ///
-    /// Two changes of the same zone replace each other in the list of pending changes.
+    /// In the list of pending changes, two changes of the same zone replace each other.
     public enum PendingDatabaseChange: Hashable, Sendable, CustomStringConvertible {
-        /// The zone is to be saved.
+        /// The zone must be saved.
         case saveZone(CKRecordZone)
-        /// The zone is to be deleted.
+        /// The zone must be deleted.
         case deleteZone(CKRecordZone.ID)
 
-        /// Zones are equal if their ids are.
+        /// Zones are equal if their IDs are.
         public static func == (left: Self, right: Self) -> Bool {
             switch (left, right) {
             case (.saveZone(let left), .saveZone(let right)): left.zoneID == right.zoneID
@@ -45,7 +45,7 @@ extension CKSyncEngine {
             }
         }
 
-        /// Agrees with `==`.
+        /// Consistent with `==`.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(isSave)
             hasher.combine(zoneID)
@@ -81,7 +81,7 @@ extension CKRecord.ID {
 }
 
 extension CKRecordZone.ID {
-    /// The zone's name, with its owner if that is somebody else; for logs.
+    /// The zone's name, with its owner if that is another user; for logs.
     var shortDescription: String {
         ownerName == CKCurrentUserDefaultName ? zoneName : "\(ownerName):\(zoneName)"
     }

@@ -4,36 +4,37 @@ internal import Foundation
 internal import TidemarkFields
 
 extension CKSyncEngine {
-    /// Changes of records that go to the server in one request, saved if the server's record is unchanged.
+    /// Changes of records in one request. Records are saved if the server's record is unchanged.
     public struct RecordZoneChangeBatch: Sendable, CustomStringConvertible {
-        /// Records to save. The engine sends them as they are when the batch is handed over.
+        /// Records to save. The engine sends them in the state in which the batch is returned.
         public var recordsToSave: [CKRecord]
         /// Records to delete.
         public var recordIDsToDelete: [CKRecord.ID]
         /// Whether the changes of one zone succeed or fail together; false unless set.
         public var atomicByZone: Bool
 
-        /// A batch of just these changes, pending or not.
+        /// A batch of exactly these changes, pending or not.
         public init(recordsToSave: [CKRecord] = [], recordIDsToDelete: [CKRecord.ID] = [], atomicByZone: Bool = false) {
             self.recordsToSave = recordsToSave
             self.recordIDsToDelete = recordIDsToDelete
             self.atomicByZone = atomicByZone
         }
 
-        /// As many of the pending changes, in their order, as fit into one batch (R-156: 250 changes, 1.5 MB). A record whose
-        /// parent is among them comes after it, wherever that stands: the server takes no child without its parent.
+        /// As many of the pending changes, in their order, as fit in one batch (R-156: 250 changes, 1.5 MB). A record
+        /// follows its parent if both are in the list, wherever the parent stands, because the server accepts
+        /// no child without its parent.
         ///
         /// - Parameters:
-        ///   - pendingChanges: usually the engine's pending changes that are in the scope of the context.
-        ///   - recordProvider: gives the record to save; nil passes over the change, which stays pending until the app
-        ///     removes it. The engine asks for it again, after seconds first, then minutes.
+        ///   - pendingChanges: usually the engine's pending changes within the scope of the context.
+        ///   - recordProvider: returns the record to save. Nil skips the change, which stays pending until the app
+        ///     removes it. The engine asks for it again, first after seconds, then after minutes.
         /// - Returns: nil if there is nothing to send.
         public init?(
             pendingChanges: [PendingRecordZoneChange], recordProvider: @Sendable (CKRecord.ID) async -> CKRecord?
         ) async {
             self.init()
             var filling = Filling()
-            // Both are needed only once there is a child.
+            // Needed only if there is a child.
             var saves: Set<CKRecord.ID> = []
             var asked: Set<CKRecord.ID> = []
             for change in pendingChanges {
@@ -58,7 +59,7 @@ extension CKSyncEngine {
                         asked.insert(parentID).inserted, let parent = await recordProvider(parentID)
                     {
                         line.append(parent)
-                        // Of a long line the eldest go first; the others are pending still.
+                        // In a long line the oldest ancestors go first. The others stay pending.
                         if line.count > SyncEngineLimits.batchItemsMax { line.removeFirst() }
                     }
                     for record in line.reversed() {
@@ -72,14 +73,14 @@ extension CKSyncEngine {
         /// How full a batch is.
         private struct Filling {
             var byteCount = 0
-            /// To count takes as long as to send: of a record that goes alone it is not done.
+            /// Counting the bytes takes as long as sending them, so a record that goes alone is not counted.
             var uncounted: CKRecord?
         }
 
         /// - Returns: whether there was room.
         private mutating func take(_ record: CKRecord, _ filling: inout Filling) -> Bool {
             if itemCount == 0 {
-                // One that is too big even alone is sent all the same: the server says so.
+                // A record that is too large even alone is sent all the same: the server will say so.
                 filling.uncounted = record
             } else {
                 filling.byteCount += (filling.uncounted?.batchByteCount ?? 0) + record.batchByteCount
@@ -117,13 +118,13 @@ extension CKSyncEngine.RecordZoneChangeBatch {
         recordsToSave.map { .saveRecord($0.recordID) } + recordIDsToDelete.map { .deleteRecord($0) }
     }
 
-    /// Why the batch is not even sent: too many changes, or two of the same record.
+    /// Why the batch is not even sent: too many changes, or two changes of one record.
     var refusal: CKError.Code? {
         if itemCount > SyncEngineLimits.batchItemsMax { return .limitExceeded }
         return Set(recordIDs).count < itemCount ? .invalidArguments : nil
     }
 
-    /// The same with records of its own.
+    /// A copy with its own records.
     func copied() -> Self {
         var copy = self
         copy.recordsToSave = recordsToSave.map { $0.copied() }
@@ -132,15 +133,15 @@ extension CKSyncEngine.RecordZoneChangeBatch {
 }
 
 extension CKRecord {
-    /// All assets take as many bytes in a record, whatever is in their files, which nobody has read yet.
+    /// All assets take the same number of bytes in a record, whatever their files hold. Nobody has read the files yet.
     private static let anyAsset = FieldAsset(
         sha256: [UInt8](repeating: 0, count: FieldAsset.sha256ByteCount), byteCount: .max)
 
-    /// About how much longer a value gets by being encrypted: a key's name, a nonce, a tag, and its own head once more.
+    /// The approximate bytes that encryption adds to a value: a key's name, a nonce, a tag, and another head.
     private static let sealBytes = 96
 
-    /// About how many bytes it takes to send this record's changes. Those that cannot be sent are found out by who
-    /// sends them; here they count little.
+    /// The approximate bytes for sending this record's changes. Sending will find those that cannot be sent; here they
+    /// count little.
     fileprivate var batchByteCount: Int {
         let assets = sentAssets(all: false).map { (ObjectIdentifier($0), Self.anyAsset) }
         let changes = try? changes(all: false, assets: Dictionary(assets) { first, _ in first })

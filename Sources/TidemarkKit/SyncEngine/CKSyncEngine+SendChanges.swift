@@ -3,17 +3,17 @@
 internal import Foundation
 
 extension CKSyncEngine {
-    /// What a send is to bring to the server.
+    /// What a send should bring to the server.
     public struct SendChangesOptions: Sendable, CustomStringConvertible {
-        /// Which changes are sent.
+        /// The changes to send.
         public var scope: Scope
 
-        /// For logs on the server only. A fresh group if none was given.
+        /// For the server's logs only. A new group if none was given.
         public var operationGroup: CKOperationGroup
 
         /// - Parameters:
-        ///   - scope: which changes are sent.
-        ///   - operationGroup: for logs on the server; nil: a fresh one.
+        ///   - scope: the changes to send.
+        ///   - operationGroup: for the server's logs; nil for a new one.
         public init(scope: Scope = .all, operationGroup: CKOperationGroup? = nil) {
             self.scope = scope
             self.operationGroup = operationGroup ?? CKOperationGroup()
@@ -22,18 +22,18 @@ extension CKSyncEngine {
         /// For logs.
         public var description: String { "SendChangesOptions(scope: \(scope))" }
 
-        /// A choice of changes.
+        /// A set of changes.
         ///
-        /// Changes of zones follow it too: `zoneIDs` sends those of these zones, `recordIDs` sends the saves,
-        /// not the deletions, of the zones that hold these records.
+        /// It applies to changes of zones too: `zoneIDs` includes those of these zones. `recordIDs` includes
+        /// the saves, not the deletions, of the zones of these records.
         public enum Scope: Equatable, Sendable, CustomStringConvertible {
             /// All changes.
             case all
-            /// All but those in these zones.
+            /// All changes except those in these zones.
             case allExcluding([CKRecordZone.ID])
-            /// Those in these zones only.
+            /// Only changes in these zones.
             case zoneIDs([CKRecordZone.ID])
-            /// Those of these records only.
+            /// Only changes of these records.
             case recordIDs([CKRecord.ID])
 
             /// Whether changes of the record are in the scope.
@@ -63,11 +63,11 @@ extension CKSyncEngine {
         }
     }
 
-    /// Why a send takes place, and what it is to bring.
+    /// Why a send takes place, and what it should bring.
     public struct SendChangesContext: Sendable, CustomStringConvertible {
-        /// Whether the app or the engine wanted it.
+        /// Whether the app or the engine started it.
         public let reason: SyncReason
-        /// What it is to bring.
+        /// What it should bring.
         public let options: SendChangesOptions
 
         /// For logs.
@@ -76,7 +76,7 @@ extension CKSyncEngine {
 }
 
 extension CKSyncEngine.SendChangesOptions.Scope {
-    /// Whether the change of a zone is sent in this scope.
+    /// Whether this scope includes the change of a zone.
     func contains(_ change: CKSyncEngine.PendingDatabaseChange) -> Bool {
         switch self {
         case .all: true
@@ -86,7 +86,7 @@ extension CKSyncEngine.SendChangesOptions.Scope {
         }
     }
 
-    /// Whether everything that `other` asks for is asked for by this scope too; so a call for `other` may join.
+    /// Whether this scope includes everything in `other`. Then a call for `other` may join.
     func covers(_ other: Self) -> Bool {
         switch (self, other) {
         case (.all, _): true

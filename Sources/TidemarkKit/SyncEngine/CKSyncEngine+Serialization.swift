@@ -4,10 +4,10 @@ internal import Foundation
 internal import TidemarkBytes
 
 extension CKSyncEngine.State {
-    /// An engine's state as a value to store, with any encoder, and to give to the next engine.
+    /// An engine's state as a value, to store with any encoder and to pass to the next engine.
     ///
-    /// It is opaque, holds no records, and can be read by later versions of this module. An old one is safe to
-    /// use: what changed since is fetched again, what was pending then is sent again.
+    /// It is opaque, holds no records, and can be read by later versions of this module. An old state is safe
+    /// to use: changes since then are fetched again, and changes that were pending then are sent again.
     public struct Serialization: Codable, Sendable {
         let snapshot: SyncEngineSnapshot
 
@@ -15,7 +15,8 @@ extension CKSyncEngine.State {
             self.snapshot = snapshot
         }
 
-        /// - Throws: `DecodingError` if the data is none, or of a later version than this module knows.
+        /// - Throws: `DecodingError` if the data is not a state, or is of a later version than this module knows
+        ///
         public init(from decoder: any Decoder) throws {
             let version = try decoder.container(keyedBy: VersionKey.self).decode(Int.self, forKey: .version)
             guard version == SerializedSyncEngineState.version else {
@@ -41,21 +42,21 @@ extension CKSyncEngine.State {
     }
 }
 
-/// Version 1 of the stored state, as it is in JSON or a property list. Names in it must never change.
+/// Version 1 of the stored state, in JSON or a property list. Names in it must never change.
 ///
-/// Zones are named once, in a table, and otherwise by their index in it; changes are short strings. So a long list of
-/// pending changes is written and read quickly.
+/// A table lists each zone once; everything else refers to zones by their index in it. Changes are short strings. So a
+/// long list of pending changes is written and read quickly.
 struct SerializedSyncEngineState: Codable {
     static let version = 1
 
-    /// What can be wrong with data that has the right shape.
+    /// Errors in data that has the right shape.
     enum Damage: Error {
         case unknownZone, malformedChange, malformedName, malformedIdentity
     }
 
     struct Zone: Codable, Hashable {
         var name: String
-        /// Absent: the user's own.
+        /// Absent for the user's own zones.
         var owner: String?
     }
 
@@ -65,7 +66,7 @@ struct SerializedSyncEngineState: Codable {
     }
 
     var version: Int
-    /// 16 bytes in hexadecimal.
+    /// 16 bytes in hexadecimal digits.
     var device: String
     var user: String?
     var subscription: String?
@@ -76,16 +77,18 @@ struct SerializedSyncEngineState: Codable {
     /// "s" (save) or "d" (delete), the zone's index, ":", the record's name.
     var pendingRecords: [String] = []
     var inFlightRecords: [String] = []
-    /// "s" or "d", the zone's index; for a save also ":" and the zone's encryption scope if it is not the usual one.
+    /// "s" or "d", and the zone's index; for a save also ":" and the zone's encryption scope, unless it is the usual
+    /// one.
     var pendingZones: [String] = []
     var inFlightZones: [String] = []
     var untrackedChanges: Bool
-    /// Feeds that are being read from their beginning since these tokens expired. Absent: none.
+    /// Expired tokens, while their feeds are read from the beginning. Absent if there are none.
     var expiredDatabaseToken: Data?
     var expiredZoneTokens: [Token]?
-    /// Absent: none.
+    /// Absent if there are none.
     var tokenlessZones: [Int]?
-    /// The journal that has what is pending, if there is one. Absent in states of engines without, and of old.
+    /// The journal with the pending changes, if there is one. Absent in states of engines without one, and in old
+    /// states.
     var journal: String?
 }
 
@@ -119,7 +122,7 @@ extension SerializedSyncEngineState {
         zoneIDs.sorted { ($0.zoneName, $0.ownerName) < ($1.zoneName, $1.ownerName) }
     }
 
-    /// Sorted, so that equal states are equal data.
+    /// Sorted, so that equal states give equal data.
     private static func tokens(
         _ tokens: [CKRecordZone.ID: CKServerChangeToken], _ table: inout ZoneTable
     ) -> [Token] {

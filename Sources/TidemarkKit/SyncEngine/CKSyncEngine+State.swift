@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKSyncEngine {
-    /// What an engine knows: changes that are still to be sent, and zones that are still to be fetched.
+    /// An engine's knowledge: changes that must still be sent, and zones that must still be fetched.
     ///
-    /// Everything here is synchronous, may be called from any thread, also in the delegate's callbacks and in the
+    /// Everything here is synchronous and may be called from any thread, even in the delegate's callbacks and in the
     /// record provider of a batch.
     public final class State: Sendable {
         private let driver: SyncEngineDriver
@@ -12,12 +12,13 @@ extension CKSyncEngine {
             self.driver = driver
         }
 
-        /// Changes of records that are still to be sent, oldest first. What is being sent is not among them.
+        /// Changes of records that must still be sent, oldest first. Changes that are being sent are not included
+        ///
         public var pendingRecordZoneChanges: [PendingRecordZoneChange] {
             driver.read { $0.pendingRecords.elements }
         }
 
-        /// Changes of zones that are still to be sent, oldest first.
+        /// Changes of zones that must still be sent, oldest first.
         public var pendingDatabaseChanges: [PendingDatabaseChange] {
             driver.read { $0.pendingZones.elements }
         }
@@ -31,29 +32,29 @@ extension CKSyncEngine {
             set { driver.update(durably: true) { $0.setUntrackedChanges(newValue, at: $1) } }
         }
 
-        /// Zones of which the server has changes that are not completely fetched yet.
+        /// Zones whose changes on the server have not been fetched completely.
         public var zoneIDsWithUnfetchedServerChanges: [CKRecordZone.ID] {
             driver.read { $0.unfetchedZones.elements }
         }
 
-        /// Appends changes of records. One that is there already keeps its place; one of the same record that differs
-        /// is replaced. With automatic sync a send is planned.
+        /// Appends changes of records. A change that is already in the list keeps its place. A different change of the
+        /// same record is replaced. With automatic sync a send is planned.
         public func add(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
             let isInCallback = driver.isInCallback
             driver.update(durably: true) { $0.add(pendingRecordZoneChanges, isInCallback: isInCallback, at: $1) }
         }
 
-        /// Removes exactly these changes; those that are not there are ignored.
+        /// Removes exactly these changes. Others are ignored.
         public func remove(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
             driver.update(durably: true) { $0.remove(pendingRecordZoneChanges, at: $1) }
         }
 
-        /// Appends changes of zones, as ``add(pendingRecordZoneChanges:)`` does those of records.
+        /// Appends changes of zones, as ``add(pendingRecordZoneChanges:)`` does for records.
         public func add(pendingDatabaseChanges: [PendingDatabaseChange]) {
             driver.update(durably: true) { $0.add(pendingDatabaseChanges, at: $1) }
         }
 
-        /// Removes exactly these changes; those that are not there are ignored.
+        /// Removes exactly these changes. Others are ignored.
         public func remove(pendingDatabaseChanges: [PendingDatabaseChange]) {
             driver.update(durably: true) { $0.remove(pendingDatabaseChanges, at: $1) }
         }

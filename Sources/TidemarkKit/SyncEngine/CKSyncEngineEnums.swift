@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The engine's enums as its Objective-C face has them: numbers, for code that stores or logs them.
+// The engine's enums as in its Objective-C interface: numbers, for code that stores or logs them.
 
 /// The kinds of ``CKSyncEngine/Event/AccountChange/ChangeType``.
 public enum CKSyncEngineAccountChangeType: Int, Sendable {
@@ -8,7 +8,7 @@ public enum CKSyncEngineAccountChangeType: Int, Sendable {
     case signIn = 0
     /// Somebody signed out.
     case signOut = 1
-    /// Somebody else signed in.
+    /// Another user signed in.
     case switchAccounts = 2
 }
 
@@ -52,23 +52,23 @@ public enum CKSyncEngineEventType: Int, Sendable {
 
 /// The kinds of ``CKSyncEngine/PendingRecordZoneChange``.
 public enum CKSyncEnginePendingRecordZoneChangeType: Int, Sendable {
-    /// A record is to be saved.
+    /// A record must be saved.
     case saveRecord = 0
-    /// A record is to be deleted.
+    /// A record must be deleted.
     case deleteRecord = 1
 }
 
 /// The kinds of ``CKSyncEngine/PendingDatabaseChange``.
 public enum CKSyncEnginePendingDatabaseChangeType: Int, Sendable {
-    /// A zone is to be saved.
+    /// A zone must be saved.
     case saveZone = 0
-    /// A zone is to be deleted.
+    /// A zone must be deleted.
     case deleteZone = 1
 }
 
 /// The kinds of ``CKSyncEngine/SyncReason``.
 public enum CKSyncEngineSyncReason: Int, Sendable {
-    /// The engine decided so by itself.
+    /// The engine decided to.
     case scheduled = 0
     /// The app called for it.
     case manual = 1

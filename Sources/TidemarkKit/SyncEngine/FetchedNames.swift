@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The names of a zone's records that a full fetch has brought: eight bytes each, so that a million of them take eight
+/// The names of a zone's records that a full fetch has brought. Each takes eight bytes, so a million of them take eight
 /// megabytes.
 ///
-/// Kept are hashes. A name that was not fetched may be taken for one that was, by an accident of 1 in 2^64 for each pair: then a
+/// It stores hashes. With a probability of 1 in 2^64 for each pair, a name that was not fetched is taken for one that
+/// was. Then a record that is gone stays, or one that exists counts as absent.
 /// record that is gone stays, or one that is there counts as absent.
 struct FetchedNames: Sendable {
     private var hashes: [UInt64] = []
-    /// Of those that have come and gone again.
+    /// Names that arrived and were removed again.
     private var removed: Set<UInt64> = []
     private var isSorted = true
 
@@ -18,12 +19,12 @@ struct FetchedNames: Sendable {
         isSorted = false
     }
 
-    /// It is not there any more.
+    /// The record no longer exists.
     mutating func remove(_ name: String) {
         removed.insert(Self.hash(name))
     }
 
-    /// To be called before ``contains(_:)``.
+    /// Call it before ``contains(_:)``.
     mutating func sort() {
         hashes.sort()
         isSorted = true

@@ -8,13 +8,13 @@ package import TidemarkScheduling
     internal import Darwin
 #endif
 
-/// The scheduler of engines in apps: real time, on the threads that Swift's concurrency has anyway.
+/// The scheduler of engines in apps: real time, on the threads of Swift's concurrency.
 package final class GlobalScheduler: Scheduler {
     private let start = ContinuousClock.now
 
     package init() {}
 
-    /// NB: this clock goes on while the machine sleeps.
+    /// NB: this clock also counts while the machine sleeps.
     package var now: Duration { ContinuousClock.now - start }
 
     package var wallClockMilliseconds: Int64 {

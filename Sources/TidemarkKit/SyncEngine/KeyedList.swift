@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that concerns one record or one zone.
+/// An element about one record or one zone.
 protocol KeyedElement: Hashable, Sendable {
     associatedtype Key: Hashable & Sendable
 
@@ -8,10 +8,10 @@ protocol KeyedElement: Hashable, Sendable {
     var key: Key { get }
 }
 
-/// An ordered list with at most one element for each key (R-510 … R-513). Adding and removing cost the same however
-/// long it is.
+/// An ordered list with at most one element for each key (R-510 … R-513). The cost of adding and removing does not
+/// depend on its length.
 struct KeyedList<Element: KeyedElement>: Sendable {
-    /// In order; removed elements leave a hole.
+    /// In order. Removed elements leave a hole.
     private var slots: [Element?] = []
     private var positions: [Element.Key: Int] = [:]
 
@@ -31,9 +31,9 @@ struct KeyedList<Element: KeyedElement>: Sendable {
 
     subscript(key: Element.Key) -> Element? { positions[key].flatMap { slots[$0] } }
 
-    /// Appends the element. One that is there already keeps its place; a different one with its key gives way.
+    /// Appends the element. An equal element keeps its place. A different one with the same key is removed.
     ///
-    /// - Returns: whether the list is different now.
+    /// - Returns: whether the list has changed.
     @discardableResult
     mutating func add(_ element: Element) -> Bool {
         if let position = positions[element.key] {
@@ -48,7 +48,7 @@ struct KeyedList<Element: KeyedElement>: Sendable {
 
     /// Removes exactly this element.
     ///
-    /// - Returns: whether it was there.
+    /// - Returns: whether it was in the list.
     @discardableResult
     mutating func remove(_ element: Element) -> Bool {
         contains(element) && remove(key: element.key)
@@ -63,9 +63,9 @@ struct KeyedList<Element: KeyedElement>: Sendable {
         return true
     }
 
-    /// Puts elements back in front of all others, in their order, but for those whose key has a newer element by now.
+    /// Puts elements back in front of all others, in their order, except those whose key has a newer element by now.
     ///
-    /// - Returns: whether the list is different now.
+    /// - Returns: whether the list has changed.
     @discardableResult
     mutating func restore(_ older: [Element]) -> Bool {
         let missing = older.filter { !contains(key: $0.key) }
@@ -78,7 +78,7 @@ struct KeyedList<Element: KeyedElement>: Sendable {
         self = KeyedList()
     }
 
-    /// Holes never outnumber elements by much, so that `elements` costs no more than it returns.
+    /// There are never many more holes than elements, so `elements` costs no more than it returns.
     private mutating func compactIfSparse() {
         guard slots.count > 2 * positions.count + 32 else { return }
         self = KeyedList(elements)

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the state machine wants done next.
+/// What the state machine wants the driver to do next.
 enum SyncEngineAction: Sendable {
     /// Call the delegate's `handleEvent`, then ask for the next action.
     case deliver(CKSyncEngine.Event)
-    /// Call `handleStoreEvent` of a delegate that has it, then ask for the next action.
+    /// Call the delegate's `handleStoreEvent`, if it has one, then ask for the next action.
     case deliverStoreEvent(TidemarkStoreEvent)
-    /// Ask the delegate, give the answer to ``SyncEngineMachine/fetchOptionsAnswered(_:)``.
+    /// Ask the delegate, and pass its answer to ``SyncEngineMachine/fetchOptionsAnswered(_:)``.
     case askFetchOptions(CKSyncEngine.FetchChangesContext)
-    /// Ask the delegate, give the answer to ``SyncEngineMachine/batchAnswered(_:)``.
+    /// Ask the delegate, and pass its answer to ``SyncEngineMachine/batchAnswered(_:)``.
     case askBatch(CKSyncEngine.SendChangesContext)
-    /// Start the request without waiting for it; give its outcome to ``SyncEngineMachine/requestEnded(_:_:at:)``.
+    /// Start the request without waiting for it. Pass its outcome to ``SyncEngineMachine/requestEnded(_:_:at:)``.
     case start(SyncEngineRequestID, SyncEngineRequest)
-    /// Cancel the request; its outcome is still to be reported.
+    /// Cancel the request. Its outcome must still be reported.
     case cancel(SyncEngineRequestID)
     /// Resume the app's call.
     case finish(SyncEngineCallID, Result<Void, CKError>)
-    /// Nothing to do before this time (nil: before something happens).
+    /// Nothing to do before this time, or with nil, before something happens.
     case wait(until: Duration?)
-    /// Nothing to do ever again.
+    /// Nothing to do any more.
     case stop
 }
 
@@ -27,12 +27,12 @@ struct SyncEngineRequestID: Hashable, Sendable {
     let number: Int
 }
 
-/// A call of the app that waits: `fetchChanges`, `sendChanges`, `cancelOperations`.
+/// A waiting call of the app: `fetchChanges`, `sendChanges` or `cancelOperations`.
 struct SyncEngineCallID: Hashable, Sendable {
     let number: Int
 }
 
-/// What the engine asks of its cloud.
+/// A request of the engine to its cloud.
 enum SyncEngineRequest: Sendable {
     case currentUser
     case ensureSubscription(CKSubscription.ID?)
@@ -43,7 +43,7 @@ enum SyncEngineRequest: Sendable {
     case zoneChanges(in: CKRecordZone.ID, since: CKServerChangeToken?, asOfFeed: Bool, CKOperationGroup)
 }
 
-/// What the cloud answers, one case for each kind of request.
+/// The cloud's answer, one case for each kind of request.
 enum SyncEngineAnswer: Sendable {
     case user(CKRecord.ID?)
     case subscription(CKSubscription.ID)

@@ -4,40 +4,40 @@ package import TidemarkScheduling
 
 /// The cloud as one sync engine sees it: everything that the engine asks of a server, and nothing else.
 ///
-/// There is one for each engine, with that engine's own device identity: it goes with every request, so
-/// that pushes caused by one engine reach the others, also in the same process. The connection implements this on the
-/// real socket; tests and the simulation implement it in memory.
+/// There is one for each engine, with that engine's own device identity. The identity goes with every
+/// request, so that pushes about one engine's changes reach the others, even in the same process. The connection
+/// implements this on a real socket; tests and the simulation implement it in memory.
 ///
 /// Rules for implementations:
-/// - Every method may be called from any executor, several requests may be under way at once.
-/// - Cancelling the calling task ends the request soon, with `operationCancelled`; it may still take effect on the
+/// - Every method may be called from any executor, and several requests may be under way at once.
+/// - Cancelling the calling task ends the request soon, with `operationCancelled`. It may still take effect on the
 ///   server.
-/// - Requests that change data are safe to repeat inside the implementation; when no answer can be had, the
-///   error is `serverResponseLost`.
-/// - A request under way when the account changes fails (`operationCancelled` or `notAuthenticated`); later ones fail
-///   with `notAuthenticated` until ``currentUser()`` has been asked again. So nothing of one account is ever sent to
-///   another.
-/// - Without a network a request fails at once with `networkUnavailable`; the engine knows when to try again.
+/// - The implementation can safely repeat requests that change data. If it cannot get an answer, the error is
+///   `serverResponseLost`.
+/// - If the account changes, a request under way fails (`operationCancelled` or `notAuthenticated`). Later requests
+///   fail with `notAuthenticated` until ``currentUser()`` has been called again. So nothing of one account is ever sent
+///   to another.
+/// - Without a network a request fails at once with `networkUnavailable`. The engine knows when to try again.
 package protocol SyncEngineCloud: AnyObject, Sendable {
-    /// Whom to tell what happens. Called once, before any request; nobody is told any more after ``close()``.
+    /// Sets the observer. Called once, before any request. It is not called any more after ``close()``.
     ///
-    /// If the cloud is known to be out of reach at this time, the observer is told so.
+    /// If the cloud is known to be unreachable now, the observer is told so.
     func setObserver(_ observer: any SyncEngineCloudObserver)
 
-    /// Who is signed in; nil if somebody has signed out.
+    /// The user who is signed in; nil if somebody has signed out.
     ///
-    /// - Throws: `accountTemporarilyUnavailable` if somebody is, but their credential is not good at the moment
-    ///   `notAuthenticated` if it is not known who should be; anything else if it cannot be found out now.
+    /// - Throws: `accountTemporarilyUnavailable` if somebody is signed in but the credential is not valid now;
+    ///   `notAuthenticated` if it is unknown who should be signed in; any other error if it cannot be found out now.
     func currentUser() async throws(CKError) -> CKRecord.ID?
 
     /// Makes sure that the account has a database subscription, so that pushes come.
     ///
-    /// - Parameter id: the subscription to use, created if it does not exist. Nil: whichever database subscription is
-    ///   there already, else a new silent one.
-    /// - Returns: the subscription's id.
+    /// - Parameter id: the subscription to use, which is created if it does not exist. Nil: any existing database
+    ///   subscription, otherwise a new silent one.
+    /// - Returns: the subscription's ID.
     func ensureSubscription(id: CKSubscription.ID?) async throws(CKError) -> CKSubscription.ID
 
-    /// Saves and deletes zones; each has a result of its own.
+    /// Saves and deletes zones, each with its own result.
     func modifyZones(
         saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID]
     ) async throws(CKError) -> SyncEngineZoneResults
@@ -53,16 +53,16 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
     /// One page of the database feed.
     ///
     /// - Parameters:
-    ///   - place: what the engine reads next if nothing else has changed, so that it may be had in the same go.
-    ///   - asPushed: whether it may be what a push has brought, if nothing else was pushed since; else it shows all that was
-    ///     committed before the call.
+    ///   - place: where the engine reads next if nothing else has changed, so that it may come in the same round trip.
+    ///   - asPushed: whether the page may be what a push brought, if nothing else was pushed since. Otherwise it shows
+    ///     everything that was committed before the call.
     func databaseChanges(
         since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool
     ) async throws(CKError) -> SyncEngineDatabasePage
 
-    /// As above; the answer also says whether the subscription is gone that the engine relies on.
+    /// As above. The answer also says whether the subscription on which the engine relies is gone.
     ///
-    /// - Parameter subscriptionID: nil: none.
+    /// - Parameter subscriptionID: nil if there is none.
     func databaseChanges(
         since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool,
         relyingOn subscriptionID: CKSubscription.ID?
@@ -70,18 +70,18 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
 
     /// One page of a zone's feed: whole records, oldest change first.
     ///
-    /// - Parameter asOfFeed: whether it may be a page that was read right after the last page of the database feed; else it
-    ///   shows all that was committed before the call.
+    /// - Parameter asOfFeed: whether the page may be one that was read right after the last page of the database feed.
+    ///   Otherwise it shows everything that was committed before the call.
     func zoneChanges(
         in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool
     ) async throws(CKError) -> SyncEngineZonePage
 
-    /// The engine is gone: forget the observer, let go of what serves this engine alone. Called once, last.
+    /// The engine is gone: drop the observer, and everything that serves this engine alone. Called once, last.
     func close()
 }
 
 extension SyncEngineCloud {
-    /// Of a cloud that loses no subscriptions.
+    /// For clouds that lose no subscriptions.
     package func databaseChanges(
         since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool,
         relyingOn subscriptionID: CKSubscription.ID?
@@ -93,7 +93,7 @@ extension SyncEngineCloud {
 /// How far an engine has read in a zone's feed.
 package struct SyncEngineZonePlace: Sendable, Equatable {
     package let zoneID: CKRecordZone.ID
-    /// Nil: nothing yet.
+    /// Nil if it has read nothing yet.
     package let token: CKServerChangeToken?
 
     package init(zoneID: CKRecordZone.ID, token: CKServerChangeToken?) {
@@ -102,27 +102,28 @@ package struct SyncEngineZonePlace: Sendable, Equatable {
     }
 }
 
-/// What a cloud tells its engine. Callable from any thread; returns at once.
+/// Receives events of a cloud for its engine. Callable from any thread; returns at once.
 package protocol SyncEngineCloudObserver: AnyObject, Sendable {
     /// Something changed on the server.
     ///
-    /// - Parameter zoneIDs: the zones, as far as known; empty if not known. A hint (I-4): may be wrong, late or lost.
+    /// - Parameter zoneIDs: the changed zones if known; otherwise empty. A hint (I-4): it may be wrong, late or lost.
     func cloudDidReceivePush(zoneIDs: [CKRecordZone.ID])
 
-    /// The server has come into reach, or gone out of it.
+    /// The server has become reachable or unreachable.
     func cloudDidChangeConnectivity(isOnline: Bool)
 
-    /// Somebody has signed in or out, or their credential has become good or bad: time to ask
-    /// ``SyncEngineCloud/currentUser()``.
+    /// Somebody has signed in or out, or the credential has become valid or invalid. Call
+    /// ``SyncEngineCloud/currentUser()`` again.
     func cloudDidChangeAccount()
 
-    /// Another device has the identity that this engine had, such as a copy of it. From now on this one has another.
+    /// Another device uses this engine's identity, for example a copy of the device. From now on the engine has a new
+    /// one.
     ///
-    /// - Parameter identity: 16 bytes, to be kept.
+    /// - Parameter identity: 16 bytes, to be stored.
     func cloudDidReplaceDevice(by identity: [UInt8])
 }
 
-/// What became of zones saved and deleted.
+/// The results of saving and deleting zones.
 package struct SyncEngineZoneResults: Sendable {
     package var saves: [CKRecordZone.ID: Result<CKRecordZone, CKError>]
     package var deletes: [CKRecordZone.ID: Result<Void, CKError>]
@@ -136,7 +137,7 @@ package struct SyncEngineZoneResults: Sendable {
     }
 }
 
-/// What became of records saved and deleted.
+/// The results of saving and deleting records.
 package struct SyncEngineRecordResults: Sendable {
     /// Saved records carry their new tags.
     package var saves: [CKRecord.ID: Result<CKRecord, CKError>]
@@ -157,7 +158,7 @@ package struct SyncEngineDatabasePage: Sendable {
     package var deletions: [CKDatabase.DatabaseChange.Deletion]
     package var token: CKServerChangeToken
     package var moreComing: Bool
-    /// The subscription that the engine relied on, if it is gone.
+    /// The subscription on which the engine relied, if it is gone.
     package var missingSubscriptionID: CKSubscription.ID?
 
     var isEmpty: Bool { modifications.isEmpty && deletions.isEmpty }
@@ -179,7 +180,7 @@ package struct SyncEngineDatabasePage: Sendable {
 package struct SyncEngineZonePage: Sendable {
     package var modifications: [CKDatabase.RecordZoneChange.Modification]
     package var deletions: [CKDatabase.RecordZoneChange.Deletion]
-    /// Records that are there and cannot be delivered: no event tells of them.
+    /// Records that exist and cannot be delivered. No event reports them.
     package var unreadableRecordIDs: [CKRecord.ID] = []
 
     var isEmpty: Bool { modifications.isEmpty && deletions.isEmpty }
@@ -199,22 +200,22 @@ package struct SyncEngineZonePage: Sendable {
     }
 }
 
-/// Where engines of a database live: what makes their clouds, and the scheduler on which an engine's task, its timers
-/// and its delegate's callbacks run. That scheduler is never an I/O loop, since delegates may take their time.
+/// Where engines of a database run: what makes their clouds, and the scheduler of each engine's task, timers and
+/// delegate callbacks. That scheduler is never an I/O loop, because delegates may take their time.
 package struct SyncEngineHost: Sendable {
     package let scheduler: any Scheduler
-    /// Makes the cloud of one engine. Must not block.
+    /// Makes the cloud of one engine. It must not block.
     ///
     /// - Parameters:
-    ///   - deviceIdentity: 16 random bytes, kept in the engine's state. They outlive the process, and a state may be
-    ///     used by two engines at a time: what names requests must differ in each.
-    ///   - returningUser: the record name of the user whose saved state the engine goes on from, if there was one. The app may
-    ///     have stored more of this user's than that state knows of: what it fetched without a token may have ended since. Of
-    ///     anybody else it has stored nothing, and is to hear of no ends.
+    ///   - deviceIdentity: 16 random bytes from the engine's state. They outlive the process, and two engines
+    ///     may use one state at the same time: the IDs of requests must differ in each.
+    ///   - returningUser: the record name of the user whose stored state the engine continues, if there was one. The
+    ///     app may have stored more of this user's data than the state knows: what it fetched without a token may have
+    ///     been deleted since. Of any other user it has stored nothing, and must not receive deletions.
     package let makeCloud: @Sendable (_ deviceIdentity: [UInt8], _ returningUser: String?) -> any SyncEngineCloud
 
-    /// Told when an engine begins and when it ends to be at work, its delegate's callbacks included: for tests, which wait
-    /// until nobody is.
+    /// Called when an engine begins and ends work, including its delegate's callbacks. Tests use it to wait until all
+    /// engines are idle.
     package let atWork: (@Sendable (_ begins: Bool) -> Void)?
 
     package init(
@@ -227,8 +228,8 @@ package struct SyncEngineHost: Sendable {
     }
 }
 
-/// What a request of an engine may want to know besides its arguments.
+/// Context of an engine's requests besides their arguments.
 package enum SyncEngineRequestContext {
-    /// The group of the options under which the request is made: sent for logging only.
+    /// The group of the options with which the request is made, sent for logging only.
     @TaskLocal package static var operationGroup: CKOperationGroup?
 }

@@ -5,11 +5,11 @@ internal import Synchronization
 internal import TidemarkScheduling
 internal import TidemarkTelemetry
 
-/// Carries out what an engine's state machine decides.
+/// Carries out the decisions of an engine's state machine.
 ///
 /// The machine is behind a lock, so that the engine's state is synchronous. At most one task drives it at a
-/// time: it starts when something happens, does one action after another, the delegate's callbacks among them, and
-/// ends when there is nothing to do; so an idle engine holds neither its delegate nor itself.
+/// time. The task starts when something happens, carries out one action after another, including the delegate's
+/// callbacks, and ends when there is nothing to do. So an idle engine retains neither its delegate nor itself.
 final class SyncEngineDriver: Sendable {
     private struct Guarded {
         var machine: SyncEngineMachine
@@ -19,15 +19,15 @@ final class SyncEngineDriver: Sendable {
         var isClosed = false
         var timer: (due: Duration, handle: ScheduledTimer)?
         var requests: [SyncEngineRequestID: Task<Void, Never>] = [:]
-        /// Those that ended before their tasks were known here.
+        /// Requests that ended before their tasks were known here.
         var endedEarly: Set<SyncEngineRequestID> = []
         var calls: [SyncEngineCallID: CheckedContinuation<Result<Void, CKError>, Never>] = [:]
         var callCount = 0
-        /// The callback of the delegate under way, and the task that it runs in.
+        /// The delegate's callback under way, and its task.
         var callback: (number: Int, task: Int?)?
         var callbackCount = 0
-        /// The state of a generator (PCG, of 64 bits) that is good enough to spread retries: each event takes a number, and
-        /// the system's own cost a call of the kernel each.
+        /// The state of a random generator (PCG, 64 bits), which is good enough to spread retries. Each event takes a
+        /// number, and the system's generator would cost a system call each.
         var dice: UInt64
 
         mutating func moment(on scheduler: any Scheduler) -> SyncEngineMoment {
@@ -36,13 +36,13 @@ final class SyncEngineDriver: Sendable {
         }
     }
 
-    /// A callback of one engine's delegate.
+    /// One callback of an engine's delegate.
     private struct Callback: Sendable {
         let driver: Int
         let number: Int
     }
 
-    /// The callback that the current task runs in, or was started in; it may have ended since.
+    /// The callback in which the current task runs or was started; it may have ended since.
     @TaskLocal private static var callback: Callback?
     private static let driverCount = Atomic(0)
     private static let log = Log("sync-engine")
@@ -65,7 +65,7 @@ final class SyncEngineDriver: Sendable {
         journal = configuration.journal.map {
             SyncEngineJournal($0, restoring: &snapshot, afterStep: configuration.afterJournalStep)
         }
-        // Without a journal, an earlier one falls behind.
+        // Without a journal, an earlier one is out of date.
         if journal == nil { snapshot.journalID = snapshot.journalID.map(SyncEngineSnapshot.left) }
         var machine = SyncEngineMachine(
             snapshot: snapshot, automaticallySync: configuration.automaticallySync,
@@ -96,32 +96,32 @@ final class SyncEngineDriver: Sendable {
         }
     }
 
-    /// Begins to listen and to work for the engine, which is complete but for its `init` returning.
+    /// Begins to listen and to work for the engine, which is complete except that its `init` has not returned.
     func start(for engine: CKSyncEngine) {
         guarded.withLock { $0.engine = engine }
         cloud.setObserver(self)
         update { _, _ in }
     }
 
-    /// The engine is gone: ends all work.
+    /// The engine is gone: ends all its work.
     func stop() {
         update { machine, _ in machine.stop() }
         journal?.release()
     }
 
-    /// Why the journal does not hold what is pending; nil while it does, or if there is none.
+    /// Why the journal does not hold the pending changes; nil while it does, or if there is none.
     var journalError: CKError? { journal?.error }
 
     func read<Value: Sendable>(_ value: (SyncEngineSnapshot) -> Value) -> Value {
         guarded.withLock { value($0.machine.snapshot) }
     }
 
-    /// Changes the machine, then sees to it that what follows is done.
+    /// Changes the machine, then makes sure that what follows is done.
     ///
-    /// NB: the moment is taken under the lock, as in ``nextAction()``: to the machine time never goes backwards, else what
-    /// one thread makes due now another thread would find not due yet.
+    /// NB: the moment is taken under the lock, as in ``nextAction()``, so that time never goes backwards for the
+    /// machine. Otherwise one thread could make something due now, and another would find it not due yet.
     ///
-    /// - Parameter durably: whether this returns only when the journal, if there is one, has it on the disk.
+    /// - Parameter durably: whether to return only when the journal, if there is one, has the change on the disk.
     func update(durably: Bool = false, _ change: (inout SyncEngineMachine, SyncEngineMoment) -> Void) {
         let mustDrive = changed(change)
         if durably { journal?.sync() }
@@ -136,7 +136,7 @@ final class SyncEngineDriver: Sendable {
         }
     }
 
-    /// - Returns: whether nobody drives the machine, so that the caller must see to it.
+    /// - Returns: whether nobody drives the machine, so that the caller must start a task.
     private func changed(_ change: (inout SyncEngineMachine, SyncEngineMoment) -> Void) -> Bool {
         guarded.withLock { guarded in
             let moment = guarded.moment(on: scheduler)
@@ -147,7 +147,7 @@ final class SyncEngineDriver: Sendable {
         }
     }
 
-    /// Under the lock, so that lines are in the order in which things happened.
+    /// Under the lock, so that lines are in the order of the events.
     private func writeJournal(_ guarded: inout Guarded) {
         guard let journal, journal.isOpen else { return }
         let entries = guarded.machine.takeJournalEntries()
@@ -156,7 +156,7 @@ final class SyncEngineDriver: Sendable {
         guarded.machine.journalIs(journal.currentID, at: moment)
     }
 
-    /// Makes a call of the app to the machine, and waits for its end.
+    /// Passes a call of the app to the machine, and waits for its end.
     func call(
         _ start: @Sendable (inout SyncEngineMachine, SyncEngineCallID, SyncEngineMoment) -> Void
     ) async -> Result<Void, CKError> {
@@ -168,7 +168,7 @@ final class SyncEngineDriver: Sendable {
             await withCheckedContinuation { continuation in
                 guarded.withLock { $0.calls[id] = continuation }
                 update { start(&$0, id, $1) }
-                // The handler has run in vain if the task was cancelled before the call was known.
+                // If the task was cancelled before the call was known, the handler has run in vain.
                 if Task.isCancelled { update { machine, _ in machine.callerCancelled(id) } }
             }
         } onCancel: {
@@ -176,18 +176,18 @@ final class SyncEngineDriver: Sendable {
         }
     }
 
-    /// Whether this is the task of the callback under way. A task that was started in a callback is another one: it may run
-    /// beside a later callback, or beside the same one.
+    /// Whether this is the task of the callback under way. A task that was started in a callback is another one: it may
+    /// run beside a later callback, or beside the same one.
     var isInCallback: Bool {
         guard let task = Self.currentTask else { return false }
         return guarded.withLock { $0.callback?.task == task }
     }
 
-    /// Tells the current task from all others that run now.
+    /// Distinguishes the current task from all others that run now.
     private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
-    /// within a callback such a call would wait for itself. A task that was started there may call once the callback
-    /// has ended.
+    /// within a callback such a call would wait for itself. A task that was started there may call once the
+    /// callback has ended.
     func forbidCallback(to call: StaticString) {
         guard let callback = Self.callback, callback.driver == number else { return }
         precondition(
@@ -206,7 +206,7 @@ extension SyncEngineDriver {
         while let action = nextAction() { await perform(action) }
     }
 
-    /// What to do next; nil when the task is to end.
+    /// The next action; nil if the task must end.
     private func nextAction() -> SyncEngineAction? {
         var closes = false
         let next: SyncEngineAction? = guarded.withLock { guarded in
@@ -232,7 +232,7 @@ extension SyncEngineDriver {
         return next
     }
 
-    /// A timer that fires too early finds that out and sets the next one: to move one costs more than that.
+    /// A timer that fires too early notices it and sets the next one. Moving a timer would cost more.
     private func setTimer(_ due: Duration?, _ guarded: inout Guarded, at now: Duration) {
         if let timer = guarded.timer, let due, timer.due <= due { return }
         guarded.timer?.handle.cancel()
@@ -276,7 +276,7 @@ extension SyncEngineDriver {
         }
     }
 
-    /// Calls the delegate, if it and the engine are still there; else the engine stops.
+    /// Calls the delegate, if it and the engine still exist. Otherwise the engine stops.
     @discardableResult
     private func callDelegate<Answer: Sendable>(
         _ body: @Sendable (any CKSyncEngineDelegate, CKSyncEngine) async -> Answer
@@ -313,8 +313,8 @@ extension SyncEngineDriver {
         }
     }
 
-    /// What follows is done in the request's own task, which has nothing else to do; unless that was cancelled, which is no
-    /// concern of the delegate's.
+    /// The request's own task, which has nothing else to do, drives what follows. If that task was cancelled, another
+    /// one does, so that the delegate does not run in a cancelled task.
     private func requestEnded(
         _ id: SyncEngineRequestID, _ request: SyncEngineRequest, _ outcome: SyncEngineOutcome
     ) async {
@@ -330,7 +330,7 @@ extension SyncEngineDriver {
         atWork?(false)
     }
 
-    /// what no event tells and no caller gets is found here.
+    /// logs errors that no event reports and no caller receives.
     private static func log(_ error: CKError, of request: SyncEngineRequest) {
         if error.isRetriedBySyncEngine {
             log.debug("request failed", ["request": request.name, "code": "\(error.code)"])

@@ -5,26 +5,26 @@ internal import TidemarkBytes
 internal import TidemarkCrypto
 internal import TidemarkTelemetry
 
-/// The file that makes pending changes durable before the state that has them is stored: it is a copy of all that the engine
-/// still has to send, kept up to date line by line.
+/// The file that makes pending changes durable before the state that contains them is stored. It is a copy of
+/// everything that the engine must still send, updated line by line.
 ///
-/// Lines are written in the order in which the engine's lock was held; waiting for the disk is shared by all who wait at the
-/// same time. When most of the file is out of date it is written anew, beside the old one, which it then replaces.
+/// Lines are written in the order in which the engine's lock was held. All who wait at the same time share the wait for
+/// the disk. When most of the file is out of date, a new file is written beside it and then replaces it.
 final class SyncEngineJournal: Sendable {
     private struct State {
-        /// Another one after the file was out of date for a while: states that were stored meanwhile say that the old one does
-        /// not count.
+        /// Changed after the file was out of date for a while: states that were stored meanwhile say that the old one
+        /// does not count.
         var id = ""
         var contents = SyncEngineJournalContents()
         var file: FileHandle?
         var lock: Int32 = -1
         var byteCount = 0
-        /// Of the file when it was written anew.
+        /// The size of the file when it was last rewritten.
         var summaryByteCount = 0
-        /// Lines written, and how many of them are known to be on the disk.
+        /// Lines that were written; the next property counts those known to be durable.
         var written = 0
         var synced = 0
-        /// Whether the file may end in the middle of a line, or is not there.
+        /// Whether the file is missing, or may end in the middle of a line.
         var isBroken = true
         var error: CKError?
     }
@@ -35,15 +35,15 @@ final class SyncEngineJournal: Sendable {
     private let afterStep: @Sendable () -> Void
     private static let log = Log("sync-engine")
 
-    /// A file below this size is not worth being written anew.
+    /// A smaller file is not worth rewriting.
     private static let compactionBytesMin = 64 * 1024
-    /// How many times the size of its last summary a file may have.
+    /// The most times by which a file may exceed the size of its last summary.
     private static let compactionFactor = 4
 
-    /// Reads what an engine that has ended left, and brings it together with the state that the app has stored.
+    /// Reads the journal of an engine that has ended, and combines it with the stored state.
     ///
-    /// - Parameter afterStep: told of each operation on a file when it is done, before the next: for tests, which look at what
-    ///   a process leaves that ends there.
+    /// - Parameter afterStep: called after each operation on a file, before the next. Tests use it to see what a
+    ///   process leaves that ends there.
     init(
         _ url: URL, restoring snapshot: inout SyncEngineSnapshot, afterStep: @escaping @Sendable () -> Void = {}
     ) {
@@ -56,7 +56,7 @@ final class SyncEngineJournal: Sendable {
             state.withLock { $0.lock = lock }
             found = try Self.read(url)
         } catch {
-            // Somebody else may go on with it, or a later version: next time it counts beside the state.
+            // Another engine may continue it, or a later version. Next time it counts besides the state.
             snapshot.journalID = nil
             state.withLock { $0.error = error }
             Self.log(error)
@@ -74,28 +74,28 @@ final class SyncEngineJournal: Sendable {
             state.id = id
             state.contents = contents
         }
-        // Whole lines only from now on.
+        // Only whole lines from now on.
         append([])
     }
 
     /// Why changes are not durable at present; nil while they are.
     var error: CKError? { state.withLock { $0.error } }
 
-    /// Whether this engine has the file.
+    /// Whether this engine has the file open.
     var isOpen: Bool { state.withLock { $0.lock >= 0 } }
 
-    /// The identity of the journal when it was up to date last.
+    /// The identity of the journal when it was last up to date.
     var id: String { state.withLock { $0.id } }
 
-    /// As ``id``; nil while that is out of date.
+    /// As ``id``; nil while the journal is out of date.
     var currentID: String? { state.withLock { $0.error == nil ? $0.id : nil } }
 
-    /// As after a line that could not be written to its end: the next one has the file written anew. For tests.
+    /// Acts as after a line that was written in part: the next line makes the file be rewritten. For tests.
     func breakForTest() {
         state.withLock { $0.isBroken = true }
     }
 
-    /// Lets go of the file, so that another engine can have it.
+    /// Closes the file, so that another engine can open it.
     func release() {
         state.withLock { state in
             state.file = nil
@@ -106,7 +106,7 @@ final class SyncEngineJournal: Sendable {
 
     // MARK: Writing
 
-    /// Writes lines; they are durable after ``sync()``. To be called in the order in which things happened.
+    /// Writes lines, which are durable after ``sync()``. Call it in the order of the events.
     func append(_ entries: [SyncEngineJournalEntry]) {
         let failure: CKError? = state.withLock { state in
             let hadError = state.error != nil
@@ -128,7 +128,7 @@ final class SyncEngineJournal: Sendable {
                 if isWorthCompacting(state) { try rewrite(&state) }
                 return nil
             } catch {
-                // What is missing in the file is in `contents`, and written with the next change.
+                // What the file lacks is in `contents`, and is written with the next change.
                 state.isBroken = true
                 state.error = Self.failure("cannot be written", url, error)
                 return hadError ? nil : state.error
@@ -137,7 +137,7 @@ final class SyncEngineJournal: Sendable {
         if let failure { Self.log(failure) }
     }
 
-    /// Returns when all that was appended before is on the disk.
+    /// Returns when everything that was appended before is on the disk.
     func sync() {
         let target = state.withLock { $0.written }
         let failure: CKError? = syncing.withLock { _ in
@@ -149,7 +149,8 @@ final class SyncEngineJournal: Sendable {
                 state.withLock { $0.synced = max($0.synced, written) }
                 return nil
             } catch {
-                // NB: after a failed fsync the kernel may have dropped the bytes, and says so once: they are written anew.
+                // NB: after a failed fsync the kernel may have dropped the bytes, and reports it only once. So they are
+                // written again.
                 let failure = Self.failure("cannot be made durable", url, error)
                 state.withLock { state in
                     state.isBroken = true
@@ -166,7 +167,7 @@ final class SyncEngineJournal: Sendable {
         state.byteCount > max(Self.compactionBytesMin, Self.compactionFactor * state.summaryByteCount)
     }
 
-    /// Writes the summary beside the old file, and puts it into its place: it appears whole, or not at all.
+    /// Writes the summary to a new file, which then replaces the old one: it appears completely or not at all.
     private func rewrite(_ state: inout State) throws {
         let temporary = url.path + ".new"
         unlink(temporary)
@@ -209,7 +210,7 @@ final class SyncEngineJournal: Sendable {
             attributes: [.posixPermissions: 0o700])
         let lock = open(url.path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { throw failure("cannot be opened", url) }
-        // A process that is just being started by another one holds, for a moment, all that the other had open.
+        // While one process starts another, the new one briefly holds all open files of the first.
         for _ in 0..<lockAttempts {
             if flock(lock, LOCK_EX | LOCK_NB) == 0 { return lock }
             usleep(lockPauseMicroseconds)
@@ -230,10 +231,10 @@ final class SyncEngineJournal: Sendable {
 
     private static let keptAsideMax = 9
 
-    /// Keeps the file as it is beside the one that is about to take its place: a person may still read in it.
+    /// Keeps a copy of the file before it is replaced, so that a person may still read it.
     private static func keepAside(_ url: URL, damagedLineCount: Int) {
         let names = (1...keptAsideMax).map { url.path + ($0 == 1 ? ".damaged" : ".damaged-\($0)") }
-        // Neither takes the place of a file that is there. Not every file system has links.
+        // Neither call replaces an existing file. Not every file system has links.
         let kept = names.first { name in
             link(url.path, name) == 0 || (try? FileManager.default.copyItem(atPath: url.path, toPath: name)) != nil
         }
@@ -260,26 +261,26 @@ final class SyncEngineJournal: Sendable {
 }
 
 extension SyncEngineSnapshot {
-    /// Brings a stored state and a journal together.
+    /// Combines a stored state and a journal.
     ///
-    /// A journal that the state knows has all that is pending, and knows better what is not. One that it does not know adds to
-    /// what the state has, and is newer: the process ended before a state was stored. But what is for one user is never
-    /// joined with what is for another: then the state counts, and the rest is set aside.
+    /// A journal that the state knows has all pending changes, and decides what is no longer pending. A journal that it
+    /// does not know is newer, and adds to the state: the process ended before a state was stored. Changes of different
+    /// users are never mixed: then the state counts, and the rest is set aside.
     ///
-    /// What a journal with damaged lines knew is not known: it adds, too.
+    /// A journal with damaged lines is incomplete, so it adds too.
     fileprivate mutating func restore(_ journal: SyncEngineJournalContents) {
         restoreInFlight()
         pendingOwner = SyncEnginePendingOwner(user)
         unsent = journal.unsent
         guard journal.id != nil || !journal.isEmpty else { return }
-        // The line that begins it is damaged: it says no more whose the rest is.
+        // The line that begins it is damaged, so its owner is unknown.
         let owner = journal.id == nil ? pendingOwner : journal.owner
         if let id = journal.id, id == journalID, journal.damagedLineCount == 0 {
             pendingRecords = journal.records
             pendingZones = journal.zones
             hasUntrackedChanges = journal.untracked ?? hasUntrackedChanges
         } else {
-            // what nobody's is, is for whoever signs in.
+            // changes without an owner belong to whoever signs in.
             guard user == nil || owner == pendingOwner || owner == .nobody else {
                 if !journal.pendingOfOwner.isEmpty { unsent.append(journal.pendingOfOwner) }
                 return
@@ -292,18 +293,18 @@ extension SyncEngineSnapshot {
         pendingOwner = owner
     }
 
-    /// Whether the state is newer than all that the journal says: it was stored while the journal could not be written, or
-    /// the app went without one.
+    /// Whether the state is newer than everything in the journal: it was stored while the journal could not be written,
+    /// or by an engine without one.
     fileprivate func hasLeft(_ journal: SyncEngineJournalContents) -> Bool {
         journal.id.map { journalID == Self.left($0) } ?? false
     }
 
-    /// The state from now on says that the journal with that identity is out of date.
+    /// A value for the state that says that the journal with this identity is out of date.
     static func left(_ id: String) -> String { id.hasPrefix("!") ? id : "!" + id }
 }
 
 extension SyncEngineJournalContents {
-    /// What the journal of an engine in this state says.
+    /// The contents of the journal of an engine in this state.
     init(of snapshot: SyncEngineSnapshot, id: String) {
         self.init()
         apply(

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a journal says when it is read from its beginning.
+/// The content of a journal, read from its beginning.
 struct SyncEngineJournalContents: Sendable {
-    /// Nil if no line begins it: the file is new, or nothing of it is whole.
+    /// Nil if no line begins it: the file is new, or has no whole line.
     private(set) var id: String?
     private(set) var owner = SyncEnginePendingOwner.nobody
     private(set) var records = KeyedList<CKSyncEngine.PendingRecordZoneChange>()
     private(set) var zones = KeyedList<CKSyncEngine.PendingDatabaseChange>()
 
-    /// Whether the app has changes that it does not list; nil: the journal does not say, since nothing of it does or
-    /// it was written by a version that did not.
+    /// Whether the app has changes that it does not list. Nil if the journal does not say, because it is empty
+    /// or of an older version.
     private(set) var untracked: Bool?
 
-    /// Of accounts that are gone; the app has not heard of it.
+    /// Unsent changes of accounts that are gone, of which the app has not heard yet.
     private(set) var unsent: [SyncEngineUnsentChanges] = []
 
-    /// Lines that cannot be read any more, since the last one that begins a journal. What they said is not known: so nothing that
-    /// a state has is done because the journal does not have it.
+    /// Lines since the last beginning that cannot be read. Their content is unknown, so a change in a state is not
+    /// considered done just because the journal lacks it.
     private(set) var damagedLineCount = 0
 
     init() {}
@@ -30,14 +30,14 @@ struct SyncEngineJournalContents: Sendable {
         return contents
     }
 
-    /// What is pending in it, as that of its owner.
+    /// Its pending changes, as those of its owner.
     var pendingOfOwner: SyncEngineUnsentChanges {
         SyncEngineUnsentChanges(
             owner: owner, records: records, zones: zones, hasUntrackedChanges: untracked == true)
     }
 
-    /// Lines that are damaged are passed over, and counted; but for the last one, if it has no end: it was being written when
-    /// the process or the machine ended, so that its call has not returned.
+    /// Skips damaged lines, and counts them. The last line is not counted if it has no end: it was being written when
+    /// the process or the machine ended, so its call has not returned.
     ///
     /// - Throws: `version` for a journal of a later version of this module.
     init(bytes: [UInt8]) throws(SyncEngineJournalEntry.Damage) {
@@ -69,9 +69,9 @@ struct SyncEngineJournalContents: Sendable {
         unsent += (entry.unsent ?? []).map(\.changes)
     }
 
-    /// The shortest journal that says the same.
+    /// The shortest journal with the same content.
     ///
-    /// - Parameter id: the journal's.
+    /// - Parameter id: the identity of the journal.
     func summary(id: String) -> SyncEngineJournalEntry {
         SyncEngineJournalEntry(
             begin: .init(id: id, user: owner.userName),
@@ -80,11 +80,11 @@ struct SyncEngineJournalContents: Sendable {
     }
 }
 
-/// Whose the pending changes are, as far as a journal says it.
+/// The owner of pending changes, as far as a journal says.
 enum SyncEnginePendingOwner: Equatable, Sendable {
-    /// There is no journal: those of the user in the state.
+    /// There is no journal: they belong to the user in the state.
     case unknown
-    /// They were queued while nobody was signed in.
+    /// They were added while nobody was signed in.
     case nobody
     case user(String)
 

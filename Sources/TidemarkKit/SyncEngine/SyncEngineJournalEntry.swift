@@ -4,55 +4,56 @@ internal import Foundation
 internal import TidemarkBytes
 internal import TidemarkCrypto
 
-/// One line of an engine's journal: what has become pending, and what has ceased to be.
+/// One line of an engine's journal: changes that have become pending, or are no longer pending.
 ///
-/// A line is eight hexadecimal digits (of the SHA-256 of the rest), a space, JSON, and a newline; so a line that was written
-/// in part, or damaged, is told from a whole one. Names in it must never change.
+/// A line has eight hexadecimal digits (of the SHA-256 of the rest), a space, JSON, and a newline. So a line that is
+/// incomplete or damaged can be recognised. Names in it must never change.
 struct SyncEngineJournalEntry: Codable, Equatable {
     static let version = 1
 
-    /// Whoever reads this forgets what came before it.
+    /// Discards everything before it.
     struct Beginning: Codable, Equatable {
         var version = SyncEngineJournalEntry.version
-        /// The journal's identity: which states know it.
+        /// The journal's identity, which states refer to.
         var id: String
-        /// Whose changes follow: a user record name; absent: nobody's, they are for whoever signs in.
+        /// The user record name of the owner of the following changes. Absent if there is none: they are for whoever
+        /// signs in.
         var user: String?
     }
 
-    /// A change of a record, or without a record's name of a zone.
+    /// A change of a record, or, without a record's name, of a zone.
     struct Change: Codable, Equatable {
         var zone: String
-        /// Absent: the current user.
+        /// Absent for the current user.
         var owner: String?
         var record: String?
-        /// True for a deletion, else absent.
+        /// True for a deletion, otherwise absent.
         var deletes: Bool?
-        /// Of a zone that is saved; absent for the usual one.
+        /// For a zone to save; absent for the usual scope.
         var encryptionScope: Int?
     }
 
-    /// What was still to be sent for an account that is gone.
+    /// Unsent changes of an account that is gone.
     struct Unsent: Codable, Equatable {
-        /// Absent: nobody's.
+        /// Absent if there is no owner.
         var user: String?
         var put: [Change]
         var untracked: Bool
     }
 
     var begin: Beginning?
-    /// Changes that are pending now; each replaces what there is of its record or zone.
+    /// Changes that are pending now. Each replaces any other change of its record or zone.
     var put: [Change]?
-    /// Records and zones of which nothing is pending any more.
+    /// Records and zones that have no pending change any more.
     var drop: [Change]?
-    /// Whether the app has changes now that it does not list. Absent: as before.
+    /// Whether the app now has changes that it does not list. Absent if unchanged.
     var untracked: Bool?
-    /// What the app is still to hear of. Absent: nothing further.
+    /// What the app must still hear of. Absent if nothing was added.
     var unsent: [Unsent]?
-    /// True: the app has heard of all that is unsent.
+    /// True if the app has heard of everything unsent.
     var told: Bool?
 
-    /// What cannot be read: a line that is cut off, damaged, or of a later version.
+    /// Why a line cannot be read: it is incomplete, damaged, or of a later version.
     enum Damage: Error {
         case line, version
     }
@@ -62,7 +63,7 @@ struct SyncEngineJournalEntry: Codable, Equatable {
     func line() -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings, integers and flags cannot fail to encode.
+        // Encoding strings, integers and flags cannot fail.
         let json = [UInt8]((try? encoder.encode(self)) ?? Data())
         return Array(Self.checksum(json).utf8) + [UInt8(ascii: " ")] + json + [UInt8(ascii: "\n")]
     }
@@ -152,7 +153,7 @@ extension SyncEngineJournalEntry.Change {
         recordID.map { deletes == true ? .deleteRecord($0) : .saveRecord($0) }
     }
 
-    /// Only of a change without a record.
+    /// Only for a change without a record.
     var zoneChange: CKSyncEngine.PendingDatabaseChange {
         if deletes == true { return .deleteZone(zoneID) }
         let zone = CKRecordZone(zoneID: zoneID)

@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The engine's limits and delays, each with the reason for its value.
+/// The engine's limits and delays, each with its reason.
 enum SyncEngineLimits {
     /// Saves and deletes in one batch: a bigger one fails with `limitExceeded`.
     static let batchItemsMax = 250
     /// Bytes of fields in one batch made from pending changes: below the server's 2 MB for a whole request.
     static let batchBytesMax = 1_500_000
 
-    /// Between `init` and the first callback that nobody asked for, so that `init` has returned and the app has stored its
-    /// engine by then. No guarantee: an engine cannot know when its caller goes on.
+    /// The time from `init` to the first callback that nobody asked for, so that `init` has returned and the app has
+    /// stored its engine by then. This is no guarantee: an engine cannot know when its caller goes on.
     static let startDelay = Duration.milliseconds(10)
     /// How long further changes are collected after a send has begun.
     static let sendInterval = Duration.milliseconds(100)
     /// From the last change of the state to its `stateUpdate`.
     static let stateUpdateDelay = Duration.milliseconds(100)
-    /// As long as this a `stateUpdate` waits at most while changes keep coming.
+    /// How long a `stateUpdate` may be delayed while changes keep coming.
     static let stateUpdateDelayMax = Duration.seconds(1)
-    /// How many in a row come before the end of an operation is told, while their handler changes the state.
+    /// The most state updates in a row before the end of an operation is reported, while their handler changes the
+    /// state.
     static let lastStateUpdatesMax = 4
-    /// Between fetches that nothing asks for, in case pushes were lost.
+    /// The time between fetches without a cause, in case pushes were lost.
     static let fetchInterval = Duration.seconds(15 * 60)
 
-    /// The first wait after a failure without retry-after; doubles each time.
+    /// The first wait after a failure without retry-after. It doubles each time.
     static let backoffMin = Duration.seconds(1)
     static let backoffMax = Duration.seconds(5 * 60)
 }
 
-/// When something happens, and dice for what is decided then. Parameters, so that the state machine is pure.
+/// The time of an event, and random bits for its decisions. They are parameters, so that the state machine is pure.
 struct SyncEngineMoment: Sendable {
     /// On the scheduler's monotonic clock.
     var now: Duration
@@ -36,12 +37,12 @@ struct SyncEngineMoment: Sendable {
     var fraction: Double { Double(randomBits >> 11) / Double(UInt64(1) << 53) }
 }
 
-/// How long to wait after each of several failures in a row.
+/// How long to wait after consecutive failures.
 struct SyncEngineBackoff: Sendable {
     private(set) var failureCount = 0
 
-    /// from 1 s, doubling, at most 5 min; between three quarters and five quarters of that at random, so that
-    /// many devices do not come back together.
+    /// from 1 s, doubling, at most 5 min. The wait is a random time between three quarters and five quarters of
+    /// that, so that many devices do not come back together.
     mutating func nextDelay(at moment: SyncEngineMoment) -> Duration {
         let doublings = min(failureCount, 16)
         failureCount += 1
@@ -49,11 +50,11 @@ struct SyncEngineBackoff: Sendable {
         return min(delay * (0.75 + moment.fraction / 2), SyncEngineLimits.backoffMax)
     }
 
-    /// What the server asked for if it did, at most a tenth later; else the next step.
+    /// The time that the server asked for and at most a tenth more; otherwise the next step.
     mutating func nextDelay(after error: CKError, at moment: SyncEngineMoment) -> Duration {
         guard let seconds = error.retryAfterSeconds, seconds.isFinite, seconds > 0 else { return nextDelay(at: moment) }
         failureCount += 1
-        // A day is longer than any server means; it also keeps the arithmetic in range.
+        // No server means more than a day. The bound also keeps the arithmetic in range.
         return .seconds(min(seconds, 86_400)) * (1 + moment.fraction / 10)
     }
 
@@ -63,7 +64,7 @@ struct SyncEngineBackoff: Sendable {
 }
 
 extension CKError {
-    /// Whether the engine keeps what failed and tries again by itself (R-373, table in section 13).
+    /// Whether the engine keeps what failed and tries again on its own (R-373, table in section 13).
     var isRetriedBySyncEngine: Bool {
         switch code {
         case .notAuthenticated, .accountTemporarilyUnavailable, .networkFailure, .networkUnavailable,
@@ -73,18 +74,18 @@ extension CKError {
         }
     }
 
-    /// Whether the error is about the account rather than about the request.
+    /// Whether the error concerns the account rather than the request.
     var concernsAccount: Bool {
         code == .notAuthenticated || code == .accountTemporarilyUnavailable
     }
 
-    /// The error of one item, if the whole request failed with this one.
+    /// The error of one item, if this is the error of the whole request.
     func error(forItem id: some Hashable) -> CKError {
         guard code == .partialFailure else { return self }
         return partialErrorsByItemID?[AnyHashable(id)] as? CKError ?? CKError(.internalError)
     }
 
-    /// `partialFailure` over these items; the item's own error if `unwrapsSingle` and there is just one.
+    /// `partialFailure` for these items; the item's own error if `unwrapsSingle` and there is only one.
     static func combining(_ errors: [(id: AnyHashable, error: CKError)], unwrapsSingle: Bool) -> CKError? {
         guard let first = errors.first else { return nil }
         if unwrapsSingle && errors.count == 1 { return first.error }

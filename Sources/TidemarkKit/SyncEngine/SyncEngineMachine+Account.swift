@@ -3,7 +3,7 @@
 extension SyncEngineMachine {
     // MARK: Errands: requests beside the operation
 
-    /// Asks who is signed in, and looks for the subscription, when it is time.
+    /// Starts to ask for the user and to look for the subscription, when it is time.
     mutating func startErrands(at moment: SyncEngineMoment) {
         if accountRequest == nil, let due = schedule.accountDue, due <= moment.now {
             let id = newRequestID()
@@ -20,17 +20,18 @@ extension SyncEngineMachine {
         }
     }
 
-    /// only with automatic sync, and only while no good subscription is known.
+    /// only with automatic sync, and only while no valid subscription is known.
     var wantsSubscription: Bool {
         guard automaticallySync, isOnline, !schedule.isSuspended, subscriptionRequest == nil, accountRequest == nil,
             accountChange == nil, case .available = account
         else { return false }
-        // The account event comes before anything else is done for the account.
+        // The account event comes before any other work for the account.
         if case .account = operation { return false }
         return wantedSubscriptionID.map { $0 != snapshot.subscriptionID } ?? (snapshot.subscriptionID == nil)
     }
 
-    /// somebody deleted the subscription at the server. Without one no pushes come: it is looked for, or made, again.
+    /// somebody deleted the subscription on the server. Without one no pushes come, so the engine looks for one
+    /// again, or creates it.
     mutating func subscriptionIsGone(_ id: CKSubscription.ID, at moment: SyncEngineMoment) {
         guard automaticallySync, snapshot.subscriptionID == id else { return }
         snapshot.subscriptionID = nil
@@ -57,7 +58,7 @@ extension SyncEngineMachine {
 
     // MARK: Who is signed in
 
-    /// The cloud says that the account may have changed.
+    /// The cloud reports that the account may have changed.
     mutating func accountHinted(at moment: SyncEngineMoment) {
         schedule.accountDue = moment.now
         schedule.accountBackoff.reset()
@@ -71,8 +72,8 @@ extension SyncEngineMachine {
         case .success:
             preconditionFailure("the user was asked for")
         case .failure(let error):
-            // not knowing is no account change. A hint that came meanwhile may be about this very failure:
-            // asking at once could go on for ever.
+            // an unknown account is no account change. A hint that came meanwhile may be about this very
+            // failure; asking at once could go on for ever.
             account = .unavailable(error)
             schedule.accountDue = moment.now + schedule.accountBackoff.nextDelay(after: error, at: moment)
         }
@@ -81,7 +82,7 @@ extension SyncEngineMachine {
     private mutating func accountFound(_ user: CKRecord.ID?, at moment: SyncEngineMoment) {
         let wasAvailable = if case .available = account { true } else { false }
         account = user == nil ? .none : .available
-        // An account operation that is under way has put its user into the snapshot already.
+        // An account operation under way has already put its user into the snapshot.
         accountChange = Self.change(from: snapshot.user, to: user).map {
             SyncEngineAccountOperation(change: $0, user: user)
         }
@@ -97,8 +98,9 @@ extension SyncEngineMachine {
         }
     }
 
-    /// After a crash between two account changes a journal may have changes of somebody who is gone again. They are kept for
-    /// them. The app may have been told of the change to them, and have deleted what it had: all is fetched anew.
+    /// After a crash between two account changes, a journal may have changes of a user who is gone again. They are kept
+    /// for that user. The app may have been told of the change to them and have deleted its data, so everything is
+    /// fetched anew.
     private mutating func claimPendingOfNoChange(_ user: CKRecord.ID, at moment: SyncEngineMoment) {
         guard journaling != nil, snapshot.pendingOwner != SyncEnginePendingOwner(user) else { return }
         if !keepsPending(for: user) { snapshot.setPendingAside() }
@@ -108,7 +110,8 @@ extension SyncEngineMachine {
         claimPending(for: user)
     }
 
-    /// What is pending stays if it is the new user's: after a crash a journal may have what they added already.
+    /// Pending changes stay if they belong to the new user: after a crash a journal may have what they added
+    /// already.
     private mutating func forgetAccount(before user: CKRecord.ID?) {
         let keepsPending = keepsPending(for: user)
         guard snapshot.user != nil || !keepsPending else { return }
@@ -116,7 +119,7 @@ extension SyncEngineMachine {
         forgetData()
     }
 
-    /// Nothing is known any more of what the account's data are: they are fetched like anybody's for the first time.
+    /// Forgets everything about the account's data, which is then fetched as for the first time.
     private mutating func forgetData() {
         snapshot.forgetAccount()
         fullFetches = SyncEngineFullFetches()
@@ -137,12 +140,13 @@ extension SyncEngineMachine {
 
     // MARK: Telling the app
 
-    /// forget first, then tell, also what will not be sent; what the handler adds is kept. R-565: the new state follows.
+    /// forget first, then report, including what will not be sent. What the handler adds is kept. R-565: the new
+    /// state follows.
     mutating func step(_ operation: inout SyncEngineAccountOperation, at moment: SyncEngineMoment) -> SyncEngineAction?
     {
         switch operation.phase {
         case .clearing:
-            // what was queued while nobody was signed in is for whoever signs in.
+            // changes that were added while nobody was signed in belong to whoever signs in.
             forgetAccount(before: operation.user)
             snapshot.user = operation.user
             claimPending(for: operation.user)

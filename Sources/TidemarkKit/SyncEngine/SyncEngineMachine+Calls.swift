@@ -38,7 +38,7 @@ extension SyncEngineMachine {
         cancelOperation()
     }
 
-    /// The Swift task of a call was cancelled: its operation goes on if somebody else wants it.
+    /// The Swift task of a call was cancelled. Its operation goes on if another caller wants it.
     mutating func callerCancelled(_ id: SyncEngineCallID) {
         if fetchCalls.contains(where: { $0.id == id }) || sendCalls.contains(where: { $0.id == id }) {
             fetchCalls.removeAll { $0.id == id }
@@ -57,13 +57,12 @@ extension SyncEngineMachine {
             operation = .send(send)
             refuse(id)
         default:
-            // Answered, or about to be.
+            // It has been answered, or is about to be.
             return
         }
     }
 
-    /// Ends the operation that is under way, with all its events. One that is about to end anyway is left
-    /// alone.
+    /// Ends the operation under way, with all its events. An operation that is about to end is left alone.
     mutating func cancelOperation() {
         switch operation {
         case .fetch(var fetch) where fetch.isJoinable:
@@ -78,7 +77,7 @@ extension SyncEngineMachine {
         cancelOperationRequest()
     }
 
-    /// calls that the fetch under way does anyway share it.
+    /// calls join the fetch under way if it includes what they want.
     mutating func joinFetchCalls() {
         guard case .fetch(var fetch) = operation, fetch.isJoinable else { return }
         for call in fetchCalls where fetch.options.scope.covers(call.options.scope) {
@@ -89,7 +88,7 @@ extension SyncEngineMachine {
         operation = .fetch(fetch)
     }
 
-    /// calls that the send under way does anyway share it.
+    /// calls join the send under way if it includes what they want.
     mutating func joinSendCalls() {
         guard case .send(var send) = operation, send.isJoinable else { return }
         let joining = sendCalls.filter { send.context.options.scope.covers($0.options.scope) }.map(\.id)
@@ -97,7 +96,7 @@ extension SyncEngineMachine {
         sendCalls.removeAll { joining.contains($0.id) }
         send.callers += joining
         send.asksAgain = true
-        // A zone that has failed is tried again in another pass: these callers are told so.
+        // A failed zone is tried again in another pass, and these callers are told so.
         send.triedZones = send.triedZones.filter { send.itemErrors[.zone($0)] != nil }
         operation = .send(send)
     }
@@ -107,12 +106,12 @@ extension SyncEngineMachine {
     }
 
     private mutating func noteAppCall(at moment: SyncEngineMoment) {
-        // The app has its engine.
+        // The app has its engine, because it calls it.
         schedule.startDue = nil
         resume(at: moment)
     }
 
-    /// a call finds out anew whether there is an account if none was there.
+    /// if there was no account, a call asks again.
     private mutating func askForAccountIfNeeded(at moment: SyncEngineMoment) {
         if case .available = account { return }
         if accountRequest == nil { schedule.accountDue = moment.now }
@@ -126,8 +125,8 @@ extension SyncEngineMachine {
     ) {
         guard !changes.isEmpty else { return }
         if !isInCallback, case .send(var send) = operation, case .asking = send.phase {
-            // The delegate may have read the record before this change of it, so one more send is due. Whatever is pending of
-            // it now: the change may have been undone and made again since.
+            // The delegate may have read the record before this change, so one more send is due, whatever is pending
+            // for it now: the change may have been undone and made again since.
             send.touchedRecords.formUnion(changes.map(\.recordID))
             operation = .send(send)
         }
@@ -163,7 +162,7 @@ extension SyncEngineMachine {
         noteChange(at: moment)
     }
 
-    ///
+    /// sets whether the app has changes that it does not list.
     mutating func setUntrackedChanges(_ hasUntrackedChanges: Bool, at moment: SyncEngineMoment) {
         let isChanged = snapshot.hasUntrackedChanges != hasUntrackedChanges
         snapshot.hasUntrackedChanges = hasUntrackedChanges
@@ -175,7 +174,7 @@ extension SyncEngineMachine {
         }
     }
 
-    /// adding plans a send. What is added besides items that keep failing does not wait for these.
+    /// adding plans a send. New changes do not wait for items that keep failing.
     private mutating func noteAddition(isChanged: Bool, bringsNews: Bool, at moment: SyncEngineMoment) {
         schedule.startDue = nil
         additionCount += 1
@@ -193,7 +192,7 @@ extension SyncEngineMachine {
 
     // MARK: What the cloud tells
 
-    /// zones that are named are to be fetched, and a fetch is due at once.
+    /// the named zones must be fetched, and a fetch is due at once.
     mutating func pushReceived(_ zoneIDs: [CKRecordZone.ID], at moment: SyncEngineMoment) {
         guard automaticallySync, case .available = account, accountChange == nil else { return }
         resume(at: moment)
@@ -208,14 +207,14 @@ extension SyncEngineMachine {
         operation = .fetch(fetch)
     }
 
-    /// this engine and another began from one state. What is pending stays, and so do the tokens: they say what the app
-    /// has.
+    /// this engine and another began from one state. Pending changes stay, and so do the tokens, which say what
+    /// the app has.
     mutating func deviceReplaced(by identity: [UInt8], at moment: SyncEngineMoment) {
         snapshot.deviceIdentity = identity
         noteChange(at: moment)
     }
 
-    /// I-4: after a gap the engine fetches, since pushes may have been lost; and what waits for a network waits no
+    /// I-4: after a gap the engine fetches, because pushes may have been lost. What waits for a network waits no
     /// longer.
     mutating func connectivityChanged(isOnline: Bool, at moment: SyncEngineMoment) {
         let isBack = isOnline && !self.isOnline
@@ -223,7 +222,7 @@ extension SyncEngineMachine {
         guard isOnline else { return }
         if case .available = account {} else { schedule.accountDue = moment.now }
         if schedule.subscriptionDue != nil { schedule.subscriptionDue = moment.now }
-        // Without a gap that was told of, failures show that there was one.
+        // If no gap was reported, failures show that there was one.
         let hasFailed = schedule.fetchBackoff.failureCount > 0 || schedule.sendBackoff.failureCount > 0
         guard isBack || hasFailed else { return }
         schedule.fetchBackoff.reset()

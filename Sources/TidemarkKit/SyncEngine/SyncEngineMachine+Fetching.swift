@@ -7,7 +7,7 @@ extension SyncEngineMachine {
         reason: CKSyncEngine.SyncReason, options: CKSyncEngine.FetchChangesOptions, callers: [SyncEngineCallID] = [],
         at moment: SyncEngineMoment
     ) {
-        // A call for everything does what was planned, too.
+        // A call for everything also does what was planned.
         let absorbsPlan = options.scope.covers(.all) && schedule.fetchDue.map { $0 <= moment.now } ?? false
         let isWantedByEngine = reason == .scheduled || absorbsPlan
         if isWantedByEngine { schedule.fetchDue = nil }
@@ -47,7 +47,7 @@ extension SyncEngineMachine {
                 return .deliver(.didFetchChanges(.init(context: fetch.context)))
 
             case .flushing:
-                // also what the last handler changed is told before a call returns.
+                // changes of the last handler are also reported before a call returns.
                 if !fetch.callers.isEmpty, let action = lastStateUpdate(&fetch.lastUpdateCount) { return action }
                 fetch.phase = .ended
                 endFetch(fetch, at: moment)
@@ -59,7 +59,7 @@ extension SyncEngineMachine {
         }
     }
 
-    /// Where a part of an operation leaves it.
+    /// The state of an operation after one of its parts.
     enum Progress {
         case act(SyncEngineAction), wait, proceed
     }
@@ -77,10 +77,10 @@ extension SyncEngineMachine {
         case .readingFeed:
             if fetch.isCancelled { return close(&fetch) }
             fetch.phase = .awaitingFeed
-            // On the further pages of a long list no zone comes along: which one is next, its end tells.
+            // On later pages of a long list no zone comes along: the end of the list decides which one is next.
             let next = fetch.isReadingOn ? nil : nextZone(of: fetch)
             let expected = next.map { SyncEngineZonePlace(zoneID: $0, token: snapshot.zoneTokens[$0]) }
-            // Who calls wants all that is on the server by then; so does a send whose answer was lost.
+            // A caller wants everything that is on the server by then, and so does a send whose answer was lost.
             let asPushed = fetch.reason == .scheduled && fetch.callers.isEmpty && !schedule.fetchesBeforeSend
             return .act(
                 start(
@@ -140,24 +140,24 @@ extension SyncEngineMachine {
             preconditionFailure("database changes were asked for")
 
         case .failure(let error) where error.code == .changeTokenExpired && snapshot.databaseToken != nil:
-            // from the beginning, within the same fetch; the app sees all zones again.
+            // from the beginning, within the same fetch. The app gets all zones again.
             beginFullFeed(at: moment)
-            // The server may have been restored: the subscription is looked for again, too.
+            // The server may have been restored, so the engine looks for the subscription again too.
             snapshot.subscriptionID = nil
             schedule.subscriptionDue = moment.now
             fetch.phase = .askingForFeed
             return .proceed
 
         case .failure(let error):
-            // It says more than what became of single zones before, which their ends have told.
+            // It says more than the earlier errors of single zones, which their ends have reported.
             fetch.zoneErrors = [:]
             fetch.error = error
             return close(&fetch)
         }
     }
 
-    /// deleted zones are forgotten before the app is told. Deletions come first: a zone that is in both lists
-    /// has been created again. R-522: changed zones are to be fetched.
+    /// deleted zones are forgotten before the app is told. Deletions come first: a zone in both lists has been
+    /// created again. R-522: changed zones must be fetched.
     private mutating func noteZones(
         of page: SyncEngineDatabasePage, _ fetch: inout SyncEngineFetch, at moment: SyncEngineMoment
     ) {
@@ -190,7 +190,8 @@ extension SyncEngineMachine {
         return .proceed
     }
 
-    /// The delegate's answer to `askFetchOptions`: scope and priorities. The group stays that of the call.
+    /// Takes the delegate's answer to `askFetchOptions`: scope and priorities. The group stays that of the call
+    ///
     mutating func fetchOptionsAnswered(_ options: CKSyncEngine.FetchChangesOptions) {
         guard case .fetch(var fetch) = operation else { return }
         fetch.options.scope = options.scope
@@ -200,13 +201,13 @@ extension SyncEngineMachine {
 
     // MARK: The end
 
-    /// What follows from how the fetch ended.
+    /// Decides what follows from the end of the fetch.
     private mutating func endFetch(_ fetch: SyncEngineFetch, at moment: SyncEngineMoment) {
         outbox.append(contentsOf: fetch.callers.map { .finish($0, fetch.result) })
         schedulePeriodicFetch(at: moment)
         if fetch.wasPushed { scheduleFetch(at: moment) }
         if fetch.isCancelled {
-            // An account change plans anew; after cancelOperations nothing is planned.
+            // An account change makes new plans. After cancelOperations nothing is planned.
             if fetch.isWantedByEngine, !schedule.isSuspended, accountChange == nil { scheduleFetch(at: moment) }
             return
         }
@@ -216,22 +217,23 @@ extension SyncEngineMachine {
             fetchWhatIsLeft(of: fetch, at: moment)
             return
         }
-        // What became of a lost answer cannot be found out now; what is pending does not wait for it for ever.
+        // The result of a lost answer cannot be found out now. Pending changes do not wait for it for ever.
         if !error.isRetriedBySyncEngine { schedule.fetchesBeforeSend = false }
         // Calls that waited for it cannot go on.
         if schedule.fetchesBeforeSend {
             outbox.append(contentsOf: sendCalls.map { .finish($0.id, .failure(error)) })
             sendCalls = []
         }
-        // whatever the error is. Else others' changes would wait for the periodic fetch, and nobody would know why.
+        // whatever the error is. Otherwise changes of others would wait for the periodic fetch, and nobody would
+        // know why.
         let retryAt = moment.now + schedule.fetchBackoff.nextDelay(after: error, at: moment)
         if automaticallySync { schedule.fetchDue = retryAt }
         noteFailure(error, retryAt: retryAt, at: moment)
     }
 
-    /// Zones that a fetch which came to its end has not read.
+    /// Plans a fetch of zones that a completed fetch has not read.
     private mutating func fetchWhatIsLeft(of fetch: SyncEngineFetch, at moment: SyncEngineMoment) {
-        // those that failed. Of those that are gone nothing is left.
+        // those that failed. Nothing is left of those that are gone.
         let failures = fetch.zoneErrors.filter { snapshot.unfetchedZones.contains(key: $0.key) }.values
         if let error = failures.max(by: { ($0.retryAfterSeconds ?? 0) < ($1.retryAfterSeconds ?? 0) }) {
             let retryAt = moment.now + schedule.fetchBackoff.nextDelay(after: error, at: moment)
@@ -239,7 +241,7 @@ extension SyncEngineMachine {
         } else {
             schedule.fetchBackoff.reset()
         }
-        // What a call left out on purpose is still wanted by automatic sync.
+        // Automatic sync still wants what a call left out on purpose.
         let leavesOut =
             fetch.reason == .manual
             && snapshot.unfetchedZones.elements.contains {

@@ -31,7 +31,7 @@ extension SyncEngineMachine {
         case .readingZone(let zoneID):
             if fetch.isCancelled { return endZone(zoneID, error: CKError(.operationCancelled), &fetch) }
             fetch.phase = .awaitingZone(zoneID)
-            // What was pushed since the feed was asked for need not be in what came with it.
+            // What was pushed after the feed was requested may be missing in the page that came with it.
             let asOfFeed = fetch.pushedZones.remove(zoneID) == nil
             let token = snapshot.zoneTokens[zoneID]
             return .act(
@@ -50,7 +50,7 @@ extension SyncEngineMachine {
                 fetch.phase = .askingForZone(zoneID)
                 return .proceed
             }
-            // what was pushed since the page was asked for is not in it.
+            // what was pushed after the page was requested is not in it.
             if !fetch.pushedZones.contains(zoneID), snapshot.unfetchedZones.remove(key: zoneID) {
                 noteChange(at: moment)
             }
@@ -82,7 +82,7 @@ extension SyncEngineMachine {
         return .proceed
     }
 
-    /// those that the app prefers, in its order, then the others in the order of the feed.
+    /// first the zones that the app prefers, in its order, then the others in the order of the feed.
     func nextZone(of fetch: SyncEngineFetch) -> CKRecordZone.ID? {
         func isOpen(_ zoneID: CKRecordZone.ID) -> Bool {
             !fetch.visitedZones.contains(zoneID) && fetch.options.scope.contains(zoneID)
@@ -109,15 +109,15 @@ extension SyncEngineMachine {
             preconditionFailure("changes of a zone were asked for")
 
         case .failure(let error) where error.code == .changeTokenExpired && snapshot.zoneTokens[zoneID] != nil:
-            // from the beginning, within the same fetch; the app sees all living records again.
+            // from the beginning, within the same fetch. The app gets all living records again.
             beginFullFetch(of: zoneID, at: moment)
             fetch.phase = .askingForZone(zoneID)
             return .proceed
 
         case .failure(let error):
             if error.code == .zoneNotFound || error.code == .userDeletedZone {
-                // gone, which the list of zones will tell. If the store is restored before, the list is of another life
-                // and says nothing of this zone: then the app hears of it as absent.
+                // the zone is gone, and the list of zones will report it. If the store is restored before that,
+                // the list is of another life and says nothing of this zone: then the app hears of it as absent.
                 snapshot.forgetZone(zoneID)
                 snapshot.tokenlessZones.insert(zoneID)
                 noteChange(at: moment)
@@ -130,7 +130,7 @@ extension SyncEngineMachine {
         _ page: SyncEngineZonePage, _ zoneID: CKRecordZone.ID, _ fetch: inout SyncEngineFetch
     ) -> Progress {
         var page = page
-        // As for the database feed: no endless row of empty pages.
+        // As for the database feed: no endless series of empty pages.
         let moreComing = page.moreComing && (!page.isEmpty || page.token != snapshot.zoneTokens[zoneID])
         fetch.phase = .tookZonePage(zoneID, page.token, moreComing: moreComing)
         noteFetched(&page, zoneID)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far the fetches from nothing are that expired tokens have begun. What of them outlives the process is in the
-/// snapshot: the expired tokens. A new process begins them anew.
+/// The progress of full fetches that expired tokens have started. Only the expired tokens outlive the process,
+/// in the snapshot. A new process starts the fetches again.
 struct SyncEngineFullFetches: Sendable {
     struct Zone: Sendable {
         let reason: TidemarkFullFetch.Reason
@@ -9,18 +9,18 @@ struct SyncEngineFullFetches: Sendable {
         var history = RestoredHistory()
     }
 
-    /// Those of which the first page has come.
+    /// Zones whose first page has arrived.
     var zones: [CKRecordZone.ID: Zone] = [:]
-    /// Zones that the list of all zones has named.
+    /// Zones in the list of all zones.
     var listedZones: Set<CKRecordZone.ID> = []
-    /// Zones that have ended according to the list of another life, each with why the last time.
+    /// Zones that have ended according to the list of another life, each with its last reason.
     var endedZones: [CKRecordZone.ID: CKDatabase.DatabaseChange.Deletion.Reason] = [:]
 }
 
 // MARK: Zones
 
 extension SyncEngineMachine {
-    /// What an earlier process did not bring to its end: which records it was told of, nobody knows.
+    /// Starts again what an earlier process did not finish: nobody knows which records it has reported.
     mutating func restartFullFetches() {
         if snapshot.expiredDatabaseToken != nil { snapshot.databaseToken = nil }
         for zoneID in snapshot.expiredZoneTokens.keys.sorted(by: Self.isInOrder) {
@@ -29,7 +29,8 @@ extension SyncEngineMachine {
         }
     }
 
-    /// A zone's token has expired. If that happens once more before the zone has been read, the first one says what the app has.
+    /// A zone's token has expired. If that happens again before the zone has been read, the first token says what the
+    /// app has.
     mutating func beginFullFetch(of zoneID: CKRecordZone.ID, at moment: SyncEngineMoment) {
         snapshot.expiredZoneTokens[zoneID] = snapshot.expiredZoneTokens[zoneID] ?? snapshot.zoneTokens[zoneID]
         snapshot.zoneTokens[zoneID] = nil
@@ -37,7 +38,7 @@ extension SyncEngineMachine {
         noteChange(at: moment)
     }
 
-    /// What the app is told before the first page of a full fetch; nil before all others.
+    /// What the app is told before the first page of a full fetch; nil before all other pages.
     mutating func announcement(of page: SyncEngineZonePage, _ zoneID: CKRecordZone.ID) -> SyncEngineAction? {
         // The store was restored between the list of zones and this page.
         if let known = snapshot.databaseToken.flatMap(FeedPlace.init), let now = FeedPlace(page.token),
@@ -51,10 +52,10 @@ extension SyncEngineMachine {
         return .deliverStoreEvent(.willFetchFromNothing(zoneID: zoneID, reason: reason))
     }
 
-    /// The page is about to be delivered. A record that cannot be read is on the server all the same.
+    /// Notes a page that is about to be delivered. A record that cannot be read is on the server all the same.
     ///
-    /// What the backup of another life has of deletions may be older than what the app has: a record may have been made again
-    /// since. So it is not told as deleted, but counts as absent.
+    /// Deletions in the backup of another life may be older than what the app has: a record may have been created again
+    /// since. So they are not reported as deletions; the records count as absent.
     mutating func noteFetched(_ page: inout SyncEngineZonePage, _ zoneID: CKRecordZone.ID) {
         guard let reason = fullFetchReason(of: zoneID), var zone = fullFetches.zones.removeValue(forKey: zoneID) else {
             return
@@ -71,20 +72,20 @@ extension SyncEngineMachine {
         fullFetches.zones[zoneID] = zone
     }
 
-    /// Why all records of the zone are told of; nil: they are not.
+    /// Why all records of the zone arrive; nil if they do not.
     func fullFetchReason(of zoneID: CKRecordZone.ID) -> TidemarkFullFetch.Reason? {
         snapshot.expiredZoneTokens[zoneID] == nil ? nil : fullFetches.zones[zoneID]?.reason
     }
 
-    /// What the end of a zone's fetch has to tell, if it was a full one.
+    /// What the end of a zone's fetch must report, if it was a full one.
     ///
     /// - Parameter token: of its last page.
     func endedFullFetch(of zoneID: CKRecordZone.ID, _ token: CKServerChangeToken) -> TidemarkFullFetch? {
         guard let expired = snapshot.expiredZoneTokens[zoneID], let zone = fullFetches.zones[zoneID] else { return nil }
         let reason = TidemarkFullFetch.Reason(expired: expired, new: token, isEnd: true)
         var names = zone.names
-        // Who is told of these as deleted might drop an edit that is yet to be sent. In another life of the store they are to
-        // be saved anew whatever is pending, and what is pending may be no edit any more.
+        // If these were reported as deleted, the app might drop an edit that must still be sent. In another life of the
+        // store they must be saved again whatever is pending, and a pending change may no longer be an edit.
         if reason == .deletionsForgotten {
             for case .saveRecord(let recordID) in snapshot.pendingRecords.elements + snapshot.inFlightRecords
             where recordID.zoneID == zoneID { names.insert(recordID.recordName) }
@@ -116,12 +117,13 @@ extension SyncEngineMachine {
         noteChange(at: moment)
     }
 
-    /// Why the list is read from its beginning; nil: it is not.
+    /// Why the list is read from its beginning; nil if it is not.
     func fullFeedReason(_ token: CKServerChangeToken, isEnd: Bool) -> TidemarkFullFetch.Reason? {
         snapshot.expiredDatabaseToken.map { .init(expired: $0, new: token, isEnd: isEnd) }
     }
 
-    /// A page of the list has come. As with records, what another life has of ends is set aside until all is known that there is.
+    /// A page of the list has arrived. As with records, ends from another life are set aside until all existing zones
+    /// are known.
     mutating func noteListed(_ page: inout SyncEngineDatabasePage, _ reason: TidemarkFullFetch.Reason) {
         fullFetches.listedZones.formUnion(page.modifications.map(\.zoneID))
         guard reason == .anotherLife else { return }
@@ -132,8 +134,8 @@ extension SyncEngineMachine {
         }
     }
 
-    /// A zone without a token may be one that the app has sent records to, or was told of by a process that ended before its
-    /// state was stored: what another life has of it is no news either.
+    /// The app may have sent records to a zone without a token, or a process that ended before its state was stored may
+    /// have delivered some. So what another life has of the zone is not news either.
     ///
     /// - Parameter token: of the list of zones, in the life before.
     private mutating func expectOlderRecords(in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?) {
@@ -141,15 +143,15 @@ extension SyncEngineMachine {
         snapshot.expiredZoneTokens[zoneID] = token
     }
 
-    /// What becomes of zones that the list does not have: those that the app is told of as ended, and the list, which says what is
-    /// absent. Whoever erased a zone, or lost its keys, before the backup wanted it to go, whatever followed.
+    /// What happens to zones that the list lacks: some are reported to the app as ended, and the list says which are
+    /// absent. If a user erased a zone or lost its keys before the backup, its end was wanted, whatever followed.
     func fateOfUnlistedZones(
         _ reason: TidemarkFullFetch.Reason
     ) -> (ended: [CKDatabase.DatabaseChange.Deletion], list: TidemarkZoneList) {
         let (zones, listed) = (unlistedZones, fullFetches.listedZones)
         switch reason {
         case .deletionsForgotten:
-            // They had been there, and nobody has restored anything.
+            // They existed before, and nobody has restored anything.
             let ended = zones.map { CKDatabase.DatabaseChange.Deletion(zoneID: $0, reason: .deleted) }
             return (ended, TidemarkZoneList(reason: reason, absent: zones, accounted: listed))
         case .anotherLife:

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is to be written into the journal, in the order in which it happened.
+/// What must be written into the journal, in the order of the events.
 ///
-/// The journal has all changes that are pending or in flight. What was sent leaves it only when the delegate has handled
-/// what became of it: else a change that the server refused would be gone if the process ended before the app heard of it.
+/// The journal has all changes that are pending or in flight. A sent change leaves it only when the delegate has
+/// handled its result. Otherwise a change that the server refused would be lost if the process ended before the app
+/// heard of it.
 struct SyncEngineJournaling: Sendable {
-    /// The journal's identity when it was up to date last.
+    /// The journal's identity when it was last up to date.
     var id: String
     var entries: [SyncEngineJournalEntry] = []
-    /// What was sent and told of in the event that is being delivered.
+    /// What was sent and is reported in the event that is being delivered.
     var settledRecords: [CKRecord.ID] = []
     var settledZones: [CKRecordZone.ID] = []
 }
 
 extension SyncEngineMachine {
-    /// From now on the journal is told what is pending.
+    /// From now on the journal records what is pending.
     mutating func beginJournal(id: String, at moment: SyncEngineMoment) {
         journaling = SyncEngineJournaling(id: id)
         journalIs(id, at: moment)
     }
 
-    /// What the journal's identity is now; nil: it cannot be written, and what it says is out of date. The state says which.
+    /// Sets the journal's current identity; nil if it cannot be written and is out of date. The state says which.
     mutating func journalIs(_ id: String?, at moment: SyncEngineMoment) {
         guard let known = journaling?.id else { return }
         journaling?.id = id ?? known
@@ -30,14 +31,14 @@ extension SyncEngineMachine {
         noteChange(at: moment)
     }
 
-    /// What is to be written, once.
+    /// Returns what must be written, once.
     mutating func takeJournalEntries() -> [SyncEngineJournalEntry] {
         guard let entries = journaling?.entries, !entries.isEmpty else { return [] }
         journaling?.entries = []
         return entries
     }
 
-    /// Writes down what is to be sent of these records and zones now: perhaps nothing.
+    /// Records what must now be sent of these records and zones, which may be nothing.
     mutating func journal(_ recordIDs: [CKRecord.ID], _ zoneIDs: [CKRecordZone.ID] = []) {
         guard journaling != nil, !recordIDs.isEmpty || !zoneIDs.isEmpty else { return }
         let recordsInFlight = KeyedList(snapshot.inFlightRecords)
@@ -62,12 +63,12 @@ extension SyncEngineMachine {
             SyncEngineJournalEntry(put: put.isEmpty ? nil : put, drop: drop.isEmpty ? nil : drop))
     }
 
-    /// Writes down whether the app has changes that it does not list.
+    /// Records whether the app has changes that it does not list.
     mutating func journalUntrackedChanges() {
         journaling?.entries.append(SyncEngineJournalEntry(untracked: snapshot.hasUntrackedChanges))
     }
 
-    /// These were sent; the journal hears of it when the event that tells the app has been handled.
+    /// These were sent. The journal records it when the event that reports them has been handled.
     mutating func journalWhenTold(_ recordIDs: [CKRecord.ID], _ zoneIDs: [CKRecordZone.ID] = []) {
         journaling?.settledRecords += recordIDs
         journaling?.settledZones += zoneIDs
@@ -83,7 +84,7 @@ extension SyncEngineMachine {
 
     // MARK: Whose changes are pending
 
-    /// Whether what is pending is for this user, who is signed in now.
+    /// Whether the pending changes belong to this user, who is signed in now.
     func keepsPending(for user: CKRecord.ID?) -> Bool {
         switch snapshot.pendingOwner {
         case .unknown: snapshot.user == nil
@@ -92,7 +93,7 @@ extension SyncEngineMachine {
         }
     }
 
-    /// From now on what is pending is this user's; the journal begins anew with it.
+    /// Makes the pending changes this user's. The journal begins anew with them.
     mutating func claimPending(for user: CKRecord.ID?) {
         snapshot.takeBackPending(of: user)
         guard let id = journaling?.id else { return }

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When the engine does what by itself. Times are on the scheduler's clock; nil: not planned.
+/// When the engine acts on its own. Times are on the scheduler's clock; nil if nothing is planned.
 struct SyncEngineSchedule: Sendable {
-    /// Before this nothing happens unless the app calls.
+    /// Nothing happens before this time unless the app calls.
     var startDue: Duration?
     var fetchDue: Duration?
     var sendDue: Duration?
-    /// When the delegate is asked again for what it passed over.
+    /// When the delegate is asked again for changes that it skipped.
     var askDue: Duration?
-    /// The fetch in case pushes were lost.
+    /// When to fetch in case pushes were lost.
     var periodicFetchDue: Duration?
-    /// When to ask who is signed in.
+    /// When to ask for the user.
     var accountDue: Duration? = .zero
     /// When to look for the subscription.
     var subscriptionDue: Duration? = .zero
-    /// The server asked for silence until then.
+    /// Until when the server asked for no requests.
     var throttledUntil: Duration?
-    /// After an answer was lost, be it with the process that waited for it: what the server has is fetched before more is sent.
+    /// Set after an answer was lost, even together with its process: the engine fetches the server's state before it
+    /// sends more.
     var fetchesBeforeSend = false
-    /// After `cancelOperations`: nothing is begun until there is a change, a push or a call.
+    /// Set by `cancelOperations`: nothing begins until there is a change, a push or a call.
     var isSuspended = false
     /// When the last send began.
     var lastSendStart: Duration?
@@ -27,20 +28,20 @@ struct SyncEngineSchedule: Sendable {
     var sendBackoff = SyncEngineBackoff()
     var accountBackoff = SyncEngineBackoff()
     var subscriptionBackoff = SyncEngineBackoff()
-    /// For items that fail for good again and again.
+    /// For items that fail permanently again and again.
     var failureBackoff = SyncEngineBackoff()
-    /// For what the delegate passes over again and again.
+    /// For changes that the delegate skips again and again.
     var askBackoff = SyncEngineBackoff()
 
-    /// When there is a send, for whatever reason.
+    /// When the next send takes place, for whatever reason.
     var plannedSend: Duration? { [sendDue, askDue].compactMap(\.self).min() }
 
     init(startDue: Duration?) {
         self.startDue = startDue
     }
 
-    /// Another account is a new start: what was planned, cancelled, failed or asked for by the server was
-    /// that of the one before.
+    /// Another account is a new start. What was planned, cancelled, failed or asked for by the server
+    /// belonged to the account before.
     mutating func forgetAccount() {
         let (accountDue, accountBackoff) = (accountDue, accountBackoff)
         self = SyncEngineSchedule(startDue: startDue)
@@ -51,8 +52,8 @@ struct SyncEngineSchedule: Sendable {
 extension SyncEngineMachine {
     // MARK: Choosing
 
-    /// Begins the next operation if one is due. Account changes first, then calls of the app, then fetch before
-    /// send.
+    /// Begins the next operation if one is due. The order is account changes, calls of the app, and then fetch
+    /// before send.
     mutating func chooseOperation(at moment: SyncEngineMoment) {
         outbox.append(contentsOf: cancelCalls.map { .finish($0, .success(())) })
         cancelCalls = []
@@ -76,8 +77,8 @@ extension SyncEngineMachine {
             return true
         }
         if !sendCalls.isEmpty, schedule.fetchesBeforeSend {
-            // What the server has of the changes whose answer was lost comes first, so that the app does not meet itself as a
-            // conflict.
+            // First fetch what the server has of the changes whose answer was lost, so that the app does not meet its
+            // own change as a conflict.
             beginFetch(reason: .scheduled, options: .init(), at: moment)
             return true
         }
@@ -92,7 +93,7 @@ extension SyncEngineMachine {
 
     private mutating func beginScheduledSend(at moment: SyncEngineMoment) {
         (schedule.sendDue, schedule.askDue) = (nil, nil)
-        // a scheduled send with nothing to send is no send.
+        // a scheduled send with nothing to send does not take place.
         guard hasAnythingToSend else { return }
         beginSend(reason: .scheduled, options: .init(), at: moment)
     }
@@ -112,7 +113,7 @@ extension SyncEngineMachine {
 
     // MARK: Due times
 
-    /// Whether scheduled work may run at all; until when it is throttled is another question.
+    /// Whether scheduled work may run at all. Throttling is checked separately.
     private var isSchedulingOpen: Bool {
         guard automaticallySync, isOnline, !schedule.isSuspended, subscriptionRequest == nil, case .available = account
         else { return false }
@@ -121,7 +122,7 @@ extension SyncEngineMachine {
 
     private var fetchDue: Duration? {
         guard isSchedulingOpen else { return nil }
-        // A send that waits for a fetch has one planned: nothing else would end its waiting.
+        // A send that waits for a fetch needs one to be planned: nothing else would end its wait.
         let planned = schedule.fetchDue ?? (schedule.fetchesBeforeSend ? schedule.plannedSend : nil)
         let due = [planned, schedule.periodicFetchDue].compactMap(\.self).min()
         return due.map { max($0, schedule.throttledUntil ?? $0) }
@@ -140,7 +141,7 @@ extension SyncEngineMachine {
         sendDue.map { $0 <= moment.now } ?? false
     }
 
-    /// While it is not known who is signed in, nothing else begins.
+    /// While the user is unknown, nothing else begins.
     func isAccountQuestionOpen(at moment: SyncEngineMoment) -> Bool {
         accountRequest != nil || schedule.accountDue.map { $0 <= moment.now } ?? false
     }
@@ -167,30 +168,31 @@ extension SyncEngineMachine {
     mutating func resume(at moment: SyncEngineMoment) {
         guard schedule.isSuspended else { return }
         schedule.isSuspended = false
-        // What was cancelled may have been a fetch that knew already where there is something to fetch.
+        // The cancelled operation may have been a fetch that already knew of changes.
         scheduleFetch(at: moment)
         if hasAnythingToSend { scheduleSend(at: moment) }
     }
 
-    /// A fetch as soon as possible.
+    /// Plans a fetch as soon as possible.
     mutating func scheduleFetch(at moment: SyncEngineMoment) {
         guard automaticallySync else { return }
         schedule.fetchDue = moment.now
     }
 
-    /// plans a send if none is planned; at once after idle, else a moment after the last one began.
+    /// plans a send if none is planned: at once if the engine was idle, otherwise a moment after the last
+    /// one began.
     mutating func scheduleSend(at moment: SyncEngineMoment) {
         guard automaticallySync, schedule.sendDue == nil else { return }
         let earliest = schedule.lastSendStart.map { $0 + SyncEngineLimits.sendInterval }
         schedule.sendDue = max(moment.now, earliest ?? moment.now)
     }
 
-    /// something answered; what the delegate passed over it may have by now.
+    /// the server answered, so the delegate may by now have what it skipped.
     mutating func askAgainSoon(at moment: SyncEngineMoment) {
         if schedule.askDue != nil { schedule.askDue = moment.now }
     }
 
-    /// A new start with whoever is signed in: what is on the server, then what is pending.
+    /// A new start with the user who is signed in: first what is on the server, then what is pending.
     mutating func scheduleEverything(at moment: SyncEngineMoment) {
         guard automaticallySync else { return }
         schedule.fetchDue = moment.now
@@ -199,11 +201,11 @@ extension SyncEngineMachine {
 
     mutating func schedulePeriodicFetch(at moment: SyncEngineMoment) {
         guard automaticallySync else { return }
-        // Between nine tenths and eleven tenths, so that devices started together do not stay together.
+        // Between nine tenths and eleven tenths, so that devices that started together do not stay together.
         schedule.periodicFetchDue = moment.now + SyncEngineLimits.fetchInterval * (0.9 + moment.fraction / 5)
     }
 
-    /// Notes what an error says about the engine as a whole: throttling, the account.
+    /// Notes what an error says about the whole engine: throttling, the account.
     mutating func noteFailure(_ error: CKError, retryAt: Duration, at moment: SyncEngineMoment) {
         if error.concernsAccount { schedule.accountDue = moment.now }
         let isThrottled = error.code == .requestRateLimited || error.code == .serviceUnavailable

@@ -7,7 +7,7 @@ extension SyncEngineMachine {
         reason: CKSyncEngine.SyncReason, options: CKSyncEngine.SendChangesOptions, callers: [SyncEngineCallID] = [],
         at moment: SyncEngineMoment
     ) {
-        // A call for everything does what was planned, too.
+        // A call for everything also does what was planned.
         let absorbsPlan = options.scope.covers(.all) && schedule.plannedSend != nil
         if absorbsPlan { (schedule.sendDue, schedule.askDue) = (nil, nil) }
         schedule.lastSendStart = moment.now
@@ -46,7 +46,7 @@ extension SyncEngineMachine {
                 return .deliver(.didSendChanges(.init(context: send.context)))
 
             case .flushing:
-                // also what the last handler changed is told before a call returns.
+                // changes of the last handler are also reported before a call returns.
                 if !send.callers.isEmpty, let action = lastStateUpdate(&send.lastUpdateCount) { return action }
                 send.phase = .ended
                 endSend(send, at: moment)
@@ -60,8 +60,8 @@ extension SyncEngineMachine {
 
     // MARK: Zones
 
-    /// zones before records, so that a zone and its records can be added together; also zones that are added
-    /// while the pass is under way.
+    /// zones before records, so that a zone and its records can be added together. This includes zones that are
+    /// added while the pass is under way.
     private mutating func sendZonesOrAsk(
         _ send: inout SyncEngineSend, at moment: SyncEngineMoment
     ) -> SyncEngineAction? {
@@ -73,7 +73,7 @@ extension SyncEngineMachine {
         let due = snapshot.pendingZones.elements.lazy.filter { [triedZones = send.triedZones] in
             options.scope.contains($0) && !triedZones.contains($0.zoneID)
         }
-        // What one request takes; this comes by again for the rest.
+        // As many as one request may have. The rest follows when this runs again.
         let changes = Array(due.prefix(SyncEngineLimits.batchItemsMax))
         guard !changes.isEmpty else {
             send.phase = .asking
@@ -98,7 +98,7 @@ extension SyncEngineMachine {
 
     // MARK: Records
 
-    /// The delegate's answer to `askBatch`. R-590: later changes of the records have no effect.
+    /// Takes the delegate's answer to `askBatch`. R-590: later changes of the records have no effect.
     mutating func batchAnswered(_ batch: CKSyncEngine.RecordZoneChangeBatch?) {
         guard case .send(var send) = operation, case .asking = send.phase else { return }
         send.batch = batch?.copied()
@@ -113,7 +113,7 @@ extension SyncEngineMachine {
         }
         send.batch = nil
         guard batch.recordIDs.allSatisfy(send.context.options.scope.contains) else {
-            // nothing of it is sent, its changes stay pending.
+            // nothing of it is sent, and its changes stay pending.
             send.requestError = CKError(.invalidArguments)
             send.phase = .closing
             return nil
@@ -126,12 +126,12 @@ extension SyncEngineMachine {
         return start(.modifyRecords(batch, send.context.options.operationGroup))
     }
 
-    /// from now on these changes are in flight, and pending again only if they are added again.
+    /// from now on these changes are in flight. They are pending again only if they are added again.
     private mutating func takeInFlight(
         _ batch: CKSyncEngine.RecordZoneChangeBatch, _ send: SyncEngineSend, at moment: SyncEngineMoment
     ) {
         snapshot.inFlightRecords = batch.changes
-        // R-517 holds for what was never pending, too.
+        // R-517 also holds for changes that were never pending.
         journal(batch.recordIDs.filter { !snapshot.pendingRecords.contains(key: $0) })
         for change in batch.changes where !send.touchedRecords.contains(change.recordID) {
             snapshot.pendingRecords.remove(change)
@@ -141,22 +141,22 @@ extension SyncEngineMachine {
 
     // MARK: The end
 
-    /// What follows from how the pass ended.
+    /// Decides what follows from the end of the pass.
     private mutating func endSend(_ send: SyncEngineSend, at moment: SyncEngineMoment) {
         outbox.append(contentsOf: send.callers.map { .finish($0, send.result) })
         let failedBefore = repeatedFailures
         repeatedFailures = send.stuckItems
         if send.isCancelled {
-            // An account change plans anew; after cancelOperations nothing is planned.
+            // An account change makes new plans. After cancelOperations nothing is planned.
             if !schedule.isSuspended, accountChange == nil, hasAnythingToSend { scheduleSend(at: moment) }
         } else if let error = send.retriedError {
             retrySend(after: error, send, at: moment)
         } else if !repeatedFailures.isEmpty {
-            // the rest goes at once; the same items failing again and again slow the engine down.
+            // the rest goes at once. If the same items fail again and again, the engine slows down.
             let isRepeated = !failedBefore.isDisjoint(with: repeatedFailures)
             if !isRepeated { schedule.failureBackoff.reset() }
             let delay = isRepeated ? schedule.failureBackoff.nextDelay(at: moment) : .zero
-            // something answered; a failure of the network would be the first in a row.
+            // the server answered, so the next network failure would be the first in a row.
             schedule.sendBackoff.reset()
             guard automaticallySync, hasAnythingToSend else { return }
             planSend(at: moment.now + delay, after: send)
@@ -168,8 +168,8 @@ extension SyncEngineMachine {
     private mutating func retrySend(after error: CKError, _ send: SyncEngineSend, at moment: SyncEngineMoment) {
         let retryAt = moment.now + schedule.sendBackoff.nextDelay(after: error, at: moment)
         noteFailure(error, retryAt: retryAt, at: moment)
-        // What was lost may have been done: its outcome is fetched first, so that the app does not meet itself as a
-        // conflict.
+        // A lost request may have been carried out. Its outcome is fetched first, so that the app does not meet its own
+        // change as a conflict.
         if send.lostAnswer { schedule.fetchesBeforeSend = true }
         guard automaticallySync else { return }
         planSend(at: retryAt, after: send)
@@ -177,8 +177,8 @@ extension SyncEngineMachine {
         schedule.fetchDue = min(retryAt, schedule.fetchDue ?? retryAt)
     }
 
-    /// When what a send left is tried again. One of a part only does not bring forward what waits for another reason: what
-    /// the server asked for then, or items that keep failing.
+    /// Decides when the rest of a send is tried again. A send of a part only does not bring forward what waits for
+    /// another reason: the time that the server asked for, or items that keep failing.
     private mutating func planSend(at due: Duration, after send: SyncEngineSend) {
         let earliest = send.context.options.scope.covers(.all) ? nil : schedule.sendDue
         schedule.sendDue = max(due, earliest ?? due)
@@ -188,16 +188,16 @@ extension SyncEngineMachine {
     private mutating func endExhausted(_ send: SyncEngineSend, at moment: SyncEngineMoment) {
         schedule.sendBackoff.reset()
         schedule.failureBackoff.reset()
-        // A pass sends no zone twice: one that was added again after it was sent waits for the next pass.
+        // A pass sends no zone twice. A zone that was added again after it was sent waits for the next pass.
         if additionCount != send.additionsSeen || send.leavesZones(of: snapshot) {
             if hasAnythingToSend { scheduleSend(at: moment) }
             return
         }
-        // Only the answer to a question about everything says that nothing is left.
+        // Only the answer to a question about everything shows that nothing is left.
         guard send.context.options.scope.covers(.all) else { return }
         schedule.sendDue = nil
         planQuestion(at: moment)
-        // R-520; an app that could not read what is pending need not have read the rest.
+        // an app that could not read what is pending may not have read the rest either.
         guard passedOver.isEmpty, snapshot.hasUntrackedChanges else { return }
         snapshot.hasUntrackedChanges = false
         journalUntrackedChanges()
@@ -206,8 +206,8 @@ extension SyncEngineMachine {
 }
 
 extension SyncEngineMachine {
-    /// the delegate may have passed over a change because it could not read its store for a moment. It is asked again,
-    /// later each time, so that an app that never sends the change is asked seldom.
+    /// the delegate may have skipped a change because it could not read its store for a moment. It is asked
+    /// again, later each time, so that an app that never sends the change is seldom asked.
     private mutating func planQuestion(at moment: SyncEngineMoment) {
         let records = Set(snapshot.pendingRecords.elements.map(\.recordID))
         if !records.isSubset(of: passedOver) { schedule.askBackoff.reset() }

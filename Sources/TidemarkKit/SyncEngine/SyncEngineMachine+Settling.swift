@@ -5,7 +5,7 @@ internal import Foundation
 extension SyncEngineMachine {
     // MARK: Zones
 
-    /// What became of zones that were sent; the pass goes on, or ends if nothing got through at all.
+    /// Takes the results of sent zones. The pass goes on, or ends if the request failed as a whole.
     mutating func settle(
         _ changes: [CKSyncEngine.PendingDatabaseChange], _ outcome: SyncEngineOutcome, _ send: inout SyncEngineSend,
         at moment: SyncEngineMoment
@@ -44,7 +44,7 @@ extension SyncEngineMachine {
         snapshot.pendingZones.restore(retried)
         journalWhenTold([], changes.map(\.zoneID))
         noteChange(at: moment)
-        // a refused zone does not keep records back; a request that did not get through does.
+        // a refused zone does not hold back records. A request that did not get through does.
         send.phase = .sendingZones
         if case .failure(let error) = outcome {
             send.noteRequestError(error)
@@ -76,11 +76,11 @@ extension SyncEngineMachine {
 
     // MARK: Records
 
-    /// What became of a batch: what failed and is retried is pending again, before the app is told; all else is
-    /// gone. After any failure the pass ends. What only waits for something else that is pending has not failed
-    /// nothing is told of it.
+    /// Takes the results of a batch. What failed and is retried is pending again before the app is told.
+    /// Everything else is gone. After any failure the pass ends. What only waits for another pending
+    /// change has not failed, and is not reported.
     ///
-    /// - Returns: what to tell the app; nil if that is nothing.
+    /// - Returns: the event for the app; nil if there is none.
     mutating func settle(
         _ batch: CKSyncEngine.RecordZoneChangeBatch, _ outcome: SyncEngineOutcome, _ send: inout SyncEngineSend,
         at moment: SyncEngineMoment
@@ -119,7 +119,8 @@ extension SyncEngineMachine {
         if case .failure = outcome {
             snapshot.pendingRecords.restore(retried)
         } else {
-            // Items that failed by themselves go behind the others, which they would keep from being sent as long as they fail.
+            // Items that failed for their own reasons go behind the others, which they would otherwise block as long as
+            // they fail.
             addBehind(retried)
         }
         addBehind(batch.changes.filter { waiting[$0.recordID] != nil })
@@ -136,7 +137,7 @@ extension SyncEngineMachine {
                     failedRecordDeletes: failedDeletes)))
     }
 
-    /// A zone with a token has been named by a list.
+    /// A zone with a token has been in a list.
     private mutating func noteSent(to zoneID: CKRecordZone.ID) {
         guard snapshot.zoneTokens[zoneID] == nil, zoneID.zoneName != CKRecordZone.ID.defaultZoneName else { return }
         snapshot.tokenlessZones.insert(zoneID)

@@ -2,18 +2,18 @@
 
 internal import Foundation
 
-/// Why a record waits for another change to come first.
+/// Why a record waits until another change has been sent.
 struct SyncEngineWaiting: Sendable {
-    /// What the server said.
+    /// The server's error.
     let error: CKError
     /// How many items of the pass had succeeded by then.
     let successCount: Int
 }
 
-// what was refused only because something that is still pending must come first has not failed: it stays pending, behind
-// that, and the app is not told. Each function here proves that for one kind.
+// a change that was refused only because another pending change must come first has not failed. It stays
+// pending, behind that change, and the app is not told. Each function here proves this for one kind.
 extension SyncEngineMachine {
-    /// The records of a batch that wait, each with what the server said.
+    /// The records of a batch that wait, each with the server's error.
     func recordsThatWait(
         in batch: CKSyncEngine.RecordZoneChangeBatch, _ results: SyncEngineRecordResults, _ send: SyncEngineSend
     ) -> [CKRecord.ID: CKError] {
@@ -27,10 +27,10 @@ extension SyncEngineMachine {
         return waiting
     }
 
-    /// Puts records that wait behind what they wait for.
+    /// Puts waiting records behind what they wait for.
     ///
-    /// - Returns: whether one of them has waited before in this pass, and nothing has succeeded since: then the pass ends, so that
-    ///   it cannot go on for ever.
+    /// - Returns: whether one of them has waited before in this pass, and nothing has succeeded since. Then the pass
+    ///   ends, so that it cannot go on for ever.
     func keepWaiting(_ send: inout SyncEngineSend, _ waiting: [CKRecord.ID: CKError]) -> Bool {
         var isStuck = false
         for (recordID, error) in waiting {
@@ -41,7 +41,8 @@ extension SyncEngineMachine {
         return isStuck
     }
 
-    /// Children whose parents are yet to be saved: pending, or refused in a way that is retried.
+    /// Children whose parents must still be saved: those are pending, or were refused with an error that is
+    /// retried.
     private func addChildren(
         of batch: CKSyncEngine.RecordZoneChangeBatch, _ refused: Refused, to waiting: inout [CKRecord.ID: CKError]
     ) {
@@ -63,8 +64,8 @@ extension SyncEngineMachine {
         }
     }
 
-    /// Parents that are to be deleted, while a change that may take their last child from them is pending: one of their
-    /// zone that has not been tried. Which records are children, only the server knows.
+    /// Parents to be deleted, while a change is pending that may remove their last child: a change in the same
+    /// zone that has not been tried. Only the server knows which records are children.
     private func addParents(
         of batch: CKSyncEngine.RecordZoneChangeBatch, _ refused: Refused, _ send: SyncEngineSend,
         to waiting: inout [CKRecord.ID: CKError]
@@ -83,10 +84,10 @@ extension SyncEngineMachine {
         }
     }
 
-    /// Records of a zone that is yet to be saved.
+    /// Records in a zone that must still be saved.
     private func addRecordsOfPendingZones(_ refused: Refused, to waiting: inout [CKRecord.ID: CKError]) {
         for (recordID, error) in refused.errors where error.code == .zoneNotFound {
-            // of lost keys the app must know.
+            // the app must hear of lost keys.
             guard error.userInfo[CKErrorUserDidResetEncryptedDataKey] == nil,
                 snapshot.pendingZones[recordID.zoneID]?.isSave == true
             else { continue }
@@ -94,7 +95,8 @@ extension SyncEngineMachine {
         }
     }
 
-    /// What was refused only with the rest of its zone, if all that was refused there for its own sake waits.
+    /// Records that were refused only with the rest of their zone, if all records there that were refused for
+    /// their own reasons wait.
     private func addOthersOfAtomicZones(_ refused: Refused, to waiting: inout [CKRecord.ID: CKError]) {
         let failing = refused.errors.filter { $1.code != .batchRequestFailed && waiting[$0] == nil }
         let failingZones = Set(failing.keys.map(\.zoneID))
@@ -105,7 +107,7 @@ extension SyncEngineMachine {
         }
     }
 
-    /// What was refused of a batch.
+    /// The refused items of a batch.
     private struct Refused {
         var errors: [CKRecord.ID: CKError] = [:]
         var saves: Set<CKRecord.ID> = []

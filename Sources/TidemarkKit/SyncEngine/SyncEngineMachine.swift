@@ -2,12 +2,11 @@
 
 internal import DequeModule
 
-/// All that an engine decides, without network, clock, threads or dice of its own.
+/// Decides everything for an engine, without network, clock, threads or random numbers of its own.
 ///
-/// Events go in through methods; ``next(at:)`` says what is to be done. The driver does one thing at a time and asks
-/// again; requests run beside it and report to ``requestEnded(_:_:at:)``. So the callbacks of the delegate are serial
-/// by construction, and an operation is a row of phases: when `next` is called again, what it asked for is
-/// done.
+/// Events go in through methods; ``next(at:)`` returns the next action. The driver carries out one action at a time and
+/// asks again. Requests run beside it and report to ``requestEnded(_:_:at:)``. So the delegate's callbacks are serial
+/// by construction. An operation is a sequence of phases: when `next` is called again, its last action is done.
 struct SyncEngineMachine: Sendable {
     enum Account: Sendable {
         case unknown
@@ -18,15 +17,15 @@ struct SyncEngineMachine: Sendable {
     }
 
     let automaticallySync: Bool
-    /// The subscription that the app asked for; nil: any.
+    /// The subscription that the app wants; nil for any.
     let wantedSubscriptionID: CKSubscription.ID?
 
-    /// What outlives the process. Whoever changes it says so with ``noteChange(at:)``.
+    /// The state that outlives the process. Call ``noteChange(at:)`` after changing it.
     var snapshot: SyncEngineSnapshot
     var stateUpdates = SyncEngineStateUpdates()
     var schedule: SyncEngineSchedule
     var account = Account.unknown
-    /// An account change that is yet to be told (R-561: old against new, however many lay between).
+    /// An account change that must still be reported (R-561: old against new, however many were between).
     var accountChange: SyncEngineAccountOperation?
     var isOnline = true
 
@@ -43,19 +42,19 @@ struct SyncEngineMachine: Sendable {
     var sendCalls: [(id: SyncEngineCallID, options: CKSyncEngine.SendChangesOptions)] = []
     var cancelCalls: [SyncEngineCallID] = []
 
-    /// How often the app has added something to send; tells what is new since the delegate was asked.
+    /// How often the app has added something to send. It shows what is new since the delegate was asked.
     var additionCount = 0
-    /// What failed for good in the last pass, and how often in a row.
+    /// What failed permanently in the last pass; the next property counts how often in a row.
     var repeatedFailures: Set<SyncEngineItem> = []
-    /// What the delegate passed over when it was last asked for everything.
+    /// What the delegate skipped when it was last asked for everything.
     var passedOver: Set<CKRecord.ID> = []
-    /// What is to be done at once, before anything else.
+    /// Actions that must be done at once, before anything else.
     var outbox = Deque<SyncEngineAction>()
     var isStopped = false
-    /// What the journal is to hear; nil: there is none.
+    /// What must be written to the journal; nil if there is none.
     var journaling: SyncEngineJournaling?
 
-    /// - Parameter snapshot: from the app's last state, or a new one.
+    /// - Parameter snapshot: from the app's stored state, or a new one.
     init(
         snapshot: SyncEngineSnapshot, automaticallySync: Bool, subscriptionID: CKSubscription.ID?,
         at moment: SyncEngineMoment
@@ -64,14 +63,14 @@ struct SyncEngineMachine: Sendable {
         self.automaticallySync = automaticallySync
         wantedSubscriptionID = subscriptionID
         schedule = SyncEngineSchedule(startDue: moment.now + SyncEngineLimits.startDelay)
-        // What the last process has sent may have been carried out, and a state that was stored before does not say that it
-        // was sent.
+        // What the last process sent may have been carried out, and a state that was stored before does not say
+        // that it was sent.
         schedule.fetchesBeforeSend = snapshot.hasInFlight || !snapshot.pendingRecords.isEmpty
         self.snapshot.restoreInFlight()
         restartFullFetches()
     }
 
-    /// What is to be done now. What the last call asked for has been done.
+    /// The next action. The action of the last call has been done.
     mutating func next(at moment: SyncEngineMoment) -> SyncEngineAction {
         if !isStopped { journalSettled() }
         while true {
@@ -90,22 +89,23 @@ struct SyncEngineMachine: Sendable {
         }
     }
 
-    /// Whether a page has been delivered whose token is not noted yet. A state that is saved in between would be behind
-    /// what the app has: in a zone that is read for the first time, a deletion that follows would never be told.
+    /// Whether a page has been delivered whose token is not noted yet. A state that is stored in between would be
+    /// behind what the app has: in a zone that is read for the first time, a following deletion would never be reported
+    ///
     private var owesToken: Bool {
         if case .fetch(let fetch) = operation, case .tookZonePage = fetch.phase { return true }
         return false
     }
 
-    /// Whether the first event is still to come: while nothing is known of any user, it is who has signed in. What
-    /// the app adds before is told after it.
+    /// Whether the first event is still to come. While no user is known, it says who has signed in. What the
+    /// app adds before is reported after it.
     var owesSignIn: Bool {
         guard snapshot.user == nil else { return false }
         if case .unknown = account { return true }
         return accountChange != nil
     }
 
-    /// Nothing more is to happen: the engine is gone, or its delegate is.
+    /// Nothing more may happen: the engine is gone, or its delegate is.
     mutating func stop() {
         guard !isStopped else { return }
         isStopped = true
@@ -117,7 +117,7 @@ struct SyncEngineMachine: Sendable {
         (operationRequest, accountRequest, subscriptionRequest) = (nil, nil, nil)
     }
 
-    /// A request has ended; every request does, also if it was cancelled.
+    /// A request has ended. Every request does, even a cancelled one.
     mutating func requestEnded(_ id: SyncEngineRequestID, _ outcome: SyncEngineOutcome, at moment: SyncEngineMoment) {
         if operationRequest?.id == id {
             operationRequest?.outcome = outcome
@@ -133,7 +133,7 @@ struct SyncEngineMachine: Sendable {
     /// The next action of the operation; nil if it waits for its request or has ended.
     private mutating func step(at moment: SyncEngineMoment) -> SyncEngineAction? {
         guard let current = operation else { return nil }
-        // Taken out while it is worked on, so that its collections are changed in place.
+        // Taken out of the property, so that its collections are changed in place.
         operation = nil
         switch current {
         case .account(var change):
@@ -170,21 +170,21 @@ extension SyncEngineMachine {
         return SyncEngineRequestID(number: requestCount)
     }
 
-    /// Starts the request that the operation then waits for.
+    /// Starts the request for which the operation then waits.
     mutating func start(_ request: SyncEngineRequest) -> SyncEngineAction {
         let id = newRequestID()
         operationRequest = SyncEnginePendingRequest(id: id)
         return .start(id, request)
     }
 
-    /// The outcome that the operation waits for, once; nil if it is not there yet.
+    /// The outcome for which the operation waits, once; nil if it is not there yet.
     mutating func takeOutcome() -> SyncEngineOutcome? {
         guard let outcome = operationRequest?.outcome else { return nil }
         operationRequest = nil
         return outcome
     }
 
-    /// Cancels the request under way; the operation goes on when its outcome is there.
+    /// Cancels the request under way. The operation goes on when its outcome arrives.
     mutating func cancelOperationRequest() {
         guard let request = operationRequest, request.outcome == nil, !request.isCancelled else { return }
         operationRequest?.isCancelled = true
@@ -218,16 +218,18 @@ extension SyncEngineMachine {
         stateUpdates.noteChange(at: moment.now)
     }
 
-    /// A `stateUpdate` with the state as it is now; changes that come while it is delivered make another one.
+    /// A `stateUpdate` with the current state. Changes during its delivery make another one.
     mutating func deliverStateUpdate() -> SyncEngineAction {
         stateUpdates.clear()
         let serialization = CKSyncEngine.State.Serialization(snapshot: snapshot)
         return .deliver(.stateUpdate(.init(stateSerialization: serialization)))
     }
 
-    /// a pending state update comes before an operation goes on to its end, and so does what its handler changes.
+    /// a pending state update comes before an operation goes on to its end, and so do the changes of its
+    /// handler.
     ///
-    /// - Parameter count: how many of them came so far. An app that changes something each time is not waited for.
+    /// - Parameter count: how many state updates came so far. An app that changes something each time is not waited
+    ///   for.
     mutating func lastStateUpdate(_ count: inout Int) -> SyncEngineAction? {
         guard stateUpdates.isPending, count < SyncEngineLimits.lastStateUpdatesMax else { return nil }
         count += 1

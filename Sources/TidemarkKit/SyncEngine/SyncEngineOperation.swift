@@ -5,7 +5,7 @@ enum SyncEngineItem: Hashable, Sendable {
     case zone(CKRecordZone.ID)
     case record(CKRecord.ID)
 
-    /// As it is in the errors that the app gets.
+    /// The ID in the errors that the app gets.
     var id: AnyHashable {
         switch self {
         case .zone(let zoneID): AnyHashable(zoneID)
@@ -14,21 +14,21 @@ enum SyncEngineItem: Hashable, Sendable {
     }
 }
 
-/// What an engine is busy with: one thing at a time, so that events never mix.
+/// What an engine is doing: one thing at a time, so that events never mix.
 enum SyncEngineOperation: Sendable {
     case account(SyncEngineAccountOperation)
     case fetch(SyncEngineFetch)
     case send(SyncEngineSend)
 }
 
-/// The one request that an operation waits for.
+/// The one request for which an operation waits.
 struct SyncEnginePendingRequest: Sendable {
     let id: SyncEngineRequestID
     var outcome: SyncEngineOutcome?
     var isCancelled = false
 }
 
-/// Telling the app of an account change (R-560 … R-566).
+/// Reports an account change to the app (R-560 … R-566).
 struct SyncEngineAccountOperation: Sendable {
     enum Phase: Sendable {
         case clearing, flushing, ended
@@ -45,9 +45,9 @@ struct SyncEngineFetch: Sendable {
         case beginning
         /// About to ask the delegate, then to read a page of the database feed.
         case askingForFeed, readingFeed, awaitingFeed
-        /// The delegate has the page: its token may be taken.
+        /// The delegate has handled the page, so its token may be used.
         case tookFeedPage(CKServerChangeToken, moreComing: Bool)
-        /// The list of all zones has been read, and the app is told which are not in it.
+        /// The list of all zones has been read, and the app is told which zones it lacks.
         case toldAbsentZones(ended: [CKDatabase.DatabaseChange.Deletion], TidemarkFullFetch.Reason)
         case closingFullFeed
         /// About to ask the delegate, then to open the next zone.
@@ -58,33 +58,33 @@ struct SyncEngineFetch: Sendable {
         /// The app knows that this is the first page of a full fetch.
         case announcedZone(CKRecordZone.ID, SyncEngineZonePage)
         case tookZonePage(CKRecordZone.ID, CKServerChangeToken, moreComing: Bool)
-        /// A full fetch has been told of, once and twice.
+        /// A full fetch has been reported once, and twice.
         case toldFullFetch(CKRecordZone.ID, TidemarkFullFetch)
         case closingFullFetch(CKRecordZone.ID)
         case closing, flushing, ended
     }
 
     let reason: CKSyncEngine.SyncReason
-    /// As at the beginning; what `didFetchChanges` carries.
+    /// The context at the beginning, which `didFetchChanges` carries.
     let context: CKSyncEngine.FetchChangesContext
-    /// As the delegate last answered.
+    /// The delegate's last answer.
     var options: CKSyncEngine.FetchChangesOptions
     var phase = Phase.beginning
     var callers: [SyncEngineCallID] = []
     /// Whether the engine itself wants this fetch, so that it goes on when its callers are cancelled.
     var isWantedByEngine: Bool
     var isCancelled = false
-    /// State updates since the phase began that ends the operation, or tells its callers.
+    /// State updates since the phase began that ends the operation or answers its callers.
     var lastUpdateCount = 0
 
-    /// Zones that are not to be opened again in this fetch: fetched, or failed.
+    /// Zones that are not opened again in this fetch: fetched, or failed.
     var visitedZones: Set<CKRecordZone.ID> = []
-    /// Zones pushed since the fetch began: they stay unfetched whatever is read now.
+    /// Zones pushed since the fetch began. They stay unfetched whatever is read now.
     var pushedZones: Set<CKRecordZone.ID> = []
     /// Whether a push came: one more fetch follows.
     var wasPushed = false
-    /// Whether a caller joined after the feed was asked for: it is read once more, so that the caller gets all that was
-    /// on the server when it called.
+    /// Whether a caller joined after the feed was requested. Then it is read once more, so that the caller gets
+    /// everything that was on the server at the time of the call.
     var rereadsFeed = false
     /// Whether the last page of the feed said that there are more.
     var isReadingOn = false
@@ -94,7 +94,7 @@ struct SyncEngineFetch: Sendable {
     /// The failure that ended the fetch early.
     var error: CKError?
 
-    /// What the callers are told.
+    /// The result for the callers.
     var result: Result<Void, CKError> {
         if isCancelled { return .failure(CKError(.operationCancelled)) }
         if let error, zoneErrors.isEmpty { return .failure(error) }
@@ -120,18 +120,19 @@ struct SyncEngineSend: Sendable {
     var callers: [SyncEngineCallID] = []
     var isWantedByEngine: Bool
     var isCancelled = false
-    /// State updates since the phase began that ends the operation, or tells its callers.
+    /// State updates since the phase began that ends the operation or answers its callers.
     var lastUpdateCount = 0
 
-    /// What the delegate answered to the last question.
+    /// The delegate's answer to the last question.
     var batch: CKSyncEngine.RecordZoneChangeBatch?
-    /// Whether a caller joined since the delegate was asked last: they want what it may not have known of, so it is asked
-    /// once more.
+    /// Whether a caller joined since the delegate was last asked. The caller wants changes that the delegate may not
+    /// have known, so it is asked once more.
     var asksAgain = false
-    /// Zones whose change was tried: not again in this pass, unless somebody joins it who wants a later change of one.
+    /// Zones whose change was tried. They are not tried again in this pass, unless a caller joins who wants a later
+    /// change of one.
     var triedZones: Set<CKRecordZone.ID> = []
-    /// Pending saves and deletes that the app added once more while it was asked for a batch: the batch may hold them
-    /// as they were before, so they stay pending.
+    /// Pending saves and deletes that the app added again while it was asked for a batch. The batch may hold them in an
+    /// earlier state, so they stay pending.
     var touchedRecords: Set<CKRecord.ID> = []
     /// The count of additions when the delegate was last asked.
     var additionsSeen = 0
@@ -142,17 +143,17 @@ struct SyncEngineSend: Sendable {
     var itemErrors: [SyncEngineItem: CKError] = [:]
     /// The failure of a request as a whole.
     var requestError: CKError?
-    /// A failure that the engine retries; the one with the longest retry-after.
+    /// A failure that the engine retries: the one with the longest retry-after.
     var retriedError: CKError?
-    /// Items that failed in a way that the app must deal with.
+    /// Items that failed in a way that the app must handle.
     var failedForGood: Set<SyncEngineItem> = []
-    /// Records that were sent before something that is pending and must come first.
+    /// Records that were sent before a pending change that must come first.
     var waiting: [CKRecord.ID: SyncEngineWaiting] = [:]
     /// How many records were saved or deleted.
     var successCount = 0
     var lostAnswer = false
 
-    /// What the callers are told.
+    /// The result for the callers.
     var result: Result<Void, CKError> {
         if isCancelled { return .failure(CKError(.operationCancelled)) }
         if let requestError { return .failure(requestError) }
@@ -161,7 +162,7 @@ struct SyncEngineSend: Sendable {
         return .success(())
     }
 
-    /// Items that the next pass may well fail with again.
+    /// Items with which the next pass may well fail again.
     var stuckItems: Set<SyncEngineItem> { failedForGood.union(waiting.keys.map { .record($0) }) }
 
     var isJoinable: Bool {
@@ -180,7 +181,7 @@ extension SyncEngineFetch {
         }
     }
 
-    /// Whether the database feed has been asked for already.
+    /// Whether the database feed has already been requested.
     var hasReadFeed: Bool {
         switch phase {
         case .beginning, .askingForFeed, .readingFeed: false

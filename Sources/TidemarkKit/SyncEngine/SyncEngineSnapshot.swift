@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an engine knows that must outlive the process. Records themselves are never in it.
+/// The part of an engine's state that must outlive the process. It never contains records.
 struct SyncEngineSnapshot: Sendable {
     static let identityByteCount = 16
 
-    /// The engine's identity as a device: 16 random bytes, made once and kept for good.
+    /// The engine's identity as a device: 16 random bytes, created once and then kept.
     var deviceIdentity: [UInt8]
     /// The user of the last account event.
     var user: CKRecord.ID?
-    /// The subscription that was found or made.
+    /// The subscription that was found or created.
     var subscriptionID: CKSubscription.ID?
     var databaseToken: CKServerChangeToken?
     var zoneTokens: [CKRecordZone.ID: CKServerChangeToken] = [:]
-    /// Tokens that have expired, while what they were for is read from its beginning: of the list of zones, and of zones.
+    /// Expired tokens, of the list of zones and of zones, while their feeds are read from the beginning.
     var expiredDatabaseToken: CKServerChangeToken?
     var expiredZoneTokens: [CKRecordZone.ID: CKServerChangeToken] = [:]
-    /// Zones of which the app may have something although the engine has no token of them: it sent to them, or they were gone
-    /// when they were to be read. The next list that names such a zone takes it out.
+    /// Zones of which the app may have something although the engine has no token for them: it sent to them, or they
+    /// were gone when they should be read. A zone is removed when the next list names it.
     var tokenlessZones: Set<CKRecordZone.ID> = []
     /// In the order in which the server named them.
     var unfetchedZones = KeyedList<CKRecordZone.ID>()
@@ -28,13 +28,13 @@ struct SyncEngineSnapshot: Sendable {
     /// Whether the app has changes that it does not list as pending.
     var hasUntrackedChanges = false
 
-    /// Of accounts that are gone, for the app to hear of. Not stored: the journal says it, and a state that was stored before
-    /// has it as pending.
+    /// Unsent changes of accounts that are gone, of which the app must hear. Not stored: the journal has them, and a
+    /// state that was stored before has them as pending.
     var unsent: [SyncEngineUnsentChanges] = []
 
-    /// The journal that the engine writes besides, if it does.
+    /// The journal that the engine also writes, if there is one.
     var journalID: String?
-    /// Whose the pending changes are. Not stored: the journal says it.
+    /// The owner of the pending changes. Not stored: the journal has it.
     var pendingOwner = SyncEnginePendingOwner.unknown
 
     init(deviceIdentity: [UInt8]) {
@@ -51,8 +51,8 @@ struct SyncEngineSnapshot: Sendable {
         inFlightZones = []
     }
 
-    /// forgets all that is known of an account's data. What is pending stays, and the device identity: the server keys
-    /// it by account.
+    /// forgets everything about an account's data. Pending changes stay, and so does the device identity, which
+    /// the server keeps for each account.
     mutating func forgetAccount() {
         restoreInFlight()
         user = nil

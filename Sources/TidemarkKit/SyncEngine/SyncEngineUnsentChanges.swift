@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was still to be sent for an account when another took its place. It is never sent for that other one. It is
-/// kept until the app has heard of it, or until its account is back.
+/// Unsent changes of an account when another took its place. They are never sent for the other account. They
+/// are kept until the app has heard of them, or until their account is back.
 struct SyncEngineUnsentChanges: Sendable, Equatable {
     let owner: SyncEnginePendingOwner
     var records = KeyedList<CKSyncEngine.PendingRecordZoneChange>()
@@ -13,7 +13,7 @@ struct SyncEngineUnsentChanges: Sendable, Equatable {
 }
 
 extension SyncEngineSnapshot {
-    /// What is pending, or was in flight, belongs to somebody who is gone.
+    /// Sets aside what is pending or was in flight: it belongs to a user who is gone.
     mutating func setPendingAside() {
         restoreInFlight()
         let changes = SyncEngineUnsentChanges(
@@ -25,7 +25,7 @@ extension SyncEngineSnapshot {
         hasUntrackedChanges = false
     }
 
-    /// What was set aside of this user is pending again, and so is what is for whoever signs in.
+    /// Makes this user's set-aside changes pending again, and those for whoever signs in.
     mutating func takeBackPending(of user: CKRecord.ID?) {
         let owner = SyncEnginePendingOwner(user)
         for changes in unsent where changes.owner == owner || changes.owner == .nobody {

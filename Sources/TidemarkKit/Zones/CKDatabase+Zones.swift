@@ -18,7 +18,7 @@ extension CKDatabase {
         try await cloud.zones(for: ids).mapValues { $0.mapError { $0 } }
     }
 
-    /// All zones of the database, the default zone among them.
+    /// All zones of the database, with the default zone.
     public func allRecordZones() async throws -> [CKRecordZone] {
         try await cloud.allZones()
     }
@@ -39,7 +39,7 @@ extension CKDatabase {
         return zoneID
     }
 
-    /// Creates and deletes zones, each with a result of its own.
+    /// Creates and deletes zones, each with its own result.
     public func modifyRecordZones(
         saving recordZonesToSave: [CKRecordZone], deleting recordZoneIDsToDelete: [CKRecordZone.ID]
     ) async throws -> (

@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-// The forms with completion handlers: as the async ones of the same work, which say what they do and throw.
+// The forms with completion handlers. The async forms of the same names say what they do and which errors they have.
 extension CKDatabase {
     /// Fetches one zone.
     @preconcurrency
@@ -46,7 +46,7 @@ extension CKDatabase {
         deliver(to: completionHandler) { try await self.deleteRecordZone(withID: zoneID) }
     }
 
-    /// Creates and deletes zones, each with a result of its own.
+    /// Creates and deletes zones, each with its own result.
     @preconcurrency
     public func modifyRecordZones(
         saving recordZonesToSave: [CKRecordZone], deleting recordZoneIDsToDelete: [CKRecordZone.ID],

@@ -5,20 +5,20 @@ internal import Synchronization
 
 /// A part of a database whose records are fetched and changed together.
 ///
-/// Two are equal when their IDs are.
+/// Two zones are equal if their IDs are.
 public class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// Whether records are encrypted one by one or with their zone.
+    /// Whether keys encrypt single records or the whole zone.
     public enum EncryptionScope: Int, Sendable {
-        /// Each by itself.
+        /// Each record separately.
         case perRecord = 0
-        /// All of a zone together.
+        /// The whole zone.
         case perZone = 1
     }
 
     /// The zone's name and owner.
     public let zoneID: CKRecordZone.ID
 
-    /// What the zone can do. Empty until a server has said so.
+    /// What can be done with the zone. Empty until a server has said it.
     public let capabilities: Capabilities
 
     /// The zone-wide share, on fetched zones that have one.
@@ -26,13 +26,13 @@ public class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
 
     private struct Encryption {
         var scope: EncryptionScope
-        /// Whether the app set it, be it to what it was.
+        /// Whether the app set it, even to the same value.
         var isChosen = false
     }
 
     private let encryption: Mutex<Encryption>
 
-    /// A new zone of the current user; it exists once it is saved.
+    /// A new zone of the current user. It exists once it is saved.
     public convenience init(zoneName: String) {
         self.init(zoneID: CKRecordZone.ID(zoneName: zoneName))
     }
@@ -42,7 +42,7 @@ public class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         self.init(zoneID: zoneID, capabilities: [])
     }
 
-    /// A zone as a server describes it.
+    /// A zone from a server.
     package init(
         zoneID: CKRecordZone.ID, capabilities: Capabilities, share: CKRecord.Reference? = nil,
         encryptionScope: EncryptionScope = .perRecord
@@ -59,14 +59,14 @@ public class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         CKRecordZone(zoneID: .default)
     }
 
-    /// To be chosen before the zone is first saved: saving it with another one than it has fails with
-    /// `serverRejectedRequest`. A zone for which none was chosen stays as it is.
+    /// Choose it before the zone is first saved. Saving an existing zone with another scope fails with
+    /// `serverRejectedRequest`. If none was chosen, an existing zone stays as it is.
     public var encryptionScope: EncryptionScope {
         get { encryption.withLock { $0.scope } }
         set { encryption.withLock { $0 = Encryption(scope: newValue, isChosen: true) } }
     }
 
-    /// Nil if nothing was chosen, and nothing is known but that which every zone has from the beginning.
+    /// Nil if the app chose none, and the server reported only the usual one.
     package var chosenEncryptionScope: EncryptionScope? {
         encryption.withLock { $0.isChosen || $0.scope != .perRecord ? $0.scope : nil }
     }
@@ -88,7 +88,7 @@ public class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         super.init()
     }
 
-    /// Writes everything that is known of the zone.
+    /// Writes everything known of the zone.
     public func encode(with coder: NSCoder) {
         coder.encode(zoneID, forKey: "ZoneID")
         coder.encode(Int64(capabilities.rawValue), forKey: "Capabilities")
@@ -121,7 +121,7 @@ public class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
 }
 
 extension CKRecordZone {
-    /// What a zone can do.
+    /// What can be done with a zone.
     public struct Capabilities: OptionSet, Sendable {
         /// The bits.
         public let rawValue: UInt
@@ -133,7 +133,7 @@ extension CKRecordZone {
 
         /// Changes since a token can be fetched.
         public static let fetchChanges = Capabilities(rawValue: 1)
-        /// Batches succeed or fail as a whole.
+        /// Batches can succeed or fail as a whole.
         public static let atomic = Capabilities(rawValue: 2)
         /// Hierarchies of records can be shared.
         public static let sharing = Capabilities(rawValue: 4)

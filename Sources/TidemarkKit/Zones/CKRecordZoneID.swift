@@ -7,13 +7,13 @@ extension CKRecordZone {
     public typealias ID = CKRecordZoneID
 }
 
-// NB: Not nested in CKRecordZone, because the keyed archivers of swift-corelibs-foundation stop the process when they
-// meet an object whose class is nested in another (`NSStringFromClass`). `CKRecordZone.ID` is the name to use.
+// NB: Not nested in CKRecordZone. The keyed archivers of swift-corelibs-foundation stop the process when they meet an
+// object whose class is nested in another (`NSStringFromClass`). Use the name `CKRecordZone.ID`.
 
-/// A zone's name and owner: use its name `CKRecordZone.ID`.
+/// A zone's name and owner. Use its name `CKRecordZone.ID`.
 ///
-/// Two are equal when both strings are, as given: the stand-in for the current user is not equal to that user's name
-///
+/// Two IDs are equal if both strings are, as given. The name that stands for the current user does not equal that
+/// user's real name.
 public class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// The name of the zone that each private and public database has from the beginning.
     public static let defaultZoneName = "_defaultZone"
@@ -27,7 +27,7 @@ public class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     /// The owner's user record name; `CKCurrentUserDefaultName` for the current user.
     public let ownerName: String
 
-    /// Names a zone. A debug build stops at a name that cannot exist; a server refuses it with `invalidArguments`
+    /// An ID with this name. A debug build stops at an invalid name; a server refuses it with `invalidArguments`
     ///
     public convenience init(
         zoneName: String = CKRecordZone.ID.defaultZoneName, ownerName: String = CKCurrentUserDefaultName
@@ -37,14 +37,14 @@ public class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         self.init(unchecked: zoneName, ownerName: ownerName)
     }
 
-    /// The same with nil for the current user.
+    /// The same, with nil for the current user.
     @available(*, deprecated)
     @_disfavoredOverload
     public convenience init(zoneName: String, ownerName: String?) {
         self.init(zoneName: zoneName, ownerName: ownerName ?? CKCurrentUserDefaultName)
     }
 
-    /// Takes names as they come from a server or an archive.
+    /// An ID with names from a server or an archive.
     package init(unchecked zoneName: String, ownerName: String) {
         self.zoneName = zoneName
         self.ownerName = ownerName
