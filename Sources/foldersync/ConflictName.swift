@@ -2,16 +2,16 @@
 
 import Foundation
 
-/// The name under which the other version of a file is kept: `name (conflict, DEVICE, time).ext`, or after a restore of the
+/// The name under which a file's other version is kept: `name (conflict, DEVICE, time).ext`, or after a restore of the
 /// server `name (before the restore, VERSION).ext`.
 enum ConflictName {
-    /// - Parameter attempt: 0, and more when the name before was taken.
+    /// - Parameter attempt: 0, then more if the name was taken.
     static func make(_ path: RelativePath, deviceName: String, time: Date, attempt: Int) -> RelativePath {
         let device = String(withoutSeparators(deviceName).prefix(64))
         return make(path, "conflict, \(device), \(stamp(time))", attempt)
     }
 
-    /// Of a version that several devices may have from before a restore of the server: the same on all of them.
+    /// For a version from before a restore, which several devices may have. The name is the same on all of them.
     static func make(_ path: RelativePath, version: String, attempt: Int) -> RelativePath {
         make(path, "before the restore, \(version.prefix(8))", attempt)
     }
@@ -31,7 +31,7 @@ enum ConflictName {
         return (path.directories.last ?? "").appending(stem + mark + ending)
     }
 
-    /// Scalar by scalar: a "/" with a combining mark behind it is one for Linux all the same.
+    /// Replaced scalar by scalar: for Linux, a "/" is one even with a combining mark behind it.
     private static func withoutSeparators(_ deviceName: String) -> String {
         let scalars = deviceName.unicodeScalars.map { scalar -> Unicode.Scalar in
             scalar == "/" || scalar == "\0" || Character(scalar).isNewline ? "-" : scalar

@@ -4,7 +4,7 @@ import CloudKit
 import TidemarkBytes
 import TidemarkCrypto
 
-/// How a file is written as a record.
+/// The form of a file as a record.
 ///
 /// | key | value |
 /// | --- | --- |
@@ -15,9 +15,10 @@ import TidemarkCrypto
 /// | `isDeleted` | 1 in a tombstone, which has neither bytes nor file |
 enum FileRecord {
     static let type = "File"
-    /// What fits into one record beside its path. Larger files are assets, and never in memory as a whole.
+    /// The most bytes that fit in a record beside its path. Larger files are assets, and are never completely in
+    /// memory.
     static let contentBytesMax = 1_000_000
-    /// As much of a large file as is in memory.
+    /// The bytes of a large file that are in memory at a time.
     static let blockBytes = 1_048_576
 
     /// Where the bytes of a file are.
@@ -26,8 +27,8 @@ enum FileRecord {
         case large(URL)
     }
 
-    /// Record names are printable ASCII of limited length; paths are neither. A hash is, and two devices that create the
-    /// same path meet in the same record.
+    /// A hash of the path, because record names are printable ASCII of limited length and paths are neither. Two
+    /// devices that create the same path use the same record.
     static func id(of path: RelativePath, in zoneID: CKRecordZone.ID) -> CKRecord.ID {
         CKRecord.ID(recordName: name(of: path), zoneID: zoneID)
     }
@@ -36,14 +37,15 @@ enum FileRecord {
         Hex.encode(SHA256.hash(Array(path.text.utf8)))
     }
 
-    /// What two files have in common that need no syncing: the hash of their bytes, and whether they can be executed.
+    /// Identifies the content: the hash of the bytes, and whether the file is executable. Two files with the same
+    /// version need no sync.
     static func version(of data: Data, isExecutable: Bool) -> String {
         var hash = SHA256()
         data.withUnsafeBytes { hash.update($0) }
         return version(hash, isExecutable)
     }
 
-    /// The same of a large file, read to its end.
+    /// The same for a large file, which is read to its end.
     static func version(of file: FileHandle, isExecutable: Bool) throws -> String {
         var hash = SHA256()
         while let block = try file.read(upToCount: blockBytes), !block.isEmpty {
@@ -56,7 +58,7 @@ enum FileRecord {
         Hex.encode(hash.finish()) + (isExecutable ? "x" : "")
     }
 
-    /// The record of a file that is there.
+    /// The record of an existing file.
     static func make(from entry: Journal.Entry, file: FileTree.File, in zoneID: CKRecordZone.ID) -> CKRecord {
         let record = empty(from: entry, in: zoneID)
         switch file.bytes {
@@ -68,34 +70,34 @@ enum FileRecord {
         return record
     }
 
-    /// The record of a file that was deleted.
+    /// The record of a deleted file.
     static func makeTombstone(from entry: Journal.Entry, in zoneID: CKRecordZone.ID) -> CKRecord {
         let record = empty(from: entry, in: zoneID)
         record["isDeleted"] = true
         return record
     }
 
-    /// With the tag of the version that this device knows: the server refuses to replace any other.
+    /// With the tag of the version that this device knows, so that the server refuses to replace any other.
     private static func empty(from entry: Journal.Entry, in zoneID: CKRecordZone.ID) -> CKRecord {
         let record = entry.record ?? CKRecord(recordType: type, recordID: id(of: entry.path, in: zoneID))
         record["path"] = entry.path.text
-        // Only one of them has a value again. What is nil is removed on the server.
+        // Only one of them gets a value again. A key that is nil is removed on the server.
         record["content"] = nil as Data?
         record["file"] = nil as CKAsset?
         return record
     }
 
-    /// What a record says about a file.
+    /// The file that a record describes.
     struct Content {
         let path: RelativePath
-        /// Nil: deleted.
+        /// Nil if it was deleted.
         let bytes: Bytes?
         let isExecutable: Bool
-        /// Nil: deleted.
+        /// Nil if it was deleted.
         let version: String?
 
-        /// Nil if the record is none that this program could have written: the path leaves the folder, something is
-        /// missing, or the name is not the path's.
+        /// Nil if this program cannot have written the record: the path leaves the folder, something is missing, or the
+        /// name does not belong to the path.
         init?(_ record: CKRecord) {
             guard let path = FileRecord.path(of: record) else { return nil }
             self.path = path
@@ -123,19 +125,19 @@ enum FileRecord {
         }
     }
 
-    /// Whether what is in the file has come with the record: that of an asset does not come with an error.
+    /// Whether the record has the content of the file. A record in an error has no asset files.
     static func isComplete(_ record: CKRecord) -> Bool {
         guard let asset = record["file"] as? CKAsset else { return true }
         return asset.fileURL != nil
     }
 
-    /// Removes the file that came with a record, unless it has been taken.
+    /// Removes the file that came with a record, unless it has been used.
     static func discardFile(of record: CKRecord) {
         guard let url = (record["file"] as? CKAsset)?.fileURL else { return }
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// Which file a record is about; nil if it is none of this program's.
+    /// The file that a record is about; nil if the record is not of this program.
     static func path(of record: CKRecord) -> RelativePath? {
         guard let text = record["path"] as? String else { return nil }
         let path = RelativePath(text)

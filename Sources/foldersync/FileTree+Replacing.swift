@@ -3,31 +3,32 @@
 import Foundation
 import Glibc
 
-/// How files are replaced without losing what somebody else wrote in the same moment.
+/// Replaces files without losing what somebody else writes at the same moment.
 extension FileTree {
-    /// A file that was not what it was expected to be, and is kept.
+    /// A file that differed from what was expected, and is kept.
     struct Kept: Equatable {
         let path: RelativePath
-        /// Where it is now; the same if it could stay.
+        /// Its current place; the same if it could stay.
         let newPath: RelativePath
     }
 
-    /// Makes a file hold what `content` says.
+    /// Makes a file hold `content`.
     ///
-    /// The old file is taken out of the way in one step, and only then looked at. So if somebody wrote it since it was
-    /// synced last, be it a moment ago, that content is in our hands and is kept under another name. The new content
-    /// never replaces a file, it only takes an empty place; if it cannot, the old file is put back.
+    /// The old file is first taken out of the way in one step, and only then read. So if somebody wrote it since the
+    /// last sync, even a moment ago, we have that content and keep it under another name. The new content never
+    /// replaces a file; it only takes an empty place. If it cannot, the old file is put back.
     ///
-    /// Where one device has a file and another a directory of that name, the directory stays and the file moves aside.
+    /// If one device has a file where another has a directory, the directory stays and the file gets another name.
     ///
     /// - Parameters:
-    ///   - version: of what may go; nil: nothing may.
-    ///   - copyOf: a version that moves aside under a name that is the same on all devices; if it is there already, it goes.
+    ///   - version: of the file that may be removed; nil if none may.
+    ///   - copyOf: a version that is kept under a name that is the same on all devices. If that name exists already,
+    ///     the file is removed.
     func replace(
         _ content: FileRecord.Content, expecting version: String?, copyOf: String? = nil, deviceName: String
     ) throws -> [Kept] {
         let path = content.path
-        // What is behind a linked directory is not ours to change, and the link itself is left as it is.
+        // What is behind a linked directory is not ours to change, and the link itself stays.
         if let obstacle = obstacle(to: path) { throw obstacle }
         guard let bytes = content.bytes else {
             switch try takeAway(path, expecting: version, deviceName: deviceName, mayStay: true) {
@@ -46,7 +47,7 @@ extension FileTree {
         var old: String?
         do {
             while try !place(new, at: absolute(path)) {
-                // The place has been taken again: what was taken out of it before has a successor.
+                // The place is taken again, so what was taken out of it has a successor.
                 if let old { unlink(old) }
                 old = nil
                 switch try takeAway(
@@ -65,7 +66,7 @@ extension FileTree {
         return kept
     }
 
-    /// Everything that was written so far is on the disk when this returns: one call for all files of a page, where an
+    /// When this returns, everything that was written so far is on the disk. It is one call for all files of a page; an
     /// fsync for each would take longer than fetching them.
     func flush() {
         sync()
@@ -83,7 +84,7 @@ extension FileTree {
         case .large(let url):
             var status = Glibc.stat()
             fstat(descriptor, &status)
-            // The file of a fetched asset is ours to take. From another disk it can only be copied.
+            // The file of a fetched asset is ours to move. Between disks it can only be copied.
             if rename(url.path, file) == 0 {
                 chmod(file, status.st_mode & 0o777)
                 return
@@ -95,10 +96,10 @@ extension FileTree {
         }
     }
 
-    /// What was in a place that is empty now.
+    /// What was in a place that is now empty.
     private enum Taken {
         case nothing
-        /// It is as it was expected to be, and here: it may go as soon as it is not needed any more.
+        /// The expected file, which is here now. It may be removed once it is not needed any more.
         case expected(String)
         case other(Kept)
     }
@@ -107,7 +108,7 @@ extension FileTree {
         _ path: RelativePath, expecting version: String?, copyOf: String? = nil, deviceName: String, mayStay: Bool
     ) throws -> Taken {
         let old = staged(path, .old)
-        // Something that could not be put anywhere before must not be overwritten.
+        // A file that could not be put anywhere earlier must not be overwritten.
         if access(old, F_OK) == 0 { _ = try keepAside(old, path: path, deviceName: deviceName) }
         guard !isDirectory(absolute(path)) else { throw FolderSyncError.directoryInTheWay(path) }
         guard rename(absolute(path), old) == 0 else {
@@ -169,9 +170,9 @@ extension FileTree {
         isKind(S_IFDIR, path)
     }
 
-    /// Gives a file another name that is free.
+    /// Gives a file another name if the name is free.
     ///
-    /// - Returns: false, and nothing was done, if the name is taken.
+    /// - Returns: false, with nothing changed, if the name is taken.
     private func place(_ file: String, at name: String) throws -> Bool {
         if makeLink(file, name) == 0 {
             unlink(file)
@@ -179,15 +180,15 @@ extension FileTree {
         }
         if errno == EEXIST { return false }
         guard Self.saysThatThereAreNoLinks(errno) else { throw FolderSyncError.system(errno, name) }
-        // The next best: somebody who takes the name between these two calls is not seen. (Glibc's Swift module lacks
-        // renameat2.)
+        // Second best: if somebody takes the name between these two calls, it goes unnoticed. (Glibc's Swift module
+        // lacks renameat2.)
         var status = Glibc.stat()
         guard lstat(name, &status) != 0 else { return false }
         guard errno == ENOENT, rename(file, name) == 0 else { throw FolderSyncError.system(errno, name) }
         return true
     }
 
-    /// FAT and some file systems of networks have no hard links, and each says so in its own way.
+    /// FAT and some network file systems have no hard links, and each reports it with another error.
     private static func saysThatThereAreNoLinks(_ code: Int32) -> Bool {
         [EPERM, EOPNOTSUPP, ENOSYS].contains(code)
     }
@@ -195,7 +196,7 @@ extension FileTree {
     // MARK: After a crash
 
     /// New content that was not placed comes from the server again. Old content that was taken out of the way goes back
-    /// if its place is empty, and is kept beside the new one if it may be nowhere else.
+    /// if its place is empty. Otherwise it is kept beside the new content, if it may be nowhere else.
     func recoverLeftovers(journal: Journal, deviceName: String) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: stagingDirectory) {
             let file = "\(stagingDirectory)/\(name)"
@@ -221,15 +222,15 @@ extension FileTree {
         case old = ".old"
     }
 
-    /// A name in the staging directory says whose content it is, in letters that a name may have, so that a crash orphans
-    /// nothing. A path that is too long for that is named by its hash.
+    /// The name in the staging directory encodes the path, in letters that a name may have, so that a crash leaves no
+    /// file of unknown origin. If the path is too long, the name is its hash.
     private func staged(_ path: RelativePath, _ stage: Stage) -> String {
         let name = Data(path.text.utf8).base64EncodedString().replacing("/", with: "_")
         return "\(stagingDirectory)/" + (name.utf8.count <= 250 ? name : "#" + FileRecord.name(of: path))
             + stage.rawValue
     }
 
-    /// Where old content belongs; nil: it is new content.
+    /// The path of old content; nil if it is new content.
     private static func path(ofStaged name: String) -> RelativePath? {
         guard name.hasSuffix(Stage.old.rawValue) else { return nil }
         let name = String(name.dropLast(Stage.old.rawValue.count))

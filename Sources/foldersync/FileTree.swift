@@ -3,22 +3,22 @@
 import Foundation
 import Glibc
 
-/// The folder, as far as it is looked at: which files it holds and what is in them.
+/// The folder as far as it is synced: its files and their content.
 struct FileTree: Sendable {
-    /// Absolute, without a "/" at its end.
+    /// Absolute, without a trailing "/".
     let root: String
-    /// What this program keeps for itself; never synced.
+    /// The program's own data, which is never synced.
     static let stateDirectoryName = ".foldersync"
 
     var stateDirectory: String { "\(root)/\(Self.stateDirectoryName)" }
 
-    /// Files on their way in or out (`FileTree+Replacing.swift`).
+    /// Files that are being received or replaced (`FileTree+Replacing.swift`).
     var stagingDirectory: String { "\(stateDirectory)/staging" }
 
-    /// `link`; tests put in one that fails.
+    /// `link`. Tests replace it with one that fails.
     var makeLink: @Sendable (_ file: String, _ name: String) -> Int32 = { link($0, $1) }
 
-    /// Creates what is missing.
+    /// Creates missing directories.
     init(root: String) throws {
         self.root = URL(fileURLWithPath: root, isDirectory: true).standardizedFileURL.resolvingSymlinksInPath().path
         do {
@@ -36,7 +36,7 @@ struct FileTree: Sendable {
 
     // MARK: One file
 
-    /// Whether two looks saw the same file, without reading it. Every write and every `chmod` moves the time.
+    /// Shows whether a file is unchanged, without reading it. Every write and every `chmod` changes the time.
     struct Stat: Codable, Equatable, Sendable {
         let size: Int64
         let changedAt: Int64
@@ -47,53 +47,53 @@ struct FileTree: Sendable {
         let bytes: FileRecord.Bytes
         let version: String
         let isExecutable: Bool
-        /// Nil if the file has changed so recently that the next change might leave the same time.
+        /// Nil if the file changed so recently that the next change might have the same time.
         let stat: Stat?
     }
 
     enum Look: Sendable {
-        /// As `known` says.
+        /// The file is unchanged since `known`.
         case same
         case missing
         case file(File)
-        /// It is not to be synced, or not as things are.
+        /// The file cannot be synced, or not in the current state.
         case unusable(String)
-        /// It is to be synced and cannot be read.
+        /// The file should be synced and cannot be read.
         case unreadable(String)
 
-        /// Nil: there is no file that could be synced.
+        /// Nil if there is no file that can be synced.
         var version: String? {
             if case .file(let file) = self { file.version } else { nil }
         }
     }
 
-    /// - Parameter known: what the file was when it was read last; nil to read it in any case.
+    /// - Parameter known: the file when it was last read; nil to read it in any case.
     func look(at path: RelativePath, known: Stat? = nil) -> Look {
-        // No device could take it.
+        // No device could create it.
         guard path.isSafe else { return .unusable("its path is too long; skipped") }
-        // Before anything is read: who knows what is there.
+        // Before anything is read: a link may lead anywhere.
         if isBelowLink(path) { return .unusable(FolderSyncError.linkedDirectory.description) }
         let look = look(atAbsolute: absolute(path), known: known)
-        // Gone is a file only from a folder that is there.
+        // A file counts as deleted only if the folder is there.
         if case .missing = look, let obstacle = obstacle(to: path) { return .unusable(obstacle.description) }
         return look
     }
 
-    /// Why nothing can be said of a path, and nothing be done there; nil: there is no such reason.
+    /// Why nothing is known of a path and nothing can be done there; nil if there is no such reason.
     func obstacle(to path: RelativePath) -> FolderSyncError? {
         guard isInPlace else { return .moved(root) }
         return isBelowLink(path) ? .linkedDirectory : nil
     }
 
-    /// Whether the folder is where it was when this program started: if it is not, none of its files was deleted.
+    /// Whether the folder is still where it was when this program started. If not, none of its files counts as deleted.
     var isInPlace: Bool { isKind(S_IFDIR, stagingDirectory) }
 
-    /// Behind a linked directory is another folder, or this one a second time.
+    /// A linked directory leads to another folder, or to this one a second time.
     private func isBelowLink(_ path: RelativePath) -> Bool {
         path.directories.contains { isKind(S_IFLNK, absolute($0)) }
     }
 
-    /// Leaves `errno` as it is.
+    /// Does not change `errno`.
     func isKind(_ kind: mode_t, _ path: String) -> Bool {
         let code = errno
         defer { errno = code }
@@ -109,7 +109,7 @@ struct FileTree: Sendable {
         }
         if let known, known == Stat(status) { return .same }
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        // From here on the same file, even if somebody puts another one in its place.
+        // From here on it is the same file, even if somebody puts another one in its place.
         guard descriptor >= 0, fstat(descriptor, &status) == 0 else { return Self.failure() }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         let isExecutable = status.st_mode & S_IXUSR != 0
@@ -140,8 +140,8 @@ struct FileTree: Sendable {
     /// All regular files.
     ///
     /// - Parameters:
-    ///   - onSkipped: is told what else is there, and why it is passed over.
-    ///   - onUnreadable: is told of what may be, or hold, more files, and why that cannot be seen.
+    ///   - onSkipped: called for everything else in the folder, with the reason why it is skipped.
+    ///   - onUnreadable: called for what may be or contain more files, with the reason why it cannot be read.
     func files(
         onSkipped: (String) -> Void = { _ in }, onUnreadable: (RelativePath, String) -> Void = { _, _ in }
     ) throws -> Set<RelativePath> {
@@ -151,7 +151,7 @@ struct FileTree: Sendable {
         return files
     }
 
-    /// Every directory below `path`, and that one.
+    /// `path` and every directory below it.
     func directories(below path: RelativePath) throws -> [RelativePath] {
         var directories: [RelativePath] = []
         try walk(path, onDirectory: { directories.append($0) })
@@ -168,14 +168,14 @@ struct FileTree: Sendable {
             guard let stream = openDirectory(directory) else {
                 let code = errno
                 if directory.text.isEmpty { throw FolderSyncError.unreadable(root) }
-                // Gone meanwhile, or something else is in its place.
+                // It was removed meanwhile, or something else is in its place.
                 if code == ENOENT || code == ENOTDIR || code == ELOOP { continue }
                 onUnreadable(directory, String(cString: strerror(code)))
                 continue
             }
             defer { closedir(stream) }
             while true {
-                // The only way to tell the end from a failure.
+                // Only errno tells the end from a failure.
                 errno = 0
                 guard let item = readdir(stream) else {
                     if errno != 0 { onUnreadable(directory, String(cString: strerror(errno))) }
@@ -203,7 +203,7 @@ struct FileTree: Sendable {
         }
     }
 
-    /// Does not follow a link that has taken the directory's place; the folder itself may be one.
+    /// Does not follow a link that replaced the directory. The folder itself may be a link.
     private func openDirectory(_ directory: RelativePath) -> OpaquePointer? {
         let linkFlag = directory.text.isEmpty ? 0 : O_NOFOLLOW
         let descriptor = open(absolute(directory), O_RDONLY | O_DIRECTORY | O_CLOEXEC | linkFlag)
@@ -225,7 +225,7 @@ extension FileTree.Stat {
         inode = UInt64(status.st_ino)
     }
 
-    /// File systems count time in ticks of up to 10 ms; within one, two writes leave the same time.
+    /// File systems count time in ticks of up to 10 ms. Two writes within one tick have the same time.
     private static let tickMax: Int64 = 20_000_000
 
     fileprivate init?(settled status: Glibc.stat) {

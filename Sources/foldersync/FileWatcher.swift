@@ -4,34 +4,34 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// Says which files may have changed (inotify). A hint: the syncer looks at each file itself.
+/// Reports which files may have changed (inotify). A hint: the syncer checks each file itself.
 final class FileWatcher: @unchecked Sendable {
     enum Paths: Sendable {
         case some(Set<RelativePath>)
-        /// Too much happened at once: look at every file.
+        /// Too much happened at once: check every file.
         case everything
         /// From now on changes may be missed.
         case unknown(any Error)
     }
 
-    /// Changes of this long are told together: editors write a file in several steps.
+    /// Changes within this time are reported together, because editors write a file in several steps.
     private static let settlingTime = DispatchTimeInterval.milliseconds(50)
 
     private let tree: FileTree
     private let onChange: @Sendable (Paths) -> Void
     private let descriptor: Int32
     private let source: any DispatchSourceRead
-    /// Everything below is used on it alone.
+    /// Everything below is used on this queue alone.
     private let queue = DispatchQueue(label: "foldersync.watcher")
     private var directories: [Int32: RelativePath] = [:]
     private var changed: Set<RelativePath> = []
-    /// What has a name that is not UTF-8: nothing can be said of it but that it is there.
+    /// Entries whose names are not UTF-8. They can only be counted.
     private var nameless: Set<[UInt8]> = []
     private var lostCount = false
     private var failure: (any Error)?
     private var isWaiting = false
 
-    /// Begins to watch before it returns: what changes from then on is told.
+    /// Begins to watch before it returns: every later change is reported.
     init(tree: FileTree, onChange: @escaping @Sendable (Paths) -> Void) throws {
         self.tree = tree
         self.onChange = onChange
@@ -49,13 +49,13 @@ final class FileWatcher: @unchecked Sendable {
         source.cancel()
     }
 
-    /// A directory and those below it; files that are already there count as changed.
+    /// Watches a directory and those below it. Existing files count as changed.
     private func watch(_ directory: RelativePath) throws {
         let mask = UInt32(
             IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR
                 | IN_EXCL_UNLINK)
         for path in try tree.directories(below: directory) {
-            // A link that has taken a directory's place is not followed; the folder itself may be one.
+            // A link that replaced a directory is not followed. The folder itself may be a link.
             let linkFlag = path.text.isEmpty ? 0 : UInt32(IN_DONT_FOLLOW)
             let watch = inotify_add_watch(descriptor, tree.absolute(path), mask | linkFlag)
             if watch >= 0 {
@@ -87,7 +87,7 @@ final class FileWatcher: @unchecked Sendable {
 
     private func happened(_ event: inotify_event, name bytes: [UInt8]) {
         if event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
-            // New directories may be among what was lost.
+            // Lost events may have been about new directories.
             return watchAgain("")
         }
         guard let directory = directories[event.wd] else { return }
@@ -96,21 +96,21 @@ final class FileWatcher: @unchecked Sendable {
             return
         }
         guard let name = String(validating: bytes, as: UTF8.self) else {
-            // The next full look tells of it.
+            // The next full check reports it.
             if nameless.insert(bytes).inserted { lostCount = true }
             return
         }
         guard !name.isEmpty, name != FileTree.stateDirectoryName else { return }
         let path = directory.appending(name)
         if event.mask & UInt32(IN_ISDIR) != 0 {
-            // A whole tree came or went.
+            // A whole tree appeared or was removed.
             watchAgain(path)
         } else {
             changed.insert(path)
         }
     }
 
-    /// What is in it is found by looking.
+    /// A check finds its contents.
     private func watchAgain(_ directory: RelativePath) {
         lostCount = true
         do { try watch(directory) } catch { failure = error }

@@ -3,7 +3,7 @@
 import ArgumentParser
 import CloudKit
 
-/// Keeps a folder equal on all devices that run this for the same account and zone.
+/// Keeps a folder the same on all devices that run this for the same account and zone.
 @main
 struct FolderSync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,7 +3,7 @@
 import Foundation
 import Glibc
 
-/// Why the program ends, or why a file is left as it is, in words for the person who started it.
+/// Why the program ends, or why a file is skipped, in words for the person who started it.
 enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible {
     case unreadable(String)
     case moved(String)
@@ -57,7 +57,7 @@ enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible 
 
     var errorDescription: String? { description }
 
-    /// Errors of Foundation and of CloudKit in their own words.
+    /// Errors of Foundation and CloudKit keep their own texts.
     init(_ error: any Error) {
         self = error as? FolderSyncError ?? .other(error.localizedDescription)
     }

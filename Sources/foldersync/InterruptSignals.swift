@@ -3,7 +3,7 @@
 import Dispatch
 import Glibc
 
-/// Ctrl-C and SIGTERM as a call, so that the program can end in order.
+/// Turns Ctrl-C and SIGTERM into a call, so that the program can end cleanly.
 final class InterruptSignals {
     private let sources: [any DispatchSourceSignal]
 

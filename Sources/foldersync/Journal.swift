@@ -3,24 +3,24 @@
 import CloudKit
 import Glibc
 
-/// What this device knows: each file as it was synced last, and the engine's state, in one file.
+/// This device's knowledge in one file: each file at its last sync, and the engine's state.
 ///
-/// Lines of JSON are appended, the newest for a path counts; the engine's state stands behind the files that it covers, so
-/// that after a crash the state is never ahead of the files. From time to time the file is written anew. Used by one
-/// `Syncer` alone.
+/// Lines of JSON are appended, and the newest line for a path counts. The engine's state follows the files that it
+/// covers, so after a crash the state is never ahead of the files. From time to time the file is rewritten. Only one
+/// `Syncer` uses it.
 final class Journal: @unchecked Sendable {
     struct Entry: Codable {
         let path: RelativePath
-        /// What file and record had in common last; nil if there was no file.
+        /// The version that file and record last shared; nil if there was no file.
         var version: String?
-        /// What the file was when it had ``version``: while it stays, the file need not be read.
+        /// The file's stat when it had ``version``. As long as it does not change, the file need not be read.
         var stat: FileTree.Stat?
-        /// What was handed to the engine and not acknowledged. The server may have it all the same: then the record that
-        /// comes back is our own, and not a conflict with somebody else.
+        /// Versions that were handed to the engine and not acknowledged. The server may have them all the same. Then
+        /// the record that comes back is our own, and not a conflict with another device.
         private(set) var sent: [Sent] = []
-        /// What was about to be written to the file; nil once it is.
+        /// What is about to be written to the file; nil once it is written.
         var receiving: Arrival?
-        /// The archived system fields of the record: identity and tag, without which a save would be a conflict.
+        /// The archived system fields of the record: identity and tag. Without them a save would be a conflict.
         private var systemFields: Data?
         private(set) var tag: String?
 
@@ -29,7 +29,7 @@ final class Journal: @unchecked Sendable {
             let stat: FileTree.Stat?
         }
 
-        /// What a record says of the file; nil: there is none.
+        /// The file that a record describes; nil if there is none.
         struct Arrival: Codable, Equatable {
             let version: String?
         }
@@ -38,12 +38,12 @@ final class Journal: @unchecked Sendable {
             self.path = path
         }
 
-        /// Whether a file of that version (nil: none) is something that the server may not have.
+        /// Whether a file of that version (nil: no file) may be missing on the server.
         func differs(from version: String?) -> Bool {
             version != self.version || sent.contains { $0.version != version }
         }
 
-        /// The record with its system fields alone, ready to be filled and saved.
+        /// The record with its system fields alone, to be filled and saved.
         var record: CKRecord? {
             guard let systemFields, let coder = try? NSKeyedUnarchiver(forReadingFrom: systemFields) else { return nil }
             coder.requiresSecureCoding = true
@@ -51,7 +51,7 @@ final class Journal: @unchecked Sendable {
             return CKRecord(coder: coder)
         }
 
-        /// The record is as the server has it, and says `version`.
+        /// The record is the server's, and describes `version`.
         mutating func remember(_ record: CKRecord, version: String?) {
             let coder = NSKeyedArchiver(requiringSecureCoding: true)
             record.encodeSystemFields(with: coder)
@@ -63,8 +63,8 @@ final class Journal: @unchecked Sendable {
             receiving = nil
         }
 
-        /// The program was ended after it had written the file, and before it could write that down: what is there was
-        /// received, and not made here. The record comes again.
+        /// The program ended after it had written the file, and before it could record that: the file was received, not
+        /// made here. The record arrives again.
         mutating func recover(_ file: String?) {
             guard let receiving, receiving.version == file else { return }
             version = file
@@ -77,7 +77,7 @@ final class Journal: @unchecked Sendable {
             sent = sent.suffix(7) + [Sent(version: file.version, stat: file.stat)]
         }
 
-        /// The server has answered: nothing is under way any more.
+        /// The server has answered, so nothing is under way any more.
         mutating func answered() {
             sent = []
         }
@@ -102,12 +102,12 @@ final class Journal: @unchecked Sendable {
     private var unsaved: Set<String> = []
     private var engineStateIsUnsaved = false
     private var lineCount = 0
-    /// What was wrong with the file when it was read; nil: nothing.
+    /// The damage that was found when the file was read; nil if there was none.
     private(set) var damage: Damage?
 
     struct Damage {
         let lineCount: Int
-        /// Where the file is now, as it was.
+        /// Where the damaged file is now.
         let keptPath: String
     }
 
@@ -115,10 +115,10 @@ final class Journal: @unchecked Sendable {
         didSet { engineStateIsUnsaved = true }
     }
 
-    /// Reads what is there; a last line that a crash cut short is passed over.
+    /// Reads the existing file. A last line that a crash cut short is skipped.
     ///
-    /// Of a line that is damaged it is not known which file it was of. The engine's state goes, so that all records come again
-    /// and none is missed; the file as it was is kept.
+    /// It is not known which file a damaged line was about. So the engine's state is dropped: all records arrive again
+    /// and none is missed. The damaged file is kept.
     init(directory: String, zoneName: String) throws {
         self.zoneName = zoneName
         path = "\(directory)/journal"
@@ -141,7 +141,7 @@ final class Journal: @unchecked Sendable {
         var damagedCount = 0
         for (index, line) in lines.enumerated() where !line.isEmpty {
             guard let line = try? decoder.decode(Line.self, from: line) else {
-                // What has no end was being written when the program ended.
+                // A line without an end was being written when the program ended.
                 if index + 1 < lines.count { damagedCount += 1 }
                 continue
             }
@@ -152,7 +152,7 @@ final class Journal: @unchecked Sendable {
         return damagedCount
     }
 
-    /// - Returns: under which name the file is kept: the first one that is free.
+    /// - Returns: the name under which the file is kept, the first free one.
     private func keepAside() throws -> String {
         for number in 1...99 {
             let name = "\(path).damaged" + (number == 1 ? "" : "-\(number)")
@@ -164,7 +164,7 @@ final class Journal: @unchecked Sendable {
     private static let lockAttempts = 50
     private static let lockPauseMicroseconds: UInt32 = 10_000
 
-    /// A process that is just being started by this one holds, for a moment, all that this one has open.
+    /// A process that is just being started by this one briefly holds all its open files.
     private static func take(_ lock: FileHandle) -> Bool {
         for _ in 0..<lockAttempts {
             if flock(lock.fileDescriptor, LOCK_EX | LOCK_NB) == 0 { return true }
@@ -173,7 +173,7 @@ final class Journal: @unchecked Sendable {
         return false
     }
 
-    /// Closed on exec, because nobody else may hold the lock.
+    /// Closed on exec, because no other process may hold the lock.
     private static func open(_ path: String, _ flags: Int32) throws -> FileHandle {
         let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC | flags, 0o600)
         guard descriptor >= 0 else {
@@ -184,12 +184,12 @@ final class Journal: @unchecked Sendable {
 
     var paths: Set<RelativePath> { Set(entries.values.map(\.path)) }
 
-    /// Whose files are not yet what their records were when they came.
+    /// Records that have arrived, and whose files have not been written yet.
     var arrivals: [RelativePath: Entry.Arrival] {
         entries.values.reduce(into: [:]) { $0[$1.path] = $1.receiving }
     }
 
-    /// Of the records that were on the server when they were synced last.
+    /// The records that were on the server at their last sync.
     func recordIDs(in zoneID: CKRecordZone.ID) -> [CKRecord.ID] {
         entries.filter { $1.tag != nil }.keys.sorted().map { CKRecord.ID(recordName: $0, zoneID: zoneID) }
     }
@@ -212,7 +212,7 @@ final class Journal: @unchecked Sendable {
         }
     }
 
-    /// The zone is gone: the files stay, the records that they were are forgotten.
+    /// The zone is gone. The files stay, and their records are forgotten.
     func forgetRecords() {
         for name in entries.keys { self[recordName: name]?.forgetRecord() }
     }
@@ -222,11 +222,11 @@ final class Journal: @unchecked Sendable {
         engineState = nil
     }
 
-    /// Writes what changed since the last call, files first. What was written survives the end of this program; with the
-    /// engine's state it survives the end of the machine as well.
+    /// Writes what changed since the last call, files first. The written data survives the end of this program; with
+    /// the engine's state it also survives a crash of the machine.
     func persist() throws {
         if lineCount > 2 * entries.count + 1_000 { return try rewrite() }
-        // No line can say that there is no state any more: those before it would count again.
+        // A line cannot say that there is no state any more: the earlier ones would count again.
         if engineStateIsUnsaved, engineState == nil { return try rewrite() }
         var text = Data()
         let encoder = JSONEncoder()
@@ -245,7 +245,7 @@ final class Journal: @unchecked Sendable {
         lineCount += 1
     }
 
-    /// Everything into a new file, which then takes the place of the old one in one step.
+    /// Writes everything to a new file, which then atomically replaces the old one.
     private func rewrite() throws {
         lineCount = 0
         var text = Data()

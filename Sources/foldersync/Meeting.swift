@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What to do when a file meets a record: decided by what each of them is, and what they were when they were last equal.
-/// A version that is nil stands for "does not exist".
+/// Decides what to do when a file meets a record, from the current versions of both and the version at their last sync.
+/// Nil stands for "does not exist".
 enum Meeting: Equatable {
-    /// Nothing.
+    /// Do nothing.
     case equal
-    /// The file becomes what the record says.
+    /// The file gets the record's content.
     case takeRecord
-    /// The record becomes what the file is.
+    /// The record gets the file's content.
     case keepFile
-    /// The file moves aside, and becomes another record.
+    /// The file gets another name, and becomes another record.
     case keepBoth
 
     init(file: String?, synced: String?, record: String?) {
@@ -18,10 +18,10 @@ enum Meeting: Equatable {
         } else if file == synced {
             self = .takeRecord
         } else if record == synced || record == nil {
-            // Only the file changed; or it changed here and was deleted there, and an edit outlives a deletion.
+            // Only the file changed. Or it changed here and was deleted there, and an edit outlives a deletion.
             self = .keepFile
         } else if file == nil {
-            // Deleted here, edited there.
+            // It was deleted here and edited there.
             self = .takeRecord
         } else {
             self = .keepBoth

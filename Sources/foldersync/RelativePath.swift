@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file's path in the folder, with "/" between its parts; the folder itself is "".
+/// A file's path in the folder, with "/" between its parts. The folder itself is "".
 ///
-/// Not a `String`, because strings compare by meaning: an "é" of one code point and one of two are the same to them and
-/// two files to Linux.
+/// Not a `String`, because strings compare by meaning: an "é" of one code point equals one of two, but for Linux they
+/// are two files.
 struct RelativePath: Hashable, Comparable, Codable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     let text: String
 
@@ -31,21 +31,21 @@ struct RelativePath: Hashable, Comparable, Codable, Sendable, CustomStringConver
         RelativePath(text.isEmpty ? name : "\(text)/\(name)")
     }
 
-    /// The directories that it is in, from the outermost one inwards.
+    /// The directories that contain it, outermost first.
     var directories: [RelativePath] {
-        // Bytes, as Linux does: a "/" and a combining mark behind it are one character.
+        // By bytes, as Linux does: in a String, a "/" and a combining mark behind it are one character.
         text.utf8.indices.filter { text.utf8[$0] == UInt8(ascii: "/") }
             .map { RelativePath(String(decoding: text.utf8[..<$0], as: UTF8.self)) }
     }
 
-    /// The last of its parts.
+    /// The last part.
     var name: String {
         let slash = text.utf8.lastIndex(of: UInt8(ascii: "/"))
         let start = slash.map { text.utf8.index(after: $0) } ?? text.utf8.startIndex
         return String(decoding: text.utf8[start...], as: UTF8.self)
     }
 
-    /// Whether a path that somebody else chose stays inside the folder, and away from what this program keeps there.
+    /// Whether a path that another device chose stays inside the folder, and outside this program's own data.
     var isSafe: Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         return text.utf8.count <= 4_000 && !text.utf8.contains(0)

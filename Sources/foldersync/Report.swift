@@ -3,8 +3,8 @@
 import Foundation
 import Glibc
 
-/// What the person at the terminal sees: a progress bar while much is on its way, a line for what matters. Used by one
-/// `Syncer` alone.
+/// The output in the terminal: a progress bar during larger transfers, and a line for what matters. Only one `Syncer`
+/// uses it.
 final class Report: @unchecked Sendable {
     private let isVerbose: Bool
     private let isTerminal = isatty(STDOUT_FILENO) == 1
@@ -26,7 +26,7 @@ final class Report: @unchecked Sendable {
         show(pending: pending)
     }
 
-    /// What others have changed: a device's own uploads come back with its next fetch, and are not news.
+    /// Counts changes of other devices. A device's own uploads come back with its next fetch, and are not news.
     func received(_ count: Int) {
         progress.received += count
         drawBar()
@@ -62,13 +62,13 @@ final class Report: @unchecked Sendable {
         FileHandle.standardError.write(Data("foldersync: \(Self.printable(text))\n".utf8))
     }
 
-    /// Names of files may hold what a terminal would obey.
+    /// File names may contain control sequences for the terminal.
     static func printable(_ text: String) -> String {
         text.unicodeScalars.map { $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0) }
             .joined()
     }
 
-    /// At once, also into a pipe: whoever watches sees what has happened so far.
+    /// Written at once, even into a pipe, so that the reader sees what has happened so far.
     private func say(_ text: String) {
         FileHandle.standardOutput.write(Data(text.utf8))
     }

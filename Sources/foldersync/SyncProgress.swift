@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far a sync is, as one line with a bar.
+/// The progress of a sync, as one line with a bar.
 ///
-/// How much there is to send is known, how much there is to receive is not: the server tells it page by page. So the bar
-/// fills while files are sent, and while files are only received a block in it moves on.
+/// The number of files to send is known; the number to receive is not, because the server reports it page by page. So
+/// the bar fills while files are sent, and a block moves in it while files are only received.
 struct SyncProgress: CustomStringConvertible {
     var sent = 0
     var received = 0
     var pending = 0
 
-    /// A few files come and go without a bar.
+    /// For a few files no bar is shown.
     var isWorthShowing: Bool { sent + pending + received > 20 }
 
     var description: String {

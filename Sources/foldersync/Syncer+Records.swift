@@ -2,11 +2,11 @@
 
 import CloudKit
 
-/// What becomes of files when records arrive, and of records when they were sent.
+/// What happens to files when records arrive, and to records when they were sent.
 extension Syncer {
     // MARK: Sending
 
-    /// The record as the file is now. Nil, and no longer pending, when there is nothing to send after all.
+    /// The record of the file in its current state. Nil, and no longer pending, if there is nothing to send after all.
     func recordToSave(_ id: CKRecord.ID, syncEngine: CKSyncEngine) -> CKRecord? {
         if var entry = journal[id] {
             switch look(at: entry.path) {
@@ -16,8 +16,8 @@ extension Syncer {
                 underWay[id] = entry.sent.last
                 return FileRecord.make(from: entry, file: file, in: zoneID)
             case .missing where entry.differs(from: nil):
-                // Deleting a record carries no tag and would also delete what another device has just written. A
-                // tombstone that is saved like any other change meets the same check as an edit.
+                // Deleting a record carries no tag, and would also delete what another device has just written. A
+                // tombstone is saved like any other change, so it is checked like an edit.
                 underWay[id] = nil
                 return FileRecord.makeTombstone(from: entry, in: zoneID)
             case .unusable(let why):
@@ -30,11 +30,11 @@ extension Syncer {
         return nil
     }
 
-    /// The server has it: this is what the file was when it was synced last.
+    /// The server has the record: this version is now the last sync of the file.
     func saved(_ record: CKRecord) {
         guard let path = FileRecord.path(of: record) else { return }
         var entry = journal[path] ?? Journal.Entry(path: path)
-        // As it was when it was read: whatever was written since is another version.
+        // The state when it was read. Whatever was written since is another version.
         let sent = underWay.removeValue(forKey: record.recordID)
         unsent.remove(record.recordID)
         entry.remember(record, version: sent?.version)
@@ -53,7 +53,7 @@ extension Syncer {
             syncEngine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
             syncEngine.state.add(pendingRecordZoneChanges: [change])
         case .unknownItem:
-            // It was on the server once and is not any more: it starts anew, without its tag.
+            // It was on the server and is gone. It starts anew, without its tag.
             journal[record.recordID]?.forgetRecord()
             syncEngine.state.add(pendingRecordZoneChanges: [change])
         case .batchRequestFailed:
@@ -70,7 +70,7 @@ extension Syncer {
         }
     }
 
-    /// Others were there first: what they have saved comes with the error.
+    /// Others were first: the error has the records that they saved.
     func solveConflicts(_ errors: [CKError], syncEngine: CKSyncEngine) {
         let records = errors.filter { $0.code == .serverRecordChanged }.compactMap(\.serverRecord)
         // A large file does not come with an error, but with the next fetch.
@@ -80,7 +80,7 @@ extension Syncer {
 
     // MARK: Fetching
 
-    /// Brings records and files together.
+    /// Merges records with files.
     func fetched(_ records: [CKRecord], syncEngine: CKSyncEngine) {
         let arrivals = records.compactMap { record -> Arrival? in
             guard record.recordID.zoneID == zoneID else { return nil }
@@ -95,8 +95,8 @@ extension Syncer {
             if entry?.tag == record.recordChangeTag && entry?.version == content.version { return nil }
             return Arrival(record: record, content: content, standing: Standing(of: record, for: entry))
         }
-        // Written down first: if this program ends before it can say that it has written these files, they must not look
-        // like somebody's changes when it starts again.
+        // Recorded first: if this program ends before it can record that it has written these files, they must not look
+        // like local changes at the next start.
         for content in arrivals.map(\.content) {
             var entry = journal[content.path] ?? Journal.Entry(path: content.path)
             entry.receiving = Journal.Entry.Arrival(version: content.version)
@@ -106,15 +106,15 @@ extension Syncer {
         for arrival in arrivals { meet(arrival, syncEngine: syncEngine) }
     }
 
-    /// A record that is to become a file.
+    /// A record whose file must be written.
     private struct Arrival {
         let record: CKRecord
         let content: FileRecord.Content
         let standing: Standing
     }
 
-    /// Files that could not be written when their records came, say because the disk was full: the engine does not tell of
-    /// a record twice.
+    /// Fetches files that could not be written when their records arrived, for example because the disk was full. The
+    /// engine does not report a record twice.
     func fetchMissing() async throws {
         let missing = journal.arrivals
         guard let engine, !missing.isEmpty, !hasFailed else { return }
@@ -123,14 +123,15 @@ extension Syncer {
             let result = try await engine.database.records(for: [id])[id]
             // Another account's record may have the same name.
             guard !hasFailed else { return }
-            // The engine may have told of a newer version meanwhile.
+            // The engine may have reported a newer version meanwhile.
             guard let result, journal[id]?.receiving == missing[path] else { continue }
             switch result {
             case .success(let record):
                 fetched([record], syncEngine: engine)
                 FileRecord.discardFile(of: record)
             case .failure(let error as CKError) where error.code == .unknownItem:
-                // Only what the engine has told: a record that is absent may not be in the backup that the server goes on from.
+                // Only deletions that the engine has reported. An absent record may be missing in the backup with which
+                // the server goes on.
                 if missing[path]?.version == nil { fetchedDeletion(id, syncEngine: engine) }
             case .failure(let error):
                 report.problem("\(path): \(error.localizedDescription)", once: true)
@@ -139,13 +140,13 @@ extension Syncer {
         persist()
     }
 
-    /// Three states matter: the file as it is, as it was synced last, and as the record says.
+    /// Three states matter: the current file, the last sync, and the record.
     private func meet(_ arrival: Arrival, syncEngine: CKSyncEngine) {
         let (record, content, standing) = (arrival.record, arrival.content, arrival.standing)
         var entry = journal[content.path] ?? Journal.Entry(path: content.path)
-        // If the answer to a save was lost, this is how we learn that it was carried out.
+        // If the answer to a save was lost, this shows that it was carried out.
         let isOurs = entry.sent.contains { $0.version == content.version }
-        // What was synced here is no ancestor of a version that does not follow from it.
+        // The version that was synced here is not the ancestor of a version that does not follow from it.
         let isApart = standing == .unrelated && entry.version != content.version
         let synced = isOurs ? content.version : isApart ? nil : entry.version
         let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(record.recordID)
@@ -156,7 +157,7 @@ extension Syncer {
             syncEngine.state.remove(pendingRecordZoneChanges: [change])
         case .takeRecord, .keepBoth:
             syncEngine.state.remove(pendingRecordZoneChanges: [change])
-            // It sees by itself whether the file is what was synced last, and moves it aside if not.
+            // It checks itself whether the file is the last synced version, and gives it another name if not.
             let copyOf = isApart ? entry.version : nil
             guard apply(content, expecting: synced, copyOf: copyOf, syncEngine: syncEngine) else { return }
         case .keepFile:
@@ -191,16 +192,16 @@ extension Syncer {
     }
 
     private func meeting(at path: RelativePath, synced: String?, record: String?) -> Meeting {
-        // Whether there is a file is not known. `apply` says why nothing can be done, and it is tried again.
+        // It is unknown whether there is a file. `apply` reports why nothing can be done, and it is tried again.
         guard tree.obstacle(to: path) == nil else { return .takeRecord }
         return Meeting(file: tree.look(at: path).version, synced: synced, record: record)
     }
 
-    /// Makes the file what the record says. A file that is not what was synced last is never replaced: it moves aside,
-    /// under a name that says so, and becomes a file to be sent.
+    /// Makes the file match the record. A file that differs from the last synced version is never replaced: it gets
+    /// another name that says so, and is sent as a new file.
     ///
-    /// - Parameter copyOf: a version that other devices may have as well. If that is what moves aside, its name says so, and is
-    ///   the same on all of them.
+    /// - Parameter copyOf: a version that other devices may have too. If that one is set aside, its name says so, and
+    ///   is the same on all devices.
     private func apply(
         _ content: FileRecord.Content, expecting version: String?, copyOf: String? = nil, syncEngine: CKSyncEngine
     ) -> Bool {

@@ -2,8 +2,8 @@
 
 import CloudKit
 
-/// What becomes of files when all records of the folder are fetched anew: because the server was restored from a backup, or has
-/// forgotten deletions that this device had not heard of.
+/// What happens to files when all records of the folder are fetched again, because the server was restored from a
+/// backup, or has forgotten deletions of which this device had not heard.
 extension Syncer: TidemarkSyncEngineDelegate {
     func handleStoreEvent(_ event: TidemarkStoreEvent, syncEngine: CKSyncEngine) async {
         guard !hasFailed else { return }
@@ -14,7 +14,7 @@ extension Syncer: TidemarkSyncEngineDelegate {
             settle(fetch, syncEngine: syncEngine)
             persist()
         case .didFetchZonesFromNothing(let list):
-            // It was made after the backup. With `deletionsForgotten` it was deleted, and that is told as ever.
+            // It was created after the backup. With `deletionsForgotten` it was deleted, which is reported as usual.
             guard list.reason == .anotherLife, !list.zoneIDsNotFetched(among: [zoneID]).isEmpty else { break }
             remakeZone(syncEngine: syncEngine)
         case .willFetchFromNothing:
@@ -24,7 +24,7 @@ extension Syncer: TidemarkSyncEngineDelegate {
         }
     }
 
-    /// Records that this device knows, and the server does not.
+    /// Handles records that this device knows and the server lacks.
     private func settle(_ fetch: TidemarkFullFetch, syncEngine: CKSyncEngine) {
         for id in fetch.recordIDsNotFetched(among: journal.recordIDs(in: zoneID)) {
             switch fetch.reason {
@@ -34,20 +34,20 @@ extension Syncer: TidemarkSyncEngineDelegate {
         }
     }
 
-    /// The record is not in the backup, which is no reason to delete the file: it is sent as a new one.
+    /// The record is not in the backup. That is no reason to delete the file: it is sent as a new one.
     private func keepWithoutRecord(_ id: CKRecord.ID) {
         guard let path = journal[id]?.path else { return }
         journal[id]?.forgetRecord()
         note([path])
     }
 
-    /// What a record is to the version that was synced here last.
+    /// The order of a record relative to the version of the last sync.
     enum Standing {
-        /// It follows from what was synced here last, or is the first that comes of this file.
+        /// It follows from the version of the last sync, or is the first record of this file.
         case news
-        /// The server was restored, and has an older version than what was synced here.
+        /// The server was restored, and has an older version than the last sync.
         case wentBack
-        /// Which of them is newer cannot be told.
+        /// It is unknown which of them is newer.
         case unrelated
 
         init(of record: CKRecord, for entry: Journal.Entry?) {
@@ -57,7 +57,7 @@ extension Syncer: TidemarkSyncEngineDelegate {
             }
             switch record.versionOrder(relativeTo: known) {
             case .same, .newer: self = .news
-            // The same, if nobody said so to the server.
+            // The same, if the server was restored without being told.
             case .older, .wentBack: self = .wentBack
             case .unrelated: self = .unrelated
             @unknown default: self = .unrelated

@@ -4,30 +4,30 @@ import CloudKit
 
 /// The heart of the program: the delegate of a `CKSyncEngine`.
 ///
-/// The division of labour is the one that `CKSyncEngine` asks for. The engine knows *when* to talk to the server and *what
-/// is pending*; this delegate knows the data: it hands out records when the engine asks for a batch, applies what the
-/// engine has fetched, and solves conflicts. It persists two things and always together, in one ``Journal``: what it knows
-/// of each file, and the engine's state.
+/// The work is divided as `CKSyncEngine` expects. The engine knows *when* to talk to the server and *what is pending*.
+/// This delegate knows the data: it provides records when the engine asks for a batch, applies what the engine has
+/// fetched, and resolves conflicts. It stores two things, always together in one ``Journal``: what it knows of each
+/// file, and the engine's state.
 actor Syncer: CKSyncEngineDelegate {
     let tree: FileTree
     let journal: Journal
     let report: Report
     let zoneID: CKRecordZone.ID
     let deviceName: String
-    /// Set right after the engine is made; the engine calls nobody before that.
+    /// Set right after the engine is made. The engine calls nobody before that.
     private(set) var engine: CKSyncEngine?
     private var stop: CheckedContinuation<Void, any Error>?
     /// Set once there is a reason to stop.
     private var ending: Result<Void, any Error>?
-    /// From then on nothing is sent, written or written down: what the engine still tells may be of another account.
+    /// From then on nothing is sent, written or recorded: further events of the engine may be about another account.
     var hasFailed: Bool {
         if case .failure? = ending { true } else { false }
     }
-    /// What the engine was given to send; nothing for a tombstone.
+    /// The versions that the engine was given to send; none for a tombstone.
     var underWay: [CKRecord.ID: Journal.Entry.Sent] = [:]
-    /// What the server refused, and why was told.
+    /// Records that the server refused; the reason has been reported.
     var unsent: Set<CKRecord.ID> = []
-    /// What is to be synced and could not be read when it was looked at last; the folder itself if it could not be.
+    /// Files that should be synced and could not be read at the last check. The folder itself, if it could not be read.
     private var unreadable: Set<RelativePath> = []
     /// Files were written since the journal was.
     var hasUnflushedFiles = false
@@ -42,12 +42,12 @@ actor Syncer: CKSyncEngineDelegate {
 
     // MARK: Running
 
-    /// Fetches, sends, and fetches again while somebody else's changes make ours wait.
+    /// Fetches, sends, and fetches again as long as another device's changes block ours.
     func syncOnce() async throws {
         do {
             try await fetchAndSend()
         } catch {
-            // What ended it says more than what followed from that.
+            // The reason for the end says more than its consequences.
             try ending?.get()
             throw error
         }
@@ -65,13 +65,13 @@ actor Syncer: CKSyncEngineDelegate {
             do {
                 try await engine.sendChanges()
             } catch let error as CKError where error.code == .partialFailure && attempt < 10 {
-                // Conflicts were solved while the events were handled; what they left is pending again.
+                // Conflicts were resolved while the events were handled, so their results are pending again.
             }
             try ending?.get()
             try await engine.fetchChanges()
             try ending?.get()
             if engine.state.pendingRecordZoneChanges.isEmpty {
-                // What came later may have made room for what came first: a directory went, and a file has its name.
+                // Later records may have made room for earlier ones: a directory was removed, and a file has its name.
                 try await fetchMissing()
                 try ending?.get()
                 if engine.state.pendingRecordZoneChanges.isEmpty { break }
@@ -85,12 +85,12 @@ actor Syncer: CKSyncEngineDelegate {
         guard count == 0 else { throw FolderSyncError.incomplete(count) }
     }
 
-    /// The names of the records of files that are not in sync for any reason; each once.
+    /// The record names of files that are not in sync for any reason, each once.
     private var notInSync: Set<String> {
         Set(unsent.map(\.recordName)).union(unreadable.union(journal.arrivals.keys).map { FileRecord.name(of: $0) })
     }
 
-    /// Syncs on every change, here or elsewhere, until a signal or a reason to stop.
+    /// Syncs on every change, local or remote, until a signal or a reason to stop.
     func syncUntilInterrupted() async throws {
         let watcher = try FileWatcher(tree: tree) { [weak self] paths in
             Task { await self?.filesChanged(paths) }
@@ -112,22 +112,22 @@ actor Syncer: CKSyncEngineDelegate {
         report.finish()
     }
 
-    /// It doubles, because a large file that finds no place is fetched each time.
+    /// It doubles, because a large file that cannot be placed is fetched each time.
     private static let firstPause = Duration.seconds(10)
     private static let longestPause = Duration.seconds(3_600)
 
-    /// What the engine does not do by itself while it runs.
+    /// Does what the engine does not do on its own while it runs.
     private func attend() async {
         do {
             _ = try await CKContainer.default().userRecordID()
         } catch {
-            // It tries until it works, and in silence; whoever has mistyped a token wants to hear of it.
+            // The engine keeps trying silently. A user who has mistyped a token wants to hear of it.
             report.problem("\(error.localizedDescription) Trying again until it works.")
         }
         var pause = Self.firstPause
         while !Task.isCancelled {
             try? await Task.sleep(for: pause)
-            // If there is no connection either, another time will do.
+            // If there is no connection either, it is done later.
             try? await fetchMissing()
             lookAgain()
             let isDone = journal.arrivals.isEmpty && unreadable.isEmpty
@@ -135,7 +135,7 @@ actor Syncer: CKSyncEngineDelegate {
         }
     }
 
-    /// - Parameter error: nil: because somebody asked for it.
+    /// - Parameter error: nil if somebody asked for it.
     func finish(_ error: (any Error)?) {
         let ending = self.ending ?? error.map { .failure($0) } ?? .success(())
         self.ending = ending
@@ -143,7 +143,7 @@ actor Syncer: CKSyncEngineDelegate {
         stop = nil
     }
 
-    /// Brings in order what a crash has left.
+    /// Repairs what a crash has left.
     private func recover() throws {
         try tree.recoverLeftovers(journal: journal, deviceName: deviceName)
         for path in journal.arrivals.keys where tree.obstacle(to: path) == nil {
@@ -164,7 +164,7 @@ actor Syncer: CKSyncEngineDelegate {
 
     // MARK: What changed here
 
-    /// Looks at every file: at the start, and when the watcher lost count.
+    /// Checks every file: at the start, and when the watcher lost events.
     private func scan() {
         unreadable = []
         var failures: [(path: RelativePath, why: String)] = []
@@ -179,7 +179,7 @@ actor Syncer: CKSyncEngineDelegate {
         }
     }
 
-    /// What could not be read may have been so for a moment, of which nothing tells.
+    /// A file may have been unreadable for a moment, and no event reports that it is readable again.
     private func lookAgain() {
         if unreadable.contains("") { return scan() }
         if !unreadable.isEmpty { note(unreadable) }
@@ -193,7 +193,7 @@ actor Syncer: CKSyncEngineDelegate {
         }
     }
 
-    /// Makes a pending change of every path whose file is not as it was synced last.
+    /// Adds a pending change for every path whose file differs from its last sync.
     func note(_ paths: Set<RelativePath>) {
         let changed = paths.filter { path in
             let entry = journal[path] ?? Journal.Entry(path: path)
@@ -202,7 +202,7 @@ actor Syncer: CKSyncEngineDelegate {
             case .missing: return entry.differs(from: nil)
             case .file(let file):
                 guard !entry.differs(from: file.version) else { return true }
-                // It was touched, not changed: the next look need not read it.
+                // The file was touched, not changed. The next check need not read it.
                 journal[path]?.stat = file.stat
                 return false
             case .unusable(let why):
@@ -216,7 +216,7 @@ actor Syncer: CKSyncEngineDelegate {
         report.show(pending: engine?.state.pendingRecordZoneChanges.count ?? 0)
     }
 
-    /// Looks at a file that is to be sent if it has changed, and remembers whether it could be read.
+    /// Checks a file that must be sent if it has changed, and remembers whether it could be read.
     func look(at path: RelativePath, known: FileTree.Stat? = nil) -> FileTree.Look {
         let look = tree.look(at: path, known: known)
         if case .unreadable(let why) = look { cannotRead(path, why) } else { unreadable.remove(path) }
@@ -228,7 +228,7 @@ actor Syncer: CKSyncEngineDelegate {
         report.problem("\(path.text.isEmpty ? tree.root : path.text): \(why)", once: true)
     }
 
-    /// The engine will ask for these records.
+    /// Tells the engine that these records are pending.
     func pend(_ paths: [RelativePath]) {
         guard !paths.isEmpty else { return }
         for path in paths where journal[path] == nil { journal[path] = Journal.Entry(path: path) }
@@ -245,13 +245,13 @@ actor Syncer: CKSyncEngineDelegate {
         let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
             await self.recordToSave(id, syncEngine: syncEngine)
         }
-        // What is about to be sent is written down first: if this program ends before the answer comes, the next run
-        // knows its own changes when it meets them.
+        // Recorded before it is sent: if this program ends before the answer arrives, the next run recognises its own
+        // changes.
         persist()
         return hasFailed ? nil : batch
     }
 
-    /// The account's other zones are other folders.
+    /// The account's other zones belong to other folders.
     func nextFetchChangesOptions(
         _ context: CKSyncEngine.FetchChangesContext, syncEngine: CKSyncEngine
     ) async -> CKSyncEngine.FetchChangesOptions {
@@ -299,9 +299,9 @@ actor Syncer: CKSyncEngineDelegate {
         }
     }
 
-    /// - Returns: false: it could not be done, and the program ends.
+    /// - Returns: false if it failed; the program then ends.
     @discardableResult func persist() -> Bool {
-        // The journal must not be ahead of the files: a file that a crash of the machine took away would look deleted.
+        // The journal must not be ahead of the files: a file lost in a crash of the machine would look deleted.
         if hasUnflushedFiles { tree.flush() }
         hasUnflushedFiles = false
         do {
@@ -323,7 +323,7 @@ actor Syncer: CKSyncEngineDelegate {
             syncEngine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
             scan()
         case .signOut, .switchAccounts:
-            // The files belong to whoever was signed in: they stay, and are not given to somebody else.
+            // The files belong to the previous user: they stay, and are not sent for another one.
             journal.forgetEverything()
             persist()
             finish(FolderSyncError.accountChanged)
@@ -342,7 +342,7 @@ actor Syncer: CKSyncEngineDelegate {
         }
     }
 
-    /// The server lost the data, not the user's will to keep it: everything is sent again.
+    /// The server lost the data, and the user did not want that: everything is sent again.
     func remakeZone(syncEngine: CKSyncEngine) {
         journal.forgetRecords()
         persist()
@@ -350,8 +350,8 @@ actor Syncer: CKSyncEngineDelegate {
         scan()
     }
 
-    /// Somebody wanted the zone to go: nothing is sent again unless the person here starts anew. That start is like the
-    /// first one, which creates the zone: the engine's state goes, too.
+    /// Somebody deleted the zone on purpose: nothing is sent again unless the person here starts the program again. That
+    /// start is like the first one, which creates the zone, so the engine's state is dropped too.
     func zoneEnded() {
         journal.forgetEverything()
         persist()
