@@ -13,7 +13,7 @@ struct Tidemark: ParsableCommand {
         subcommands: [Dev.self, Serve.self, Migrate.self, Admin.self])
 
     static func main() {
-        // Before anything starts a thread: threads inherit what is blocked.
+        // Before anything starts a thread, because threads inherit which signals are blocked.
         ProcessSignals.block()
         Heap.keepFreedMemory()
         main(nil)

@@ -92,7 +92,7 @@ extension AdminAccounts {
     }
 }
 
-/// Names of accounts are for people and for command lines.
+/// Checks names of accounts, which people read and type on command lines.
 enum AccountName {
     static func check(_ name: String) throws {
         let isGood = (1...255).contains(name.utf8.count) && name.utf8.allSatisfy { (0x21...0x7E).contains($0) }

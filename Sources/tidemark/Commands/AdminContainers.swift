@@ -45,7 +45,7 @@ struct AdminContainers: ParsableCommand {
         }
     }
 
-    /// Where a container has change feeds.
+    /// Which zones of a container have change feeds.
     enum FeedPlaces: String, ExpressibleByArgument, CaseIterable {
         case customZones = "custom-zones"
         case everywhere

@@ -38,7 +38,7 @@ struct AdminCredentials: ParsableCommand {
             printError(
                 "Credential \(id.rawValue) of \(name), \(expiresAt.map { "good until \(Table.date($0))" } ?? "good until it is revoked"). It is not shown again:"
             )
-            // Alone on standard output, so that a script can keep it.
+            // Alone on standard output, so that a script can capture it.
             print(credential.text)
         }
     }

@@ -66,7 +66,7 @@ struct AdminImport: ParsableCommand {
         if tally.failedCount > 0 { throw ExitCode.failure }
     }
 
-    /// The mapping file with what the options say beside it.
+    /// The mapping file, combined with the options.
     private func fullMapping() throws(CommandError) -> ImportMapping {
         var mapping =
             try self.mapping.map { path throws(CommandError) in try ImportMapping.read(path) } ?? ImportMapping()
@@ -106,12 +106,13 @@ struct AdminImport: ParsableCommand {
                 service: service, loop: loop, database: place.database, zoneName: zone, user: user.id,
                 recordType: recordType, replaces: replace, limits: limits), report: progress.tell)
         let mistake = try await Self.importAll(&reader, of: input, &converter, importer, progress)
-        // Devices are told once. A hint: the servers' own look repairs a lost one.
+        // Devices are told once. It is a hint: the servers' sweep makes up for a lost one.
         try? await storage.post([
             .zone(ZoneNotice(database: place.database, life: importer.device, zoneName: zone))
         ])
         await service.stop()
-        // A hint as well: PostgreSQL counts by itself, but only after a while, and queries have poor plans until then.
+        // Only an optimisation: PostgreSQL collects statistics on its own after a while, but until then queries have
+        // poor plans.
         if importer.tally.savedCount > 0 { try? await AdminStore(storage).refreshStatistics() }
         if let mistake {
             throw CommandError("\(mistake.description) Until there: \(importer.tally.text) \(Importer.advice)")
@@ -119,7 +120,7 @@ struct AdminImport: ParsableCommand {
         return importer.tally
     }
 
-    /// - Returns: why the file cannot be read to its end; what was read before is imported.
+    /// - Returns: why the file cannot be read to its end; the part before is imported.
     private static func importAll(
         _ reader: inout any InputReader, of input: InputFile, _ converter: inout RowConverter, _ importer: Importer,
         _ progress: Progress
@@ -176,11 +177,11 @@ struct AdminImport: ParsableCommand {
     }
 }
 
-/// How the rows of a file are written.
+/// The format of an input file.
 enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
     case csv, jsonl
 
-    /// - Throws: ``CommandError`` for a name that does not tell.
+    /// - Throws: ``CommandError`` for a name that does not show the format.
     init(of path: String) throws(CommandError) {
         let parts = path.lowercased().split(separator: ".").filter { $0 != "gz" }
         switch parts.last {
@@ -191,7 +192,7 @@ enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// The bar, and above it what is wrong with rows.
+/// Shows the progress bar, and above it the rows that fail.
 private final class Progress {
     private let file: String
     private var bar = ProgressBar()

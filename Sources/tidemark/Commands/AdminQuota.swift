@@ -14,7 +14,7 @@ extension AdminContainers {
                 quotaExceeded, all else goes on.
                 """)
 
-        /// Databases that are shown.
+        /// The most databases in the list.
         private static let rowsMax = 20
 
         @Argument(help: "The container's identifier.") var identifier: String
@@ -65,9 +65,9 @@ extension AdminContainers {
         }
     }
 
-    /// A quota as an operator says it.
+    /// A quota in the form that an operator types.
     struct Megabytes: ExpressibleByArgument {
-        /// Nil: none.
+        /// Nil for no quota.
         let byteCount: Int64?
 
         private static let size: Int64 = 1_048_576
@@ -90,7 +90,7 @@ extension AdminContainers {
 }
 
 extension StorageUse {
-    /// Rounded up, so that 0% is empty.
+    /// Rounded up, so that only an empty database has 0%.
     fileprivate var percentage: Int64 {
         guard bytesMax > 0 else { return byteCount > 0 ? 100 : 0 }
         return Int64((Double(byteCount) / Double(bytesMax) * 100).rounded(.up))

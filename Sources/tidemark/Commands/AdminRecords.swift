@@ -83,7 +83,7 @@ struct AdminRecords: ParsableCommand {
                     var rows: [RecordText] = []
                     try await reader.read(limit: limit) { matches in
                         let page = matches.map { RecordText(match: $0, keys: keys) }
-                        // A line each as it comes: there may be many.
+                        // Each line as it arrives, because there may be many.
                         if json { for row in page { print(try row.json()) } } else { rows += page }
                     }
                     return rows

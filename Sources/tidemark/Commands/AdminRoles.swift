@@ -14,7 +14,7 @@ struct AdminRoles: ParsableCommand {
             """,
         subcommands: [Assign.self, Revoke.self, List.self])
 
-    /// Who gets or loses which role.
+    /// The user and the role to give or take.
     struct Membership: ParsableArguments {
         @Argument(help: "The role, as the schema names it.") var role: String
         @Option(help: ArgumentHelp("The account's name.", valueName: "name")) var account: String

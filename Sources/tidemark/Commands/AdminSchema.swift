@@ -112,7 +112,7 @@ struct AdminSchema: ParsableCommand {
     }
 }
 
-/// Which container, and in which environment.
+/// The container and its environment.
 struct ContainerOption: ParsableArguments {
     @Option(name: .customLong("container"), help: ArgumentHelp("The container's identifier.", valueName: "identifier"))
     var identifier: String
@@ -142,9 +142,9 @@ enum EnvironmentName: String, ExpressibleByArgument, CaseIterable {
 }
 
 enum SchemaFile {
-    /// - Throws: ``CommandError`` that begins with file, line and column.
+    /// - Throws: ``CommandError``, with a text that begins with file, line and column.
     static func read(_ path: String) throws -> Schema {
-        // A terminal or a pipe may be waited for as long as one likes, and signals are blocked until somebody listens.
+        // Reading a terminal or a pipe may wait for any time, and signals are blocked until something handles them.
         ServingLoop.listenForSignals()
         let data: Data
         do {
@@ -184,18 +184,18 @@ extension Schema {
 }
 
 extension AdminStore {
-    /// Empty for a container that is in the other environment alone.
+    /// Empty for a container that exists in the other environment only.
     ///
     /// - Throws: ``CommandError`` if there is no such container at all.
     fileprivate func currentSchema(_ identifier: String, _ environment: EnvironmentName) async throws -> Schema {
         if let id = try await container(identifier, environment.value) { return try await schema(of: id).schema }
-        // NB: written out, because Swift 6.3 crashes on a loop over the environments here when it optimises.
+        // NB: written out, because Swift 6.3 crashes when it optimises a loop over the environments here.
         let other = environment == .production ? EnvironmentName.development : .production
         if try await container(identifier, other.value) != nil { return Schema() }
         throw ContainerOption.missing(identifier, environment)
     }
 
-    /// What promotion begins with.
+    /// The schema from which promotion starts.
     ///
     /// - Throws: ``CommandError`` if there is no such container in development.
     fileprivate func developmentSchema(_ identifier: String) async throws -> Schema {
@@ -205,8 +205,8 @@ extension AdminStore {
         return try await schema(of: id).schema
     }
 
-    /// A schema may come before an app's first device. That there is a new container is said at once: its name may be
-    /// mistyped.
+    /// A schema may be applied before an app's first device connects. A new container is reported at once, because its
+    /// name may be mistyped.
     fileprivate func findOrCreate(_ key: ContainerKey) async throws -> ContainerID {
         if let id = try await container(key.identifier, key.environment) { return id }
         let id = try await createContainer(key.identifier, key.environment)
@@ -214,10 +214,10 @@ extension AdminStore {
         return id
     }
 
-    /// Replaces a schema by what `make` makes of it, unless that would be destructive: in production, and in development
-    /// where records stand against it, but for `force`.
+    /// Replaces a schema by the result of `make`. Without `force` it refuses destructive changes: in production always,
+    /// and in development if records conflict with them.
     ///
-    /// - Returns: what was changed.
+    /// - Returns: the changes.
     fileprivate func change(
         _ container: ContainerID, force: Bool, _ make: @Sendable (Schema) throws -> Schema
     ) async throws -> [SchemaDifference] {
@@ -244,7 +244,7 @@ extension AdminStore {
 }
 
 extension SchemaDifference {
-    /// Whether accounts may lose what they were given.
+    /// Whether users may lose a role.
     fileprivate var takesRole: Bool { if case .roleRemoved = self { true } else { false } }
 }
 

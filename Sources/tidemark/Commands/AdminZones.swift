@@ -9,7 +9,7 @@ struct AdminZones: ParsableCommand {
         commandName: "zones", abstract: "Zones of an account's private database.",
         subcommands: [List.self, Purge.self, ResetEncrypted.self])
 
-    /// Whose private database is meant.
+    /// The owner of the private database.
     struct Owner: ParsableArguments {
         @Option(help: ArgumentHelp("The account's name.", valueName: "name")) var account: String
         @Option(help: ArgumentHelp("The container's identifier.", valueName: "identifier")) var container: String

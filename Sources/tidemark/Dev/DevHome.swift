@@ -7,7 +7,7 @@ internal import Foundation
 ///     DIRECTORY/postgres           the private PostgreSQL
 ///     DIRECTORY/assets             the content of assets
 ///     DIRECTORY/certificates       the development authority, which stays, and the server's certificate
-///     DIRECTORY/master.key         what closes the keys of encrypted values, readable by its owner only
+///     DIRECTORY/master.key         the key that encrypts account keys, readable by its owner only
 ///     DIRECTORY/credentials.json   accounts and their tokens, readable by their owner only
 struct DevHome {
     static let container = "iCloud.dev.tidemark"
@@ -22,7 +22,7 @@ struct DevHome {
     var masterKeyFile: String { "\(path)/master.key" }
     var credentialsFile: String { "\(path)/credentials.json" }
 
-    /// Makes the directories that are missing.
+    /// Creates missing directories.
     init(path: String) throws(CommandError) {
         self.path = URL(fileURLWithPath: path).standardizedFileURL.path
         do {
@@ -46,7 +46,7 @@ struct DevHome {
         let accounts: [StoredAccount]
     }
 
-    /// Empty if there is none, or none that can be read: then new ones are made.
+    /// Empty if there is no readable file: then new credentials are made.
     func readCredentials() -> [StoredAccount] {
         guard let data = FileManager.default.contents(atPath: credentialsFile),
             let stored = try? JSONDecoder().decode(Stored.self, from: data)
@@ -61,7 +61,7 @@ struct DevHome {
     }
 }
 
-/// Files that appear whole or not at all.
+/// Writes files so that they appear completely or not at all.
 enum AtomicFile {
     static func write(_ data: Data, to path: String, mode: mode_t) throws(CommandError) {
         let temporary = "\(path).\(getpid()).new"

@@ -56,7 +56,8 @@ struct DevPostgres {
     private static let attemptsMax = 20
     private static let attemptSpacing = 0.25
 
-    /// PostgreSQL may die at any moment, and is started again: what fails for that, and may be done twice, is tried again.
+    /// PostgreSQL may die at any moment and is started again. Work that failed for that reason, and may be done twice,
+    /// is tried again.
     private static func patiently<Value>(_ work: () throws -> Value) throws -> Value {
         for _ in 1..<attemptsMax {
             do {
@@ -82,7 +83,7 @@ struct DevPostgres {
 
     // MARK: Accounts
 
-    /// Accounts with tokens that work: those of the last start, as long as they do.
+    /// Accounts with valid tokens: those of the last start, as long as their tokens are valid.
     func prepareAccounts(_ home: DevHome) throws -> [DevHome.StoredAccount] {
         let kept = home.readCredentials()
         let url = url
@@ -97,7 +98,7 @@ struct DevPostgres {
                         let token = kept.first { $0.name == name }?.token
                         accounts.append(try await Self.prepare(name, keptToken: token, in: storage))
                     }
-                    // The one that is printed is nobody's slip.
+                    // The printed container is not a mistyped one.
                     _ = try await AdminStore(storage).createContainer(
                         ContainerKey(identifier: DevHome.container, environment: .development))
                     await storage.stop()
@@ -130,7 +131,7 @@ struct DevPostgres {
         return DevHome.StoredAccount(name: name, token: credential.text)
     }
 
-    /// Creates the container as well.
+    /// Creates the container too.
     private static func isGood(_ credential: Credential, in storage: PostgresStorage) async throws -> Bool {
         try await storage.identity(
             credentialHash: credential.hash, container: DevHome.container, environment: .development,

@@ -5,7 +5,7 @@ internal import TidemarkServer
 internal import TidemarkSockets
 internal import TidemarkTLS
 
-/// The server of `tidemark dev`: containers appear when they are named, the certificate is its own.
+/// The server of `tidemark dev`: it creates containers when they are first named, and has its own certificate.
 struct DevServer {
     let server: Server
     let url: String
@@ -13,7 +13,7 @@ struct DevServer {
 
     private static let loopback = "127.0.0.1"
 
-    /// - Parameter hosts: further names of this machine; with any, it listens beyond loopback.
+    /// - Parameter hosts: further names of this machine; with any, the server listens beyond loopback.
     static func start(_ home: DevHome, databaseURL: String, port: UInt16, hosts: [String]) throws -> DevServer {
         let certificates: DevelopmentCertificates
         do {
@@ -41,7 +41,7 @@ struct DevServer {
             authorityFile: certificates.authorityFile)
     }
 
-    /// At the first of the addresses that this machine has: one without IPv6 has no `::`.
+    /// Listens at the first address that this machine has. A machine without IPv6 has no `::`.
     private static func listen(
         _ hosts: [String], _ port: UInt16, _ configuration: (SocketAddress) -> ServerConfiguration
     ) throws -> Server {
@@ -60,7 +60,8 @@ struct DevServer {
         }
         throw failure
     }
-    /// Servers may share a port; then a client reaches now one and now the other. Of these, each has data of its own.
+    /// Servers may share a port, and then a client reaches now one and now the other. These servers do not share data,
+    /// so that must not happen.
     private static func checkUnshared(_ address: SocketAddress) throws {
         let loop = try EventLoop(name: "tidemark-port")
         defer { loop.stop() }

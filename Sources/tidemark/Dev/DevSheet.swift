@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// What a developer needs to know of a running `tidemark dev`: for people, and for programs (`--ready-file`).
+/// The information on a running `tidemark dev`: for people, and for programs (`--ready-file`).
 struct DevSheet: Encodable {
     let url: String
     let ca: String
@@ -16,7 +16,7 @@ struct DevSheet: Encodable {
         self.accounts = accounts
     }
 
-    /// Appears whole; readable by its owner only, for it holds tokens.
+    /// The file appears completely. Only its owner can read it, because it contains tokens.
     func write(to path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -43,7 +43,7 @@ struct DevSheet: Encodable {
             """
     }
 
-    /// As a shell takes them before a command.
+    /// Variables in the form of a shell, before a command.
     private func variables(_ token: String) -> String {
         [
             "TIDEMARK_URL=\(url)", "TIDEMARK_CA=\(Self.quoted(ca))", "TIDEMARK_CONTAINER=\(container)",

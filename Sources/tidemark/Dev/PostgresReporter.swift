@@ -12,7 +12,7 @@ final class PostgresReporter: Sendable {
 
     private let state = Mutex(State())
 
-    /// From now on an end is what was asked for.
+    /// From now on an end is intended and not reported.
     func stop() {
         state.withLock { $0.isStopped = true }
     }

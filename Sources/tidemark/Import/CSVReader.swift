@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads CSV (RFC 4180): the first row names the columns; cells may be quoted and then have line breaks, doubled quotation
-/// marks and delimiters in them. Empty cells are no values, lines without any are skipped.
+/// Reads CSV (RFC 4180). The first row names the columns. Cells may be quoted, and then contain line breaks, doubled
+/// quotation marks and delimiters. Empty cells have no value, and lines without any value are skipped.
 struct CSVReader: InputReader {
     private(set) var columns: [String]
     private let file: InputFile
     private let delimiter: UInt8
-    /// Of the next byte.
+    /// The line of the next byte.
     private var line = 1
 
     private static let quote = UInt8(ascii: "\"")
@@ -14,7 +14,7 @@ struct CSVReader: InputReader {
     private static let carriageReturn = UInt8(ascii: "\r")
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// - Throws: ``CommandError`` if there is no row with names, or not each has one of its own.
+    /// - Throws: ``CommandError`` if there is no row of names, or if the names are not all there and different.
     init(_ file: InputFile, delimiter: UInt8 = UInt8(ascii: ",")) throws(CommandError) {
         self.file = file
         self.delimiter = delimiter

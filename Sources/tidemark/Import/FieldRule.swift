@@ -3,7 +3,7 @@
 internal import Foundation
 internal import TidemarkFields
 
-/// How a field is made of columns: `KEY TYPE [COLUMN…] [option]`.
+/// How a field is made from columns: `KEY TYPE [COLUMN…] [option]`.
 ///
 ///     elevation double
 ///     opened date "opening day"
@@ -13,13 +13,13 @@ internal import TidemarkFields
 struct FieldRule: Equatable {
     enum Source: Equatable {
         case scalar(ScalarType, column: String)
-        /// The cell of a CSV is cut at the separator; a JSON list is a list already.
+        /// The cell of a CSV is split at the separator. A JSON list is a list already.
         case list(ScalarType, column: String, separator: String)
         case location(latitude: String, longitude: String, altitude: Altitude?)
         case reference(column: String, FieldReference.Action)
     }
 
-    /// A column, and what makes metres of its numbers.
+    /// A column, and the factor that converts its numbers to metres.
     struct Altitude: Equatable {
         let column: String
         let factor: Double
@@ -28,7 +28,7 @@ struct FieldRule: Equatable {
     let key: String
     let source: Source
 
-    /// - Throws: ``CommandError`` that shows how a rule is written.
+    /// - Throws: ``CommandError``, with a text that shows the form of a rule.
     init(_ words: [String]) throws(CommandError) {
         guard words.count >= 2 else { throw Self.mistake(words, "KEY TYPE [COLUMN]") }
         key = words[0]
@@ -56,7 +56,7 @@ struct FieldRule: Equatable {
         }
     }
 
-    /// The columns that it reads.
+    /// The columns that the rule reads.
     var columns: [String] {
         switch source {
         case .scalar(_, let column), .list(_, let column, _), .reference(let column, _): [column]
@@ -107,7 +107,7 @@ struct FieldRule: Equatable {
 extension FieldRule {
     /// The field's value; nil if the columns have none.
     ///
-    /// - Parameter name: makes a record's name of what the input says.
+    /// - Parameter name: makes a record's name from the input's text.
     func value(
         of row: [String: InputValue], name: (String) -> String
     ) throws(InputMistake) -> FieldValue? {

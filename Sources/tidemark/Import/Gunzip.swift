@@ -2,10 +2,10 @@
 
 internal import CTidemarkZlib
 
-/// Inflates what gzip has deflated, in pieces of any size; several gzip files one after the other are one (RFC 1952 §2.2).
+/// Decompresses gzip, in pieces of any size. Several gzip files one after the other count as one (RFC 1952 §2.2).
 final class Gunzip {
     private let stream: UnsafeMutablePointer<z_stream>
-    /// Whether a member has begun whose end has not come yet.
+    /// Whether a member has begun and not ended yet.
     private(set) var isInMember = false
 
     private static let chunkBytes = 65_536
@@ -41,7 +41,7 @@ final class Gunzip {
         return output
     }
 
-    /// One call of zlib's.
+    /// Calls zlib once.
     ///
     /// - Returns: whether there may be more.
     private func step(_ output: inout [UInt8], _ isGood: inout Bool) -> Bool {

@@ -3,7 +3,7 @@
 internal import Foundation
 internal import TidemarkFields
 
-/// How records are made of an input's columns. A mapping file has one of these a line, `#` begins a comment:
+/// How records are made from an input's columns. Each line of a mapping file has one of these; `#` begins a comment:
 ///
 ///     type Airport
 ///     name icao
@@ -15,17 +15,17 @@ struct ImportMapping: Equatable {
     var recordType: String?
     /// The column that names the records.
     var nameColumn: String?
-    /// Put before names that begin with an underscore, which no record may have.
+    /// The prefix for names that begin with an underscore, which no record may have.
     var underscorePrefix = ""
     var rules: [FieldRule] = []
     /// Columns that are left out.
     var skipped: Set<String> = []
-    /// Whether columns without a rule are taken as they are.
+    /// Whether columns without a rule become fields of their own names.
     var takesOthers = true
 
     init() {}
 
-    /// - Throws: ``CommandError`` that begins with the line.
+    /// - Throws: ``CommandError``, with a text that begins with the line.
     init(parsing text: String, file: String) throws(CommandError) {
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             do throws(CommandError) {
@@ -58,14 +58,14 @@ struct ImportMapping: Equatable {
         }
     }
 
-    /// Takes the place of a rule for the same field.
+    /// Replaces a rule for the same field.
     mutating func add(rule words: [String]) throws(CommandError) {
         let rule = try FieldRule(words)
         rules.removeAll { $0.key == rule.key }
         rules.append(rule)
     }
 
-    /// Words are separated by spaces; one in quotation marks may have spaces in it.
+    /// Words are separated by spaces. A word in quotation marks may contain spaces.
     static func words(of line: String) throws(CommandError) -> [String] {
         var words: [String] = []
         var word: String?
@@ -86,20 +86,20 @@ struct ImportMapping: Equatable {
         return words + (word.map { [$0] } ?? [])
     }
 
-    /// What is said of columns that there are not.
+    /// What the mapping says of columns that do not exist.
     func missingColumns(of columns: [String]) -> [String] {
         let named = (nameColumn.map { [$0] } ?? []) + rules.flatMap(\.columns) + skipped.sorted()
         return named.filter { !columns.contains($0) }
     }
 }
 
-/// Makes records of rows.
+/// Makes records from rows.
 struct RowConverter {
     private let mapping: ImportMapping
     private let nameColumn: String
-    /// Columns that are not taken as they are.
+    /// Columns that rules use.
     private let claimed: Set<String>
-    /// The keys of columns that are, as they come up.
+    /// The keys of other columns, once they have occurred.
     private var keys: [String: String] = [:]
 
     init(_ mapping: ImportMapping, nameColumn: String) {
@@ -134,7 +134,7 @@ struct RowConverter {
         text.hasPrefix("_") ? mapping.underscorePrefix + text : text
     }
 
-    /// A column's own name, with what a field's name cannot have replaced by underscores.
+    /// The column's name as a key: characters that a key cannot have become underscores.
     private mutating func key(of column: String) throws(InputMistake) -> String {
         if let key = keys[column] { return key }
         var key = String(column.unicodeScalars.map { Self.isAllowed($0) ? Character($0) : "_" })
@@ -154,7 +154,7 @@ struct RowConverter {
         scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || scalar == "_")
     }
 
-    /// A value without a rule: texts are strings, JSON says the rest.
+    /// A value without a rule: texts become strings, and JSON shows the other types.
     private static func value(of input: InputValue, column: String) throws(InputMistake) -> FieldValue {
         switch input {
         case .text(let text): return .string(text)

@@ -7,10 +7,10 @@ internal import TidemarkService
 internal import TidemarkSockets
 internal import TidemarkStore
 
-/// What became of an input.
+/// How many records of an input were imported.
 struct ImportTally: Sendable, Equatable {
     var savedCount = 0
-    /// Were there already.
+    /// Records that existed already.
     var skippedCount = 0
     var failedCount = 0
 
@@ -19,9 +19,9 @@ struct ImportTally: Sendable, Equatable {
     var text: String { "Imported \(savedCount), left \(skippedCount) that were there, refused \(failedCount)." }
 }
 
-/// Saves the records of an input in batches, one batch ahead of the reader, and tells what is wrong by line.
+/// Saves the records of an input in batches, one batch ahead of the reader, and reports failures by line.
 ///
-/// Every batch is durable when the next one is sent. Whoever begins again with the same input passes over what is there.
+/// Every batch is durable when the next one is sent. A second run with the same input skips existing records.
 final class Importer {
     struct Target: Sendable {
         let service: CloudService
@@ -30,7 +30,7 @@ final class Importer {
         let zoneName: String
         let user: UserID
         let recordType: String
-        /// Whether records that are there already get the input's fields.
+        /// Whether existing records get the input's fields.
         let replaces: Bool
         let limits: Limits
     }
@@ -40,14 +40,14 @@ final class Importer {
         let save: RecordSave
     }
 
-    /// For whoever has to begin again.
+    /// The advice for a run that failed.
     static let advice = "What was imported is safe; run the same command again to go on."
 
-    /// Bytes of fields in one batch; less than a request may have.
+    /// Bytes of fields in one batch: fewer than a request may have.
     private static let batchBytesMax = 1_048_576
 
     private let target: Target
-    /// Says that a record is not imported; the line is where it begins.
+    /// Reports that a record is not imported, with the line where it begins.
     private let report: (_ line: Int, _ text: String) -> Void
     private(set) var tally = ImportTally()
     private var items: [Item] = []
@@ -55,7 +55,7 @@ final class Importer {
     private var byteCount = 0
     private var underWay: (items: [Item], outcome: Task<Result<RecordsOutcome, FailureReason>, Never>)?
     private var counter: UInt64 = 0
-    /// Of this run alone.
+    /// Unique to this run.
     let device = DeviceID(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max))
 
     init(_ target: Target, report: @escaping (_ line: Int, _ text: String) -> Void) {
@@ -63,7 +63,7 @@ final class Importer {
         self.report = report
     }
 
-    /// - Throws: ``CommandError`` if the store fails: what comes after this is not imported.
+    /// - Throws: ``CommandError`` if the store fails; later records are not imported.
     func add(_ row: InputRow, _ converter: inout RowConverter) async throws(CommandError) {
         let record: (name: String, fields: FieldMap)
         do throws(InputMistake) {
@@ -71,7 +71,7 @@ final class Importer {
         } catch {
             return fail(row.line, error.text)
         }
-        // One request names a record once.
+        // One request may name a record only once.
         if names.contains(record.name) || items.count == target.limits.itemsMax
             || byteCount + record.fields.byteCount > Self.batchBytesMax
         {
@@ -84,7 +84,7 @@ final class Importer {
         byteCount += record.fields.byteCount
     }
 
-    /// Saves what is left, and returns when all is durable.
+    /// Saves the rest. Returns when everything is durable.
     func finish() async throws(CommandError) {
         try await flush()
         try await settle()
@@ -95,7 +95,7 @@ final class Importer {
         report(line, text)
     }
 
-    /// Sends the batch, once the one before it has its answer.
+    /// Sends the batch, once the previous one has been answered.
     private func flush() async throws(CommandError) {
         try await settle()
         guard !items.isEmpty else { return }
@@ -110,7 +110,7 @@ final class Importer {
         (items, names, byteCount) = ([], [], 0)
     }
 
-    /// Takes the answer to the batch that is under way.
+    /// Takes the answer to the batch under way.
     private func settle() async throws(CommandError) {
         guard let (items, task) = underWay else { return }
         underWay = nil

@@ -2,13 +2,13 @@
 
 internal import Foundation
 
-/// The bytes of a file, one after the other, unpacked if gzip packed it.
+/// The bytes of a file, one after the other, decompressed if they are gzip.
 final class InputFile {
-    /// As it was given; for messages.
+    /// The name as it was given, for messages.
     let name: String
-    /// Nil: not known, as of a pipe.
+    /// Nil if it is unknown, as for a pipe.
     let byteCount: Int?
-    /// Of the file as it is.
+    /// Counted before decompression.
     private(set) var byteCountRead = 0
     private let handle: FileHandle
     private var gunzip: Gunzip?
@@ -18,7 +18,7 @@ final class InputFile {
 
     private static let chunkBytes = 262_144
 
-    /// - Parameter path: `-` is standard input.
+    /// - Parameter path: `-` for standard input.
     init(path: String) throws(CommandError) {
         name = path == "-" ? "standard input" : path
         do {
@@ -55,7 +55,7 @@ final class InputFile {
         return byte
     }
 
-    /// Passes over these bytes if the file begins with them; before anything else is read.
+    /// Skips these bytes if the file begins with them. Call it before anything is read.
     func skip(_ head: [UInt8]) throws(CommandError) {
         if try peek() != nil, buffer.starts(with: head) { place = head.count }
     }

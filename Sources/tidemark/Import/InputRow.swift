@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One record of an input: the columns that have a value, by name; or why it cannot be read.
+/// One record of an input: the values of its columns by name, or why it cannot be read.
 struct InputRow {
-    /// Where it begins, from 1.
+    /// The line where it begins, from 1.
     let line: Int
     let values: Result<[String: InputValue], InputMistake>
 }
 
-/// Why one record of an input is not imported: a sentence for whoever mends it.
+/// Why one record of an input is not imported: a sentence for the person who corrects the input.
 struct InputMistake: Error, Equatable {
     let text: String
 
@@ -16,17 +16,17 @@ struct InputMistake: Error, Equatable {
     }
 }
 
-/// A value as the input says it. CSV knows texts alone.
+/// A value in the input's own types. CSV has only texts.
 enum InputValue: Equatable {
     case text(String)
     case integer(Int64)
     case number(Double)
     case truth(Bool)
     case list([InputValue])
-    /// Something that no field can hold.
+    /// A value that no field can hold.
     case object
 
-    /// As it is shown in messages.
+    /// The form in messages.
     var description: String {
         switch self {
         case .text(let text): text.count > 60 ? "\"\(text.prefix(60))…\"" : "\"\(text)\""
@@ -39,13 +39,14 @@ enum InputValue: Equatable {
     }
 }
 
-/// What reads the records of a file, one after the other.
+/// Reads the records of a file, one after the other.
 protocol InputReader {
     /// Nil at the end.
     mutating func next() throws(CommandError) -> InputRow?
 }
 
 enum InputLimits {
-    /// Bytes of one record of an input: more than any record may have. Longer: the file is not what it seems to be.
+    /// Bytes of one record of an input: more than any record may have. If there are more, the file is not what it seems
+    /// to be.
     static let rowBytesMax = 4_194_304
 }

@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// Reads JSON lines: an object a line, whose keys are the columns. Null is no value; empty lines are skipped.
+/// Reads JSON lines: one object in each line, whose keys are the columns. Null has no value; empty lines are skipped.
 struct JSONLinesReader: InputReader {
     private let file: InputFile
     private var line = 0

@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// How far something is: a line at the bottom of a terminal, nothing anywhere else.
+/// A progress bar: a line at the bottom of a terminal, and nothing anywhere else.
 struct ProgressBar {
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private let start = ContinuousClock.now
@@ -11,7 +11,7 @@ struct ProgressBar {
     private static let width = 30
     private static let interval = Duration.milliseconds(100)
 
-    /// - Parameter fraction: nil: not known.
+    /// - Parameter fraction: nil if it is unknown.
     mutating func show(_ fraction: Double?, recordCount: Int) {
         let now = ContinuousClock.now
         guard isTerminal, drawn.map({ now - $0 >= Self.interval }) ?? true else { return }
@@ -28,7 +28,7 @@ struct ProgressBar {
         return "[\(bar)] \(Int(min(max(fraction, 0), 1) * 100)) %  \(rate)"
     }
 
-    /// Makes room for a line of text.
+    /// Removes the bar, so that a line of text can be written.
     mutating func clear() {
         guard isTerminal, drawn != nil else { return }
         writeError("\r\u{1B}[K")

@@ -4,13 +4,13 @@ internal import Foundation
 internal import TidemarkBytes
 internal import TidemarkFields
 
-/// The types that a rule can give a column, by their names in rules.
+/// The types that a rule can give a column, with their names in rules.
 enum ScalarType: String, CaseIterable {
     case string, int64, double, date, bool, bytes
 
     /// One value of this type.
     ///
-    /// - Throws: ``InputMistake`` that says what is expected.
+    /// - Throws: ``InputMistake``, with a text that says what is expected.
     func value(_ input: InputValue, column: String) throws(InputMistake) -> FieldValue {
         guard let value = convert(input) else {
             throw InputMistake("The column \(column) is \(input.description), which is not \(expectation).")

@@ -3,12 +3,12 @@
 internal import Foundation
 internal import TidemarkFields
 
-/// A date as text, ISO 8601, as it is printed and read: a date that is printed is read as the same one, bit for bit.
+/// A date as text in ISO 8601, for printing and reading. A printed date is read as the same date, bit for bit.
 ///
-/// Up to three digits of a second's fraction are milliseconds since 1970; with more, the text is the decimal number that is
-/// the shortest for its seconds since 2001.
+/// Up to three digits of a second's fraction stand for milliseconds since 1970. With more digits, the text is the
+/// shortest decimal number for the date's seconds since 2001.
 enum DateText {
-    /// A day, or a time with its zone, with or without a fraction of a second. Nil for anything else.
+    /// A day, or a time with its zone, with or without a fraction of a second. Nil for any other text.
     static func date(_ text: String) -> FieldDate? {
         guard text.contains("T") else {
             return (try? Date.ISO8601FormatStyle.iso8601.year().month().day().parse(text)).map(Self.rounded)
@@ -21,7 +21,7 @@ enum DateText {
         return FieldDate(milliseconds: (seconds + secondsTo2001) * 1_000 + milliseconds)
     }
 
-    /// A number of seconds since 1970 if the year has not four digits.
+    /// A number of seconds since 1970 if the year does not have four digits.
     static func text(_ date: FieldDate) -> String {
         let seconds = date.secondsSince2001
         guard printable.contains(seconds) else {
@@ -33,8 +33,8 @@ enum DateText {
         return text(Date(timeIntervalSinceReferenceDate: seconds.rounded(.down)), fraction)
     }
 
-    // NB: Foundation cuts the fraction of a second where it should round: what is 12.812 s as a double may be printed as
-    // 12.811.
+    // NB: Foundation truncates the fraction of a second instead of rounding it. So 12.812 s, which is not exact as a
+    // double, may be printed as 12.811.
     private static func text(milliseconds: Int64) -> String {
         let (rest, digits) = (((milliseconds % 1_000) + 1_000) % 1_000, "00")
         let whole = Date(timeIntervalSince1970: Double((milliseconds - rest) / 1_000))
@@ -57,7 +57,7 @@ enum DateText {
         FieldDate(milliseconds: Int64((date.timeIntervalSince1970 * 1_000).rounded()))
     }
 
-    /// The text without the digits of the fraction, and those.
+    /// The text without the digits of the fraction, and those digits.
     private static func parts(of text: String) -> (whole: String, fraction: String)? {
         guard let point = text.firstIndex(where: { $0 == "." || $0 == "," }) else { return (text, "") }
         let digits = text[text.index(after: point)...].prefix { $0.isASCII && $0.isNumber }
@@ -65,8 +65,8 @@ enum DateText {
         return (String(text[..<point] + text[digits.endIndex...]), String(digits))
     }
 
-    /// The digits behind the point of the number of seconds since the whole second before it, at least four; nil for a number
-    /// that is too small to be written so.
+    /// The digits after the decimal point, from the whole second before, at least four. Nil for a number that is too
+    /// small for this form.
     private static func fraction(of seconds: Double) -> String? {
         let text = seconds.magnitude.description
         guard !text.contains("e"), let point = text.firstIndex(of: ".") else { return nil }
@@ -75,7 +75,7 @@ enum DateText {
         return fraction.padding(toLength: max(fraction.count, fractionDigits + 1), withPad: "0", startingAt: 0)
     }
 
-    /// - Parameter seconds: whole ones, since 2001.
+    /// - Parameter seconds: whole seconds since 2001.
     private static func exact(_ seconds: Int64, _ fraction: String) -> FieldDate? {
         guard seconds < 0, fraction.contains(where: { $0 != "0" }) else {
             return Double("\(seconds).\(fraction)").flatMap(FieldDate.init(secondsSince2001:))
@@ -83,7 +83,7 @@ enum DateText {
         return Double("-\(-(seconds + 1)).\(complement(fraction))").flatMap(FieldDate.init(secondsSince2001:))
     }
 
-    /// The digits of 1 - 0.digits; digits that are all zero stay.
+    /// The digits of 1 - 0.digits. Digits that are all zero stay.
     private static func complement(_ digits: String) -> String {
         var carry = 10
         let reversed = digits.reversed().map { digit in

@@ -4,12 +4,12 @@ internal import Foundation
 internal import TidemarkFields
 internal import TidemarkKit
 
-/// What stands for a `%@` of a predicate: `TYPE:VALUE` on a command line.
+/// A value for a `%@` of a predicate: `TYPE:VALUE` on a command line.
 ///
 ///     reference:IS   references:FI,SE,NO   location:64.1466,-21.9426   date:2024-05-31   string:50%   int:7   double:1.5
 enum QueryArgument {
-    /// - Parameter zoneName: that of the records that are referred to.
-    /// - Throws: ``CommandError`` that says how it is written.
+    /// - Parameter zoneName: the zone of the records that references lead to.
+    /// - Throws: ``CommandError``, with a text that shows the form.
     static func object(_ text: String, zoneName: String) throws(CommandError) -> Any {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, let object = object(parts[0], parts[1], zoneName) else {
@@ -38,7 +38,7 @@ enum QueryArgument {
         return CKRecord.Reference(recordID: CKRecord.ID(recordName: name, zoneID: zoneID), action: .none)
     }
 
-    /// From degrees with a comma between.
+    /// Two numbers of degrees, separated by a comma.
     static func location(_ text: String) -> CLLocation? {
         let degrees = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
         guard degrees.count == 2, let latitude = degrees[0], let longitude = degrees[1],

@@ -7,14 +7,14 @@ internal import TidemarkSockets
 internal import TidemarkStore
 internal import TidemarkTranslation
 
-/// Reads what a query finds, page by page, as an operator.
+/// Reads the results of a query, page by page, with an operator's rights.
 struct QueryReader: Sendable {
     private let service: CloudService
     private let place: RecordsPlace
     private let query: TidemarkDomain.Query
     private let limits: Limits
 
-    /// Runs `work`; afterwards the indexes are there that the query was the first to need.
+    /// Runs `work`. Afterwards the indexes exist that the query was the first to need.
     static func with<Value: Sendable>(
         _ records: RecordsOption, _ encodedQuery: [UInt8], _ storage: PostgresStorage, _ loop: EventLoop,
         _ work: (QueryReader) async throws -> Value
@@ -50,9 +50,9 @@ struct QueryReader: Sendable {
         }
     }
 
-    /// Gives `take` page after page.
+    /// Passes page after page to `take`.
     ///
-    /// - Parameter limit: so many records at most; 0: all.
+    /// - Parameter limit: the most records; 0 for all.
     func read(limit: Int, _ take: ([QueryMatch]) throws -> Void) async throws {
         var (cursor, left) = ([] as [UInt8], limit == 0 ? Int.max : limit)
         while left > 0 {
@@ -73,7 +73,7 @@ struct QueryReader: Sendable {
 
     /// Lines of EXPLAIN for the first page.
     func explain(_ storage: PostgresStorage) async throws -> [String] {
-        // Whatever the query is the first to need is there afterwards.
+        // Afterwards everything exists that the query is the first to need.
         try await read(limit: 1) { _ in }
         try await AdminStore(storage).buildMissingIndexes()
         return try await storage.explain(

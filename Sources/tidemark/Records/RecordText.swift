@@ -5,10 +5,10 @@ internal import TidemarkBytes
 internal import TidemarkDomain
 internal import TidemarkFields
 
-/// A record for people and for programs to read.
+/// A record as text, for people and programs.
 struct RecordText {
     let match: QueryMatch
-    /// Nil: all fields.
+    /// Nil for all fields.
     let keys: [String]?
 
     /// A JSON object in one line.
@@ -29,8 +29,8 @@ struct RecordText {
         return Self.escaped(String(decoding: try encoder.encode(content), as: UTF8.self))
     }
 
-    /// JSON allows control characters above ASCII's first (RFC 8259 §7), by which a terminal takes commands: they are
-    /// written as escapes. In a line of JSON they stand in strings alone.
+    /// JSON allows control characters beyond ASCII (RFC 8259 §7), which can carry commands to a terminal. They are
+    /// written as escapes. In a line of JSON they can only be in strings.
     private static func escaped(_ json: String) -> String {
         func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
         guard json.unicodeScalars.contains(where: isControl) else { return json }
@@ -45,7 +45,7 @@ struct RecordText {
         return String(text)
     }
 
-    /// One field for a table; empty if the record lacks it.
+    /// One field as a cell of a table; empty if the record lacks it.
     func cell(_ key: String) -> String {
         guard let entry = match.record.fields[key] else { return "" }
         guard !entry.isEncrypted else { return "(encrypted)" }
@@ -89,7 +89,7 @@ private struct Content: Encodable {
 /// A field's value as JSON.
 private enum FieldText: Encodable {
     case value(FieldValue)
-    /// Only its devices can read it.
+    /// Only the user's devices can read it.
     case encrypted
 
     func encode(to encoder: any Encoder) throws {
@@ -116,7 +116,7 @@ private enum FieldText: Encodable {
 }
 
 extension FieldValue {
-    /// Those of a list; none of anything else.
+    /// The elements of a list; none for any other value.
     fileprivate var elements: [FieldValue] {
         switch self {
         case .strings(let list): list.map { .string($0) }

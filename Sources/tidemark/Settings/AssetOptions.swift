@@ -2,7 +2,7 @@
 
 internal import ArgumentParser
 
-/// Where assets are, and how long those are kept that no record names.
+/// Where assets are stored, and how long assets are kept that no record names.
 struct AssetOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -18,7 +18,7 @@ struct AssetOptions: ParsableArguments {
 
     static let directoryVariable = "TIDEMARK_ASSET_DIRECTORY"
 
-    /// Nil if it is not given.
+    /// Nil if it is not set.
     var directory: String? { Setting.optional(assetDirectory, Self.directoryVariable) }
 
     func grace() throws(CommandError) -> Duration {

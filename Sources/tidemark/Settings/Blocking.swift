@@ -3,7 +3,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Runs asynchronous work from a command's synchronous body: the main thread has nothing else to do.
+/// Runs asynchronous work from a command's synchronous body. The main thread has nothing else to do.
 func blocking<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
     let outcome = Outcome<Value>()
     let done = DispatchSemaphore(value: 0)

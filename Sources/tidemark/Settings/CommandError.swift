@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a command did not do what it was asked: one sentence on what is wrong, one on what to do.
+/// Why a command failed: one sentence on what is wrong, and one on what to do.
 struct CommandError: Error, CustomStringConvertible {
     let description: String
 

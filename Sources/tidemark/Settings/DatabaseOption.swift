@@ -17,16 +17,16 @@ struct DatabaseOption: ParsableArguments {
         try Setting.required(url, "--database-url", Setting.databaseURL)
     }
 
-    /// Runs `work` on the database's accounts, after a look whether it is one of ours.
+    /// Runs `work` on the database's accounts, after checking that the database belongs to Tidemark.
     func withAdminStore<Value: Sendable>(
         _ work: @escaping @Sendable (AdminStore) async throws -> Value
     ) throws -> Value {
         try withStorage { storage, _ in try await work(AdminStore(storage)) }
     }
 
-    /// The same for what is kept there.
+    /// The same for the storage.
     ///
-    /// - Parameter brokenOff: what to say if a signal ends it.
+    /// - Parameter brokenOff: the text if a signal ends it.
     func withStorage<Value: Sendable>(
         brokenOff: String? = nil,
         _ work: @escaping @Sendable (PostgresStorage, EventLoop) async throws -> Value

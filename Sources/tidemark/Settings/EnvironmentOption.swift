@@ -4,7 +4,7 @@ internal import ArgumentParser
 internal import TidemarkDomain
 
 extension ContainerEnvironment {
-    /// As the option says it.
+    /// The name in the option.
     var name: String {
         switch self {
         case .development: EnvironmentName.development.rawValue
@@ -13,7 +13,7 @@ extension ContainerEnvironment {
     }
 }
 
-/// Which environment of a container is meant.
+/// The environment of a container.
 struct EnvironmentOption: ParsableArguments {
     @Option(help: ArgumentHelp("development or production.", valueName: "environment"))
     var environment = EnvironmentName.development
@@ -24,7 +24,7 @@ struct EnvironmentOption: ParsableArguments {
 }
 
 extension EnvironmentName {
-    /// - Throws: ``CommandError`` for what identifies no container.
+    /// - Throws: ``CommandError`` for an invalid identifier.
     func key(_ identifier: String) throws(CommandError) -> ContainerKey {
         let name = identifier.utf8
         guard (1...255).contains(name.count), name.allSatisfy({ (0x21...0x7E).contains($0) }) else {

@@ -2,11 +2,11 @@
 
 internal import ArgumentParser
 
-/// How long something is good for: `90m`, `12h`, `30d`, `8w`.
+/// How long something is valid: `90m`, `12h`, `30d`, `8w`.
 struct Lifetime: ExpressibleByArgument, Equatable {
     let seconds: Int64
 
-    /// Ten years: beyond that somebody has mistaken the unit.
+    /// Ten years. A longer time is probably a mistaken unit.
     private static let secondsMax: Int64 = 315_360_000
 
     init?(argument: String) {

@@ -3,10 +3,10 @@
 internal import ArgumentParser
 internal import TidemarkDomain
 
-/// What one request may hold.
+/// Limits of one request.
 ///
-/// The bounds keep what clients rely on: a sync engine sends batches of 250 records and 1.5 MB, and a message is no longer
-/// than 4 MiB.
+/// The lower bounds keep what clients rely on: a sync engine sends batches of 250 records and 1.5 MB, and a message is
+/// not longer than 4 MiB.
 struct LimitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -5,7 +5,7 @@ internal import TidemarkDomain
 internal import TidemarkService
 internal import TidemarkStore
 
-/// Which records are meant.
+/// The database and the zone of the records.
 struct RecordsOption: ParsableArguments {
     @OptionGroup var container: ContainerOption
     @Option(help: ArgumentHelp("public, or private:ACCOUNT.", valueName: "database"))
@@ -15,8 +15,8 @@ struct RecordsOption: ParsableArguments {
         ContainerKey(identifier: container.identifier, environment: container.environment.value)
     }
 
-    /// - Parameter creator: the account whose name is on what is saved in the public database.
-    /// - Throws: ``CommandError`` for a container or an account that there is not.
+    /// - Parameter creator: the account that is named as the creator of records saved in the public database.
+    /// - Throws: ``CommandError`` for a container or an account that does not exist.
     func place(in store: AdminStore, _ service: CloudService, now: Timestamp, creator: String? = nil) async throws
         -> RecordsPlace
     {
@@ -43,7 +43,7 @@ struct RecordsOption: ParsableArguments {
         }
     }
 
-    /// - Parameter account: nil: nobody was named.
+    /// - Parameter account: nil if none was named.
     static func noDatabase(_ account: String?, in key: ContainerKey) -> CommandError {
         CommandError(
             "\(account ?? "Nobody") has no database in \(key.identifier), \(key.environment.name). See: tidemark admin "
@@ -51,17 +51,17 @@ struct RecordsOption: ParsableArguments {
     }
 }
 
-/// One of a container's databases, and who acts in it.
+/// One of a container's databases, and the user who acts in it.
 struct RecordsPlace: Sendable {
     let container: ContainerID
     let database: DatabaseID
-    /// Nil: nobody in particular, who can look only.
+    /// Nil for no user, who can only read.
     let user: AdminStore.User?
 
-    /// An operator may do everything, whatever the grants say.
+    /// An operator may do everything, whatever the grants are.
     var access: RecordAccess { .owner(user?.id ?? Self.nobody) }
 
-    /// An id that no user has.
+    /// An ID that no user has.
     private static let nobody = UserID(0)
 }
 

@@ -6,10 +6,11 @@ internal import TidemarkServer
 
 /// Runs a server until the process is told to stop.
 enum ServingLoop {
-    /// For the whole process: before a server runs, and in commands that run none, a signal to stop ends it at once. What was
-    /// started with it ends as well, because the kernel ends a private PostgreSQL with its parent.
+    /// Handles signals for the whole process. Before a server runs, and in commands without a server, a signal to stop
+    /// ends the process at once. Programs that it started end too, because the kernel ends a private PostgreSQL with
+    /// its parent.
     ///
-    /// - Parameter text: what to say then.
+    /// - Parameter text: what to print then.
     @discardableResult
     static func listenForSignals(saying text: String? = nil) -> ProcessSignals {
         ProcessSignals { signal in
@@ -19,8 +20,8 @@ enum ServingLoop {
         }
     }
 
-    /// Returns when the server has stopped, after SIGINT or SIGTERM; a second one ends the process at once. SIGHUP reads
-    /// the certificates again.
+    /// Returns when the server has stopped, after SIGINT or SIGTERM. A second signal ends the process at once. SIGHUP
+    /// reads the certificates again.
     static func run(_ server: Server, _ signals: ProcessSignals) throws {
         let stop = DispatchSemaphore(value: 0)
         signals.handle { signal in
@@ -44,12 +45,12 @@ enum ServingLoop {
     }
 }
 
-/// A line on standard error, whether or not anybody reads it.
+/// Writes a line to standard error, whether or not anybody reads it.
 func printError(_ text: String) {
     writeError(text + "\n")
 }
 
-/// NB: not by `FileHandle`, which ends the process where the reader is gone.
+/// NB: not with `FileHandle`, which ends the process if the reader is gone.
 func writeError(_ text: String) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {

@@ -2,11 +2,11 @@
 
 internal import Foundation
 
-/// A setting given as an option or, if that is absent, as an environment variable.
+/// A setting from an option, or if that is absent, from an environment variable.
 enum Setting {
     static let databaseURL = "TIDEMARK_DATABASE_URL"
 
-    /// - Throws: ``CommandError`` that names both if it is given in neither way.
+    /// - Throws: ``CommandError``, with a text that names both, if neither is set.
     static func required(_ option: String?, _ flag: String, _ variable: String) throws(CommandError) -> String {
         guard let value = optional(option, variable) else {
             throw CommandError("Missing \(flag): give it, or set \(variable).")
@@ -39,7 +39,7 @@ enum Setting {
         return value
     }
 
-    /// `1`, `true`, `yes` and `on` are true, unset and anything else are not.
+    /// `1`, `true`, `yes` and `on` are true. Unset and any other value are false.
     static func flag(_ option: Bool, _ variable: String) -> Bool {
         option || ["1", "true", "yes", "on"].contains(optional(nil, variable)?.lowercased() ?? "")
     }

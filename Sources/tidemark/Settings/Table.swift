@@ -3,7 +3,7 @@
 internal import Foundation
 internal import TidemarkDomain
 
-/// Lists for a terminal: columns as wide as their widest cell, for eyes and for `awk` alike.
+/// Tables for a terminal: columns as wide as their widest cell, readable for people and for `awk`.
 enum Table {
     static func print(_ head: [String], _ rows: [[String]]) {
         let cells = ([head] + rows).map { row in row.map { $0.isEmpty ? "-" : $0.inOneLine } }
@@ -24,7 +24,8 @@ enum Table {
 }
 
 extension String {
-    /// With spaces for line ends and control characters: what users wrote must not command an operator's terminal.
+    /// With spaces in place of line breaks and control characters: text from users must not control an operator's
+    /// terminal.
     var inOneLine: String {
         let scalars = unicodeScalars.map { scalar -> Unicode.Scalar in
             switch scalar.properties.generalCategory {
