@@ -4,9 +4,9 @@ package import TidemarkWebSocket
 
 /// What a server does with a request.
 package enum AcceptDecision {
-    /// Answers it, and the connection ends.
+    /// Sends this response; then the connection ends.
     case response(HTTPResponse)
-    /// Upgrades it if it is a proper handshake, else answers it with what is wrong. The handler hears only of a
-    /// connection that was opened.
+    /// Upgrades the connection if the handshake is valid, otherwise responds with what is wrong. The handler is only
+    /// told of a connection that was opened.
     case webSocket(ServerHandshake.Offer, any MessageHandler)
 }

@@ -5,27 +5,28 @@ internal import TidemarkCrypto
 internal import TidemarkScheduling
 internal import TidemarkSockets
 
-/// The connections of one loop, and what they share: limits, a coarse clock and one timer for all their deadlines.
+/// The connections of one loop, and what they share: limits, a coarse clock, and one timer for all their deadlines.
 ///
-/// A timer for each connection would cost more memory than the connection's own state; deadlines of seconds are kept well
-/// enough by looking at everyone now and then. Loop-confined.
+/// A timer for each connection would take more memory than the connection's own state. For deadlines of seconds it is
+/// enough to check all connections at intervals. Loop-confined.
 final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     let loop: EventLoop
     let limits: TransportLimits
-    /// ``EventLoop/now`` as of the last look or the last new connection; what deadlines are measured by.
+    /// ``EventLoop/now`` at the last check or the last new connection. Deadlines are measured by it.
     private(set) var now: Duration
     private(set) var connections: [MessageConnection] = []
-    /// A clock that goes on while the machine sleeps, and what it said at the last look.
+    /// A clock that also counts while the machine sleeps; the next property is its time at the last check.
     private let clockWithSleep: @Sendable () -> Duration
     private var lastLook: Duration
-    /// Of a server: the connections that are here, and those that are given to the loop and still to come. Nil for a client.
+    /// For a server: the connections that are here, and those that were passed to the loop and have not arrived. Nil
+    /// for a client.
     private let counter: ConnectionCounter?
     private var sweepTimer: ScheduledTimer?
     private var handshakeSteps = 0
     private var masks: [UInt32] = []
     private var emptyWaiters: [CheckedContinuation<Void, Never>] = []
 
-    /// - Parameter clockWithSleep: nil: the loop's; another one for tests.
+    /// - Parameter clockWithSleep: nil for the loop's; tests use another one.
     init(
         loop: EventLoop, limits: TransportLimits, counter: ConnectionCounter? = nil,
         clockWithSleep: (@Sendable () -> Duration)? = nil
@@ -63,7 +64,7 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
         }
     }
 
-    /// From any thread; returns when the last connection has ended.
+    /// Returns when the last connection has ended. From any thread.
     func waitUntilEmpty() async {
         await withCheckedContinuation { continuation in
             loop.execute {
@@ -80,7 +81,7 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
         sweepTimer = loop.schedule(after: sweepInterval) { [weak self] in self?.sweep() }
     }
 
-    /// A quarter of the shortest deadline, so that none is missed by more than that; once a second is always enough.
+    /// A quarter of the shortest deadline, so that none is missed by more than that. Once a second is always enough.
     private var sweepInterval: Duration {
         let shortest = min(
             limits.handshakeDeadline, limits.idleDeadline, limits.pongDeadline, limits.writeProgressDeadline,
@@ -91,10 +92,10 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     private func sweep() {
         sweepTimer = nil
         now = loop.now
-        // NB: one look at the clock, for this sweep and the next: a sleep between two looks would be noticed by neither.
+        // NB: the clock is read once for this sweep and the next. A sleep between two reads would go unnoticed by both.
         let look = clockWithSleep()
         let hasSlept = look - lastLook > sweepInterval + limits.sleepMin
-        // Backwards, since a connection that ends is replaced by the last one, which has been looked at.
+        // Backwards, because a connection that ends is replaced by the last one, which has been checked.
         for index in connections.indices.reversed() where index < connections.count {
             connections[index].checkDeadlines(now, hasSlept: hasSlept)
         }
@@ -103,7 +104,7 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
 
     // MARK: Shared things
 
-    /// Whether this tick has time for another step of a TLS handshake.
+    /// Whether there is time in this tick for another step of a TLS handshake.
     func takeHandshakeStep() -> Bool {
         if handshakeSteps == 0 { loop.atEndOfTick(self) }
         handshakeSteps += 1
@@ -114,7 +115,7 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
         handshakeSteps = 0
     }
 
-    /// A key that nobody can guess (RFC 6455 §5.3), from a supply that is fetched in one go.
+    /// A key that nobody can guess (RFC 6455 §5.3), from a supply that is generated at once.
     func takeMaskKey() -> UInt32 {
         if masks.isEmpty {
             masks = [UInt32](repeating: 0, count: 256)
@@ -128,7 +129,7 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
 final class ConnectionCounter: Sendable {
     private let count = Atomic<Int>(0)
     private let max: Int
-    /// Counts them as well.
+    /// Also counts these connections.
     private let total: ConnectionCounter?
 
     init(max: Int, total: ConnectionCounter? = nil) {
@@ -138,7 +139,7 @@ final class ConnectionCounter: Sendable {
 
     var value: Int { count.load(ordering: .relaxed) }
 
-    /// False, and nothing added, if there are as many as there may be.
+    /// False, with nothing added, if the limit is reached.
     func add() -> Bool {
         if count.add(1, ordering: .relaxed).newValue <= max, total?.add() ?? true { return true }
         count.subtract(1, ordering: .relaxed)

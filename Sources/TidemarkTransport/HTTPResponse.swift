@@ -2,7 +2,8 @@
 
 package import TidemarkHTTP
 
-/// A whole answer to a request that is not an upgrade. After it the connection ends: no second request, so no smuggling.
+/// A complete response to a request that is not an upgrade. The connection then ends: there is no second request, so no
+/// smuggling.
 package struct HTTPResponse: Sendable {
     package var status: HTTPStatus
     package var fields: HeaderFields
@@ -28,8 +29,8 @@ package struct HTTPResponse: Sendable {
         text(status, status.reason, fields: fields)
     }
 
-    /// The answer for a target that exists for GET and HEAD, or not at all: `found` if the method is one of these and it
-    /// is there, otherwise 404, 405 or 501 (RFC 9110 §9.1).
+    /// The response for a target that exists for GET and HEAD, or not at all: `found` if the method is one of these and
+    /// the target exists, otherwise 404, 405 or 501 (RFC 9110 §9.1).
     package static func answer(_ head: RequestHead, found: HTTPResponse?) -> HTTPResponse {
         switch head.method {
         case "GET", "HEAD": found ?? plain(.notFound)
@@ -39,11 +40,11 @@ package struct HTTPResponse: Sendable {
         }
     }
 
-    /// As bytes.
+    /// The response as bytes.
     ///
     /// - Parameters:
-    ///   - omitsBody: For HEAD: the same fields, nothing after them (RFC 9110 §9.3.2).
-    ///   - isSecured: Over TLS the answer tells browsers never to come without (RFC 6797).
+    ///   - omitsBody: For HEAD: the same fields, and nothing after them (RFC 9110 §9.3.2).
+    ///   - isSecured: Over TLS the response tells browsers never to connect without it (RFC 6797).
     func serialized(omitsBody: Bool, isSecured: Bool, wallClockMilliseconds: Int64) -> [UInt8] {
         var head = ResponseHead(status: status)
         // RFC 9110 §6.6.1: a server with a clock says when it answered.
@@ -62,6 +63,6 @@ package struct HTTPResponse: Sendable {
         return head.serialized() + (omitsBody ? [] : body)
     }
 
-    /// Two years, which is what the lists of browsers ask for.
+    /// Two years, as browsers' preload lists require.
     private static let strictTransport = "max-age=63072000"
 }

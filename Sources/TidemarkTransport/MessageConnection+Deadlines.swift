@@ -5,7 +5,7 @@ internal import TidemarkSockets
 internal import TidemarkWebSocket
 
 extension MessageConnection {
-    /// Called by the group now and then.
+    /// Called by the group at intervals.
     ///
     /// - Parameter hasSlept: whether the machine or the process slept since the last call.
     func checkDeadlines(_ now: Duration, hasSlept: Bool) {
@@ -28,7 +28,7 @@ extension MessageConnection {
         }
     }
 
-    /// The peer may be gone for long: it is asked at once, and what was being opened is begun anew.
+    /// The peer may have been gone for long. It is asked at once, and connections that were being opened begin anew.
     private func wokeUp(_ now: Duration) {
         switch phase {
         case .connecting, .securing, .heading: fail(.handshakeTimedOut)
@@ -51,7 +51,7 @@ extension MessageConnection {
             socket?.discardOnClose()
             return fail(.writeTimedOut)
         }
-        // While we do not listen, silence says nothing.
+        // While reading is paused, silence means nothing.
         guard !isReadingPaused else { return }
         if let messageStart, isTooSlow(now - messageStart) {
             queueClose(.policyViolation)

@@ -146,7 +146,7 @@ extension MessageConnection {
 // MARK: Both
 
 extension MessageConnection {
-    /// The TLS handshake is done.
+    /// Called when the TLS handshake is done.
     func secured() {
         phase = .heading
         if case .client(_, let handshake, _) = opening?.side { queueBytes(handshake.request.serialized()) }
@@ -161,7 +161,7 @@ extension MessageConnection {
         }
     }
 
-    /// The handshake is done; `rest` came after the head.
+    /// Called when the handshake is done; `rest` arrived after the head.
     private func open(
         subprotocol: String?, deflate: DeflateParameters?, settings: DeflateSettings?, rest: [UInt8]
     ) {

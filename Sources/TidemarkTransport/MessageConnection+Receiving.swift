@@ -5,11 +5,11 @@ internal import TidemarkTLS
 internal import TidemarkWebSocket
 
 extension MessageConnection {
-    /// Bytes that are thrown away while waiting for the end of the stream; more is somebody who does not listen. Enough
-    /// for who is in the middle of a message that is too long: a reset would take the close code from them.
+    /// Bytes that are discarded while waiting for the end of the stream. A peer that sends more does not listen. It is
+    /// enough for a peer in the middle of a message that is too long: a reset would take the close code from it.
     private static let lingerBytesMax = 16 * 1024 * 1024
 
-    /// Receives once, and handles all of what came. What is left in the kernel is told again in the next tick.
+    /// Receives once, and handles everything that arrived. The rest in the kernel is reported again in the next tick.
     func receive() {
         guard let socket, !isReadingPaused, !hasStreamEnded, phase != .ended else { return }
         if phase == .securing, role == .server, !group.takeHandshakeStep() { return }
@@ -21,8 +21,9 @@ extension MessageConnection {
             isReceiving = true
             take(UnsafeMutableRawBufferPointer(rebasing: scratch[..<count]))
             isReceiving = false
-            // What was answered at once leaves at once, while all of the connection is in the processor's cache: with
-            // many ready in one tick it would not be any more at the end. What comes later in the tick leaves then.
+            // Answers given at once are sent at once, while the connection's data is in the processor's cache. With
+            // many ready connections in one tick it would no longer be there at the end. Later answers are sent at the
+            // end of the tick.
             if isFlushScheduled { flush() }
         case .wouldBlock: break
         case .closed: endOfStream()
@@ -39,7 +40,7 @@ extension MessageConnection {
         guard let tls else { return takePlaintext(bytes) }
         do throws(TLSError) {
             try tls.receive(UnsafeRawBufferPointer(bytes)) { plaintext in
-                // NB: the plaintext lies in memory of the session's that nobody else reads: it may be unmasked in place.
+                // NB: the plaintext is in memory of the session that nobody else reads, so it may be unmasked in place.
                 takePlaintext(UnsafeMutableRawBufferPointer(mutating: plaintext))
             }
         } catch {
@@ -101,7 +102,7 @@ extension MessageConnection {
         linger()
     }
 
-    /// The peer broke the protocol: it is told why, after everything that it was owed (RFC 6455 §7.1.7).
+    /// The peer broke the protocol. It is told why, after everything that was still to be sent (RFC 6455 §7.1.7).
     private func violate(_ error: WebSocketError) {
         if phase == .open { queueClose(error.closeCode) }
         report(.failed(TransportError(.protocolViolated, underlying: error)))
@@ -113,7 +114,7 @@ extension MessageConnection {
     private func endOfStream() {
         switch phase {
         case .lingering:
-            // What is still queued goes out first: a peer may end its half and listen on.
+            // The queue is sent first: a peer may end its half and still listen.
             hasStreamEnded = true
             if hasShutDown { end() } else { updateInterest() }
         case .ended: break
@@ -135,7 +136,7 @@ extension MessageConnection {
         }
     }
 
-    /// The alert that tells the peer why goes out if the kernel has room for it.
+    /// The alert that tells the peer why is sent if the kernel has room for it.
     private func failTLS(_ error: TLSError) {
         guard let tls, phase != .ended else { return }
         sendOnce(tls)

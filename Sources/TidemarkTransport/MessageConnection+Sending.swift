@@ -5,9 +5,11 @@ internal import TidemarkTLS
 internal import TidemarkWebSocket
 
 extension MessageConnection {
-    /// Plaintext encrypted at a time: four full records. More waits as plaintext, so that it is in memory once.
+    /// Plaintext that is encrypted at a time: four full records. The rest waits as plaintext, so that it is in memory
+    /// once.
     private static let encryptedBytesPerWrite = 65_536
-    /// Bytes that one connection sends in a tick; a long queue goes on in the next, after the others' turn.
+    /// Bytes that one connection sends in a tick. A longer queue continues in the next tick, after the other
+    /// connections.
     private static let sentBytesPerTickMax = 1024 * 1024
 
     private enum WriteStep {
@@ -24,7 +26,7 @@ extension MessageConnection {
         }
     }
 
-    /// A frame around a message that is not copied. It is of more than ``OutgoingQueue/togetherBytesMax``.
+    /// Appends a frame for a message that is not copied. The message is longer than ``OutgoingQueue/togetherBytesMax``.
     func appendFrame(_ opcode: Opcode, kept payload: [UInt8]) {
         let key = role == .client ? group.takeMaskKey() : nil
         outgoing.append(about: FrameHeader.byteCountMax) {
@@ -39,7 +41,7 @@ extension MessageConnection {
         didQueue()
     }
 
-    /// RFC 6455 §5.5.3: while earlier pongs wait, the newest ping alone is answered. So a peer that pings and does not
+    /// RFC 6455 §5.5.3: while earlier pongs wait, only the newest ping is answered. So a peer that pings and does not
     /// read costs one payload.
     func queuePong(_ payload: MessagePayload) {
         guard isBlocked else { return queueControl(.pong, payload) }
@@ -57,7 +59,7 @@ extension MessageConnection {
     }
 
     func didQueue() {
-        // The usual case, many times a tick.
+        // The usual case, many times in a tick.
         if isFlushScheduled, outgoing.count <= group.limits.queuedBytesLow { return }
         let queued = queuedByteCount
         if queued > group.limits.queuedBytesLow { isAboveLow = true }
@@ -68,7 +70,7 @@ extension MessageConnection {
         scheduleFlush()
     }
 
-    /// TLS itself has said something, such as that it does not renegotiate.
+    /// TLS itself has produced output, for example that it does not renegotiate.
     func didAnswerByTLS(_ tls: TLSSession) {
         guard !isBlocked || tls.outputCount <= group.limits.encryptedBytesMax else {
             socket?.discardOnClose()
@@ -77,7 +79,7 @@ extension MessageConnection {
         scheduleFlush()
     }
 
-    /// Everything that is queued until the end of the tick leaves together. A blocked connection waits for its loop.
+    /// Everything that is queued until the end of the tick is sent together. A blocked connection waits for its loop.
     func scheduleFlush() {
         guard !isFlushScheduled, !isBlocked, phase != .ended else { return }
         isFlushScheduled = true
@@ -133,11 +135,11 @@ extension MessageConnection {
         return step
     }
 
-    /// As much as is sent at once. Only a session that was closed or has failed refuses, and then this connection has ended
-    /// or lingers.
+    /// Encrypts as much as is sent at once. Only a session that was closed or has failed refuses; then this connection
+    /// has ended or lingers.
     private func encrypt(_ tls: TLSSession) -> Bool {
         var rest = Self.encryptedBytesPerWrite
-        // What is masked comes in several pieces.
+        // Masked data comes in several pieces.
         tls.reserveOutput(forPlaintext: min(rest, outgoing.count))
         while rest > 0, !outgoing.isEmpty {
             let count = outgoing.withBytes(atMost: rest, maskedAt: tls.plaintextPlace) { bytes in
@@ -155,7 +157,7 @@ extension MessageConnection {
         return true
     }
 
-    /// A kernel that took only a part is full: asking it again would only cost a call.
+    /// A kernel that accepted only a part is full. Another call would be wasted.
     private func send(_ bytes: UnsafeRawBufferPointer, _ socket: Socket) -> WriteStep {
         switch socket.send(bytes) {
         case .bytes(let count): count == bytes.count ? .sent(count) : .blocked(count)
@@ -195,7 +197,7 @@ extension MessageConnection {
         if phase == .open { handler?.drained(self) }
     }
 
-    /// Ends our half of the stream. RFC 6455 §7.1.1: the server's first, so that it is the client's to wait.
+    /// Ends our half of the stream. RFC 6455 §7.1.1: the server goes first, so that the client has to wait.
     private func shutDown() {
         hasShutDown = true
         sendCloseNotify()
@@ -203,14 +205,14 @@ extension MessageConnection {
         if role == .server { socket?.shutdownSending() }
     }
 
-    /// RFC 8446 §6.1: who ends their half of the stream says so before, also to a peer that has ended its own.
+    /// RFC 8446 §6.1: a side that ends its half of the stream says so first, even to a peer that has ended its own.
     func sendCloseNotify() {
         guard let tls else { return }
         tls.close()
         sendOnce(tls)
     }
 
-    /// TLS's last words go out if the kernel has room for them.
+    /// TLS's last output is sent if the kernel has room for it.
     func sendOnce(_ tls: TLSSession) {
         tls.withOutput { bytes in
             guard let socket, case .bytes(let count) = socket.send(bytes) else { return 0 }

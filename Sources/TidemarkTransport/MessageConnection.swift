@@ -5,13 +5,13 @@ internal import TidemarkTLS
 internal import TidemarkTelemetry
 package import TidemarkWebSocket
 
-/// A stream of messages to one peer: socket, TLS, head and WebSocket as one state machine, in either role.
+/// A stream of messages to one peer, in either role: socket, TLS, head and WebSocket as one state machine.
 ///
-/// What one system call received is handed out before the next, and what is answered to it meanwhile leaves right after;
-/// everything else that is due to the peer in one tick of the loop leaves at its end. Either goes in one TLS write and one
-/// system call. An idle connection holds no buffers.
+/// What one system call received is passed on before the next call, and answers given meanwhile are sent right after.
+/// All other output of one tick of the loop is sent at its end. Each goes in one TLS write and one system call. An idle
+/// connection holds no buffers.
 ///
-/// Loop-confined: every member may be used on ``loop`` only. Sendable so that work on the loop can capture it.
+/// Loop-confined: use every member on ``loop`` only. Sendable so that work on the loop can capture it.
 package final class MessageConnection: @unchecked Sendable {
     enum Phase {
         /// Waiting for addresses or for the TCP connection (client).
@@ -21,9 +21,10 @@ package final class MessageConnection: @unchecked Sendable {
         /// Waiting for the peer's head.
         case heading
         case open
-        /// Our close frame is on its way, the peer's has not come.
+        /// Our close frame has been sent, and the peer's has not arrived.
         case closing
-        /// All is said; waiting for the peer's end of the stream, so that a reset cannot overtake our last words.
+        /// Everything has been sent. It waits for the end of the peer's stream, so that a reset cannot overtake our
+        /// last bytes.
         case lingering
         case ended
     }
@@ -31,16 +32,16 @@ package final class MessageConnection: @unchecked Sendable {
     package let role: Role
     /// The peer's address; nil for a client that is not connected yet.
     package internal(set) var peerAddress: SocketAddress?
-    /// What the handshake agreed on; nil if nothing or not yet.
+    /// The subprotocol that the handshake agreed on; nil if there is none, or none yet.
     package internal(set) var subprotocol: String?
-    /// Who is told; let go of when it has heard ``MessageHandler/closed(_:_:)``.
+    /// The handler, which is released after ``MessageHandler/closed(_:_:)``.
     package internal(set) var handler: (any MessageHandler)?
 
     let group: ConnectionGroup
-    /// The place in the group's list; -1 outside of it.
+    /// The position in the group's list; -1 outside it.
     var index = -1
 
-    // What each message looks at. That no access is within another one is not looked up each time.
+    // Fields that each message uses. `unchecked` saves the runtime check for overlapping access.
 
     @exclusivity(unchecked) var phase: Phase
     @exclusivity(unchecked) var socket: Socket?
@@ -51,34 +52,34 @@ package final class MessageConnection: @unchecked Sendable {
     @exclusivity(unchecked) var messageStart: Duration?
 
     var registration: Registration?
-    /// Until it is open.
+    /// Nil once it is open.
     var opening: Opening?
     var deflateBytesMin = 0
 
-    /// Is handing out what was received, and sends what was answered to it right after.
+    /// Whether it is passing on what was received. It sends the answers right after.
     var isReceiving = false
-    /// Something waits to be sent at the end of the tick, or when it has received.
+    /// Whether something waits to be sent at the end of the tick, or after receiving.
     var isFlushScheduled = false
-    /// The socket takes no more; the loop tells when it does.
+    /// Whether the socket accepts no more. The loop reports when it does.
     var isBlocked = false
-    /// What the newest ping said that came meanwhile.
+    /// The payload of the newest ping that arrived meanwhile.
     var delayedPong: [UInt8]?
     var isReadingPaused = false
-    /// More than ``TransportLimits/queuedBytesLow`` has waited, and the handler will be told when it is sent.
+    /// Whether more than ``TransportLimits/queuedBytesLow`` has waited. The handler is told when it has been sent.
     var isAboveLow = false
-    /// Our half of the stream has ended, and the peer's.
+    /// Whether our half of the stream has ended; the next property is about the peer's.
     var hasShutDown = false
     var hasStreamEnded = false
-    /// It is in the gauge of open connections.
+    /// Whether the gauge of open connections counts it.
     var isCounted = false
-    /// What ``close(_:reason:)`` was called with, until the peer answers.
+    /// The code given to ``close(_:reason:)``, until the peer answers.
     var closingCode: CloseCode?
 
-    // When things began, by the group's coarse clock.
+    // Times by the group's coarse clock.
     var phaseStart: Duration
     var lastReceived: Duration
     var pingSent: Duration?
-    /// Whether that ping asks after a sleep, and its answer must come sooner.
+    /// Whether that ping was sent after a sleep. Its answer must come sooner.
     var isWakePing = false
     var blockedStart: Duration?
     var messageByteCount = 0
@@ -96,23 +97,23 @@ package final class MessageConnection: @unchecked Sendable {
 
     package var loop: EventLoop { group.loop }
 
-    /// Between the handshake and the first close frame: what is sent goes out.
+    /// Whether it is between the handshake and the first close frame, so that messages are sent.
     package var isOpen: Bool { phase == .open }
 
     /// Whether TLS protects it.
     package var isSecured: Bool { tls != nil }
 
-    /// Bytes of frames that have been sent to this connection but not yet to the kernel.
+    /// Bytes of frames that were sent on this connection and have not reached the kernel.
     ///
-    /// Only a kernel that took no more leaves encrypted bytes behind, so mostly there is nothing to ask the session.
+    /// Encrypted bytes remain only if the kernel accepted no more, so usually the session need not be asked.
     package var queuedByteCount: Int { outgoing.count + (isBlocked ? tls?.outputCount ?? 0 : 0) }
 
     // MARK: Sending
 
-    /// Sends a message, at the end of this tick at the latest. Does nothing when the connection is not open.
+    /// Sends a message, at the latest at the end of this tick. Does nothing if the connection is not open.
     ///
-    /// Compressed if that was negotiated and the message is big enough. If more than ``TransportLimits/queuedBytesMax``
-    /// then waits, the connection fails with `queueOverflow`.
+    /// The message is compressed if that was negotiated and the message is large enough. If more than
+    /// ``TransportLimits/queuedBytesMax`` then waits, the connection fails with `queueOverflow`.
     package func send(_ kind: MessageKind, _ payload: UnsafeRawBufferPointer) {
         assert(loop.isCurrent)
         guard phase == .open else { return }
@@ -134,8 +135,8 @@ package final class MessageConnection: @unchecked Sendable {
         didQueue()
     }
 
-    /// Sends a frame made by ``FrameEncoder/frame(_:payload:maskKey:)`` without a mask: built once for many peers. A
-    /// server's connections only, since a client must mask each frame with a fresh key.
+    /// Sends a frame from ``FrameEncoder/frame(_:payload:maskKey:)`` without a mask, which was built once for many
+    /// peers. Only for a server's connections, because a client must mask each frame with a new key.
     package func sendFrame(_ frame: [UInt8]) {
         assert(loop.isCurrent)
         precondition(role == .server, "a client's frames are masked one by one")
@@ -144,20 +145,20 @@ package final class MessageConnection: @unchecked Sendable {
         didQueue()
     }
 
-    /// From this size on a message is kept as it is until it is sent, and not copied into a frame.
+    /// From this size on, a message is kept as it is until it is sent, and not copied into a frame.
     private static let keptBytesMin = 131_072
 
     // MARK: What comes in
 
-    /// Changes how long messages may be that begin from now on, from what ``TransportLimits/message`` says: a peer that
-    /// has not said who it is need not be trusted with much memory. Longer ones end with 1009.
+    /// Changes the longest allowed message, from now on, from the value in ``TransportLimits/message``. A peer that has
+    /// not identified itself must not occupy much memory. Longer messages end the connection with 1009.
     package func limitMessages(to byteCount: Int) {
         assert(loop.isCurrent)
         reader.limitMessages(to: byteCount)
     }
 
-    /// Receives no more until ``resumeReading()``, so that the peer's sends fill its own memory. Messages that the last
-    /// receive brought (64 KiB of bytes at most) still come.
+    /// Receives nothing until ``resumeReading()``, so that the peer's sends fill its own memory. Messages from the last
+    /// receive (at most 64 KiB of bytes) still arrive.
     package func pauseReading() {
         isReadingPaused = true
         updateInterest()
@@ -165,17 +166,17 @@ package final class MessageConnection: @unchecked Sendable {
 
     package func resumeReading() {
         isReadingPaused = false
-        // What the peer did while nobody listened is not silence.
+        // Silence of the peer while nobody was reading does not count.
         lastReceived = group.now
         updateInterest()
     }
 
     // MARK: The end
 
-    /// Begins the closing handshake: what was sent before still goes out, nothing after it. The handler is told when the
-    /// peer has answered, or after ``TransportLimits/closeDeadline``.
+    /// Begins the closing handshake. Earlier messages are still sent, and nothing after it. The handler is told when
+    /// the peer has answered, or after ``TransportLimits/closeDeadline``.
     ///
-    /// Before the connection is open it just ends. Twice it does nothing.
+    /// A connection that is not open yet just ends. A second call does nothing.
     package func close(_ code: CloseCode = .normal, reason: String = "") {
         assert(loop.isCurrent)
         switch phase {
@@ -196,19 +197,19 @@ package final class MessageConnection: @unchecked Sendable {
         phaseStart = group.now
     }
 
-    /// Tells the handler, once; it is not called again.
+    /// Tells the handler of the end, once. It is not called again.
     func report(_ reason: CloseReason) {
         let handler = handler
         self.handler = nil
         handler?.closed(self, reason)
     }
 
-    /// Ends at once: nothing more is sent.
+    /// Ends at once; nothing more is sent.
     func fail(_ code: TransportError.Code, _ underlying: (any Error)? = nil) {
         guard phase != .ended else { return }
         let error = TransportError(code, underlying: underlying)
         if role == .server, opening != nil {
-            // Nobody else hears of it.
+            // Nobody else is told of it.
             TransportMetrics.failedHandshakes.increment()
             TransportMetrics.log.debug(
                 "handshake failed", ["peer": peerAddress?.description ?? "", "error": error.description])
@@ -217,7 +218,7 @@ package final class MessageConnection: @unchecked Sendable {
         report(.failed(error))
     }
 
-    /// All is said: sends what waits, then the end of the stream, and waits for the peer's.
+    /// Sends what waits, then ends the stream, and waits for the end of the peer's.
     func linger() {
         guard phase != .ended else { return }
         enter(.lingering)
@@ -227,7 +228,7 @@ package final class MessageConnection: @unchecked Sendable {
         scheduleFlush()
     }
 
-    /// Lets go of everything.
+    /// Releases everything.
     func end() {
         guard phase != .ended else { return }
         enter(.ended)
@@ -259,7 +260,7 @@ extension MessageConnection: EventHandler, TickFlushable {
 
     func updateInterest() {
         var interest: Interest = []
-        // An ended stream is readable for ever.
+        // A stream that has ended stays readable for ever.
         if !isReadingPaused, !hasStreamEnded { interest.insert(.readable) }
         if isBlocked { interest.insert(.writable) }
         registration?.update(interest)

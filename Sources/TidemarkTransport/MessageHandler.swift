@@ -2,21 +2,22 @@
 
 package import TidemarkWebSocket
 
-/// Whoever a connection's messages are for. Called on the connection's loop only.
+/// Receives the events of a connection, on its loop only.
 ///
-/// Order: ``opened(_:)`` once, then ``received(_:_:_:)`` and ``drained(_:)`` any number of times, then
-/// ``closed(_:_:)`` once. A client's connection that cannot be opened is told by ``closed(_:_:)`` alone.
+/// Order: ``opened(_:)`` once, then ``received(_:_:_:)`` and ``drained(_:)`` any number of times, then ``closed(_:_:)``
+/// once. If a client's connection cannot be opened, only ``closed(_:_:)`` is called.
 package protocol MessageHandler: AnyObject {
     /// The handshake is done; messages may be sent.
     func opened(_ connection: MessageConnection)
 
-    /// A message. The payload may be lent: what is kept longer than this call is copied (``MessagePayload/bytes``).
+    /// A message has arrived. The payload may be borrowed: copy what you keep longer than this call
+    /// (``MessagePayload/bytes``).
     func received(_ connection: MessageConnection, _ kind: MessageKind, _ payload: MessagePayload)
 
-    /// After more than ``TransportLimits/queuedBytesLow`` had to wait, no more than that waits now.
+    /// More than ``TransportLimits/queuedBytesLow`` had to wait, and no longer does.
     func drained(_ connection: MessageConnection)
 
-    /// Exactly once, and the last call. Nothing that was sent but not delivered is delivered any more.
+    /// The connection has ended. Called exactly once, as the last call. Messages that were not delivered will not be.
     func closed(_ connection: MessageConnection, _ reason: CloseReason)
 }
 

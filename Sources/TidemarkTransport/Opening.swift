@@ -5,7 +5,7 @@ internal import TidemarkSockets
 internal import TidemarkTLS
 internal import TidemarkWebSocket
 
-/// What a connection needs until it is open, and never after.
+/// The state of a connection until it is open.
 final class Opening {
     enum Side {
         case server(RequestHeadParser, accept: (RequestHead, SocketAddress) -> AcceptDecision)
@@ -13,12 +13,12 @@ final class Opening {
     }
 
     var side: Side
-    /// The head as far as it has come.
+    /// The part of the head that has arrived.
     var received: [UInt8] = []
-    /// A client's addresses that have not been tried, in reverse.
+    /// A client's addresses that have not been tried, in reverse order.
     var addresses: [SocketAddress] = []
 
-    /// The request is a HEAD, whatever else is wrong with it: no answer to it has a body (RFC 9110 §9.3.2).
+    /// Whether the request is a HEAD, whatever else is wrong with it: no response to it has a body (RFC 9110 §9.3.2).
     var isHead: Bool {
         received.drop { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }.starts(with: "HEAD ".utf8)
     }

@@ -4,15 +4,15 @@ internal import DequeModule
 internal import TidemarkBytes
 internal import TidemarkWebSocket
 
-/// Plaintext that waits to be sent. It holds no memory while it is empty: most connections are idle most of the time.
+/// Plaintext to be sent. It holds no memory while it is empty, because most connections are idle most of the time.
 ///
-/// What is small stands in one array, so that it leaves together; what is large is an array of its own, and is not copied to
-/// stand behind something else. A client's large payloads are masked on their way out, a record of TLS at a time.
+/// Small payloads are collected in one array, so that they are sent together. A large payload stays an array of its own
+/// and is not copied behind others. A client's large payloads are masked when they are sent, one TLS record at a time.
 struct OutgoingQueue {
-    /// Bytes that stand alone.
+    /// Bytes that are kept in an array of their own.
     private struct Piece {
         var bytes: [UInt8]
-        /// What they are masked with when they leave; nil: they leave as they are.
+        /// The key that masks them when they are sent; nil if they are sent unmasked.
         var maskKey: UInt32?
     }
 
@@ -23,21 +23,21 @@ struct OutgoingQueue {
     /// What comes after it.
     private var later: Deque<Piece> = []
     private var laterCount = 0
-    /// What the last tick needed, so that the next one allocates once.
+    /// The bytes of the last tick, so that the next one allocates once.
     private var expectedCount = 0
 
-    /// More than this is not expected again only because it was needed once.
+    /// A larger need is not expected again just because it occurred once.
     private static let expectedCountMax = 16_384
-    /// More than this stands alone.
+    /// Larger payloads are kept in an array of their own.
     static let togetherBytesMax = 65_536
-    /// Bytes that are masked at a time: as many as a record of TLS holds, and few enough to stay in the nearest cache.
+    /// Bytes that are masked at a time: as many as a TLS record holds, and few enough to stay in the nearest cache.
     private static let maskedBytesMax = 16_384
 
     var count: Int { bytes.count - head + laterCount }
 
     var isEmpty: Bool { bytes.count == head && laterCount == 0 }
 
-    /// Lets `body` append to the queue's end; `count` is about how many bytes that will be.
+    /// Lets `body` append to the end of the queue; `count` is the approximate number of bytes.
     mutating func append(about count: Int, _ body: (inout [UInt8]) -> Void) {
         if later.isEmpty, bytes.isEmpty || bytes.count + count <= Self.togetherBytesMax {
             if bytes.capacity == 0 { bytes.reserveCapacity(max(count, expectedCount)) }
@@ -45,7 +45,7 @@ struct OutgoingQueue {
         }
         var last: [UInt8] = []
         if let end = later.last, end.bytes.count + count <= Self.togetherBytesMax {
-            // Taken out, so that it is changed in place.
+            // Taken out of the property, so that it is changed in place.
             last = later.removeLast().bytes
             laterCount -= last.count
         } else {
@@ -56,7 +56,8 @@ struct OutgoingQueue {
         later.append(Piece(bytes: last))
     }
 
-    /// Appends bytes that are masked when they leave, and not copied before. They are more than ``togetherBytesMax``.
+    /// Appends bytes that are masked when they are sent, and not copied before. There are more than
+    /// ``togetherBytesMax``.
     mutating func append(masked: [UInt8], key: UInt32) {
         precondition(masked.count > Self.togetherBytesMax)
         if isEmpty {
@@ -67,7 +68,7 @@ struct OutgoingQueue {
         }
     }
 
-    /// Appends bytes that others may share: kept without a copy if nothing else waits, or if they are many.
+    /// Appends bytes that others may share. They are kept without a copy if nothing else waits, or if they are many.
     mutating func append(shared: [UInt8]) {
         if isEmpty {
             (bytes, head) = (shared, 0)
@@ -75,7 +76,7 @@ struct OutgoingQueue {
             later.append(Piece(bytes: shared))
             laterCount += shared.count
         } else {
-            // A shared array is copied when it grows; with room for what the last tick needed, once.
+            // A shared array is copied when it grows. With room for the bytes of the last tick, that happens once.
             if later.isEmpty, bytes.capacity < bytes.count + shared.count {
                 bytes.reserveCapacity(max(expectedCount, bytes.count * 2))
             }
@@ -83,9 +84,9 @@ struct OutgoingQueue {
         }
     }
 
-    /// Lends what is next, at most so many bytes of it; there may be more behind it.
+    /// Passes the next bytes to `body`, at most this many. There may be more behind them.
     ///
-    /// - Parameter place: where in its page memory begins that bytes are masked to.
+    /// - Parameter place: the position in its page of the memory to which bytes are masked.
     func withBytes<Result>(
         atMost count: Int, maskedAt place: Int = 0, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {

@@ -8,18 +8,18 @@ package import TidemarkWebSocket
 
 /// Opens connections to servers.
 package enum TransportClient {
-    /// Where to, and what to say there.
+    /// The server to connect to, and the request to send.
     package struct Target: Sendable {
-        /// A name or an address in digits, which the server's certificate must be for.
+        /// The DNS name or numeric address for which the server's certificate must be valid.
         package var host: String
         package var port: UInt16
-        /// Path and query, as in the URL. Must be valid by ``RequestTarget/isOriginForm(_:)``.
+        /// Path and query, as in the URL. It must be valid by ``RequestTarget/isOriginForm(_:)``.
         package var path: String
-        /// Nil: without TLS (`ws://`).
+        /// Nil for no TLS (`ws://`).
         package var tls: TLSContext?
-        /// In order of preference; if there are any, the server must choose one.
+        /// In order of preference. If there are any, the server must choose one.
         package var subprotocols: [String]
-        /// Nil: compression is not offered.
+        /// Nil to offer no compression.
         package var deflate: DeflateSettings?
         /// Further fields of the request, such as User-Agent.
         package var fields: HeaderFields
@@ -37,17 +37,17 @@ package enum TransportClient {
             self.fields = fields
         }
 
-        /// The Host field: the port is left out when it is the scheme's own (RFC 9110 §7.2).
+        /// The Host field. The scheme's default port is left out (RFC 9110 §7.2).
         var authority: String {
             let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
             return port == (tls == nil ? 80 : 443) ? host : "\(host):\(port)"
         }
     }
 
-    /// Begins to connect. Loop-confined. Whatever goes wrong is told by ``MessageHandler/closed(_:_:)``, never before this
-    /// returns.
+    /// Begins to connect. Loop-confined. All failures are reported by ``MessageHandler/closed(_:_:)``, never before
+    /// this returns.
     ///
-    /// - Parameter clockWithSleep: tells that the machine slept; nil: the loop's. Another one for tests.
+    /// - Parameter clockWithSleep: shows that the machine slept; nil for the loop's clock. Tests use another one.
     @discardableResult
     package static func connect(
         on loop: EventLoop, to target: Target, limits: TransportLimits = TransportLimits(),
@@ -63,7 +63,7 @@ package enum TransportClient {
         connection.handler = handler
         group.add(connection)
         Resolver.resolve(host: target.host, port: target.port) { result in
-            // Also from this thread in a later tick, so that nothing is told before this returns.
+            // Even on this thread it runs in a later tick, so that nothing is reported before this returns.
             loop.execute {
                 switch result {
                 case .success(let addresses): connection.connect(to: addresses)

@@ -6,14 +6,14 @@ package import TidemarkWebSocket
 package struct TransportError: Error, Sendable {
     /// The causes of the error, by the layer that failed.
     package enum Code: String, Sendable, CaseIterable {
-        /// The host has no address, or none of them takes connections; `underlying` is a `SocketError`.
+        /// The host has no address, or none of them accepts connections; `underlying` is a `SocketError`.
         case connectFailed
         /// The TLS handshake failed or a record was invalid; `underlying` is a `TLSError`.
         case tlsFailed
-        /// The peer's head is no HTTP; `underlying` is an `HTTPError`.
+        /// The peer's head is not HTTP; `underlying` is an `HTTPError`.
         case httpInvalid
-        /// The server answered, but not with an upgrade that we asked for; `underlying` is a `WebSocketError`, with
-        /// the status if it was not 101.
+        /// The server responded, but not with the requested upgrade; `underlying` is a `WebSocketError`, with the
+        /// status if it was not 101.
         case upgradeRefused
         /// The peer broke the WebSocket protocol or a limit; `underlying` is a `WebSocketError`. It has been told.
         case protocolViolated
@@ -32,7 +32,7 @@ package struct TransportError: Error, Sendable {
     }
 
     package let code: Code
-    /// The error of the layer below, if it was one.
+    /// The error of the layer below, if that failed.
     package let underlying: (any Error)?
 
     package init(_ code: Code, underlying: (any Error)? = nil) {
@@ -51,8 +51,8 @@ extension TransportError: CustomStringConvertible {
 package enum CloseReason: Sendable {
     /// The peer closed it, with the code and reason of its close frame.
     case peer(CloseCode?, reason: String)
-    /// We did, by ``MessageConnection/close(_:reason:)``.
+    /// This side closed it, by ``MessageConnection/close(_:reason:)``.
     case local(CloseCode)
-    /// Nobody wanted it to.
+    /// It failed.
     case failed(TransportError)
 }

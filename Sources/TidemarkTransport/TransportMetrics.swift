@@ -2,12 +2,12 @@
 
 internal import TidemarkTelemetry
 
-/// What an operator can see of a server's connections.
+/// The counters of a server's connections, for operators.
 enum TransportMetrics {
     static let accepted = Counter("transport_accepted_connections")
     /// Beyond ``TransportLimits/connectionsMax``.
     static let refused = Counter("transport_refused_connections")
-    /// Ended before there was a WebSocket or an answer: no TLS, a cut, or too slow.
+    /// Connections that ended before there was a WebSocket or a response: no TLS, a cut, or too slow.
     static let failedHandshakes = Counter("transport_failed_handshakes")
     static let open = Gauge("transport_open_connections")
 

@@ -7,13 +7,13 @@ package import TidemarkTLS
 internal import TidemarkTelemetry
 package import TidemarkWebSocket
 
-/// Turns what comes into ``MessageConnection``s on the loops that it is given. From any thread.
+/// Accepts connections and makes ``MessageConnection``s on the given loops. From any thread.
 package final class TransportServer: Sendable {
     /// Where a server listens, with which certificate and within which limits.
     package struct Configuration: Sendable {
-        /// Where to listen. Port 0 is chosen by the kernel.
+        /// Where to listen. The kernel chooses port 0.
         package var addresses: [SocketAddress]
-        /// Nil: without TLS; whoever allows that makes sure that it is on loopback only.
+        /// Nil for no TLS. The caller then makes sure that it listens on loopback only.
         package var tls: TLSContext?
         package var limits: TransportLimits
 
@@ -24,25 +24,25 @@ package final class TransportServer: Sendable {
         }
     }
 
-    /// Judges a request; called on the connection's loop.
+    /// Decides on a request; called on the connection's loop.
     package typealias Accept = @Sendable (RequestHead, SocketAddress) -> AcceptDecision
 
-    /// Where it listens, with the ports that the kernel chose.
+    /// The addresses on which it listens, with the ports that the kernel chose.
     package let localAddresses: [SocketAddress]
     private let parts: [Part]
     private let listeners: [Listener]
     private let counter: ConnectionCounter
 
-    /// What the server has on one loop.
+    /// The part of the server on one loop.
     private struct Part: Sendable {
         let group: ConnectionGroup
         let counter: ConnectionCounter
     }
 
-    /// Listens, then returns.
+    /// Begins to listen.
     ///
-    /// - Parameter loops: the first one accepts; each connection is then given to the one that has the fewest.
-    /// - Throws: `SocketError` if it cannot listen at one of the addresses; then it listens at none.
+    /// - Parameter loops: the first one accepts. Each connection is then given to the loop with the fewest.
+    /// - Throws: `SocketError` if it cannot listen at one of the addresses; it then listens at none.
     package static func start(
         on loops: [EventLoop], _ configuration: Configuration, accept: @escaping Accept
     ) async throws -> TransportServer {
@@ -99,7 +99,7 @@ package final class TransportServer: Sendable {
                 try MessageConnection.accept(
                     descriptor, from: peer, group: part.group, context: context, decide: accept)
             } catch {
-                // The peer is gone already, or there is no memory for one more: it will try again.
+                // The peer is already gone, or there is no memory for another connection. The peer will try again.
                 TransportMetrics.failedHandshakes.increment()
                 part.counter.remove()
                 descriptor.close()
@@ -110,13 +110,13 @@ package final class TransportServer: Sendable {
     /// Connections on all loops, open or not.
     package var connectionCount: Int { counter.value }
 
-    /// Accepts no more connections; those that are there go on.
+    /// Accepts no more connections. Existing ones go on.
     package func stopListening() async {
         await parts[0].group.loop.run { [listeners] in listeners.forEach { $0.close() } }.value
     }
 
-    /// Stops listening and closes every connection. Returns when all have ended, which takes
-    /// ``TransportLimits/closeDeadline`` twice at most.
+    /// Stops listening and closes every connection. Returns when all have ended, which takes at most twice
+    /// ``TransportLimits/closeDeadline``.
     package func stop(_ code: CloseCode = .goingAway, reason: String = "") async {
         await stopListening()
         for part in parts {
