@@ -2,10 +2,10 @@
 
 internal import CTidemarkOpenSSL
 
-/// AES-256 in Galois/Counter Mode (NIST SP 800-38D): keeps content secret, and proves that it and what belongs to it are
+/// AES-256 in Galois/Counter Mode (NIST SP 800-38D): encrypts content, and proves that it and its context are
 /// unchanged.
 ///
-/// A nonce must never be used twice with one key. Random ones are good for 2^32 messages with a key.
+/// Never use a nonce twice with one key. Random nonces are safe for 2^32 messages with a key.
 package enum AESGCM {
     package static let keyByteCount = 32
     package static let nonceByteCount = 12
@@ -36,9 +36,9 @@ package enum AESGCM {
         }
     }
 
-    /// Decrypts what ``seal(_:key:nonce:authenticating:)`` gave.
+    /// Decrypts the result of ``seal(_:key:nonce:authenticating:)``.
     ///
-    /// - Returns: nil if any bit of the content, the nonce or the context is another one, or the key is.
+    /// - Returns: nil if any bit of the content, the nonce, the context or the key differs.
     package static func open(
         _ sealed: [UInt8], key: [UInt8], nonce: [UInt8], authenticating context: [UInt8]
     ) -> [UInt8]? {
@@ -49,7 +49,7 @@ package enum AESGCM {
         let cipher = Cipher(key: key, nonce: nonce, encrypts: false)
         cipher.authenticate(context)
         var isGenuine = false
-        // One byte more, so that there is an address even without content.
+        // One more byte, so that there is an address even without content.
         let content = [UInt8](unsafeUninitializedCapacity: contentCount + 1) { buffer, count in
             let written = cipher.update(Array(sealed[..<contentCount]), to: buffer.baseAddress)
             precondition(written == contentCount)

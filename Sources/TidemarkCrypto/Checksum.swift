@@ -2,10 +2,10 @@
 
 internal import CTidemarkOpenSSL
 
-/// A checksum of content that comes in pieces: GMAC (NIST SP 800-38D) with AES-128 and a key and nonce of zeros.
+/// A checksum of content in pieces: GMAC (NIST SP 800-38D) with AES-128 and with zeros as key and nonce.
 ///
-/// It finds damage as surely as a hash does, of 2^128 accidents all but one, in a quarter of the time of ``SHA256``. It does
-/// not name content and proves nothing against people: everybody knows the key.
+/// It finds accidental damage as reliably as a hash (it misses one of 2^128 accidents), in a quarter of the time of
+/// ``SHA256``. It does not name content and does not protect against attackers, because everybody knows the key.
 package struct Checksum: ~Copyable {
     package static let byteCount = 16
 

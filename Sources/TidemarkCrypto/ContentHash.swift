@@ -2,16 +2,17 @@
 
 internal import CTidemarkSHA256
 
-/// What content is named by, also large content, which may come in pieces: SHA-256, as a tree of one level.
+/// The hash that names content, which may be large and come in pieces: SHA-256, as a tree of one level.
 ///
-/// Of content of one leaf it is its SHA-256; of longer content the SHA-256 of the SHA-256 of each leaf, one behind the other.
-/// Always compare it together with the content's length: what has the same length has the same tree, so that two contents
-/// with the same hash would be a collision of SHA-256; a list of hashes, taken for content, is shorter than what it is of.
+/// The hash of content of one leaf is its SHA-256. For longer content it is the SHA-256 of the concatenated SHA-256 of
+/// all leaves. Always compare it together with the content's length. Contents of the same length have trees of the same
+/// shape, so two of them with the same hash would be a collision of SHA-256. A list of hashes, taken for content, is
+/// shorter than its content.
 ///
-/// Leaves do not wait for each other: a processor with wide vectors hashes sixteen in the time of seven.
+/// Leaves do not depend on each other: a processor with wide vectors hashes sixteen in the time of seven.
 package struct ContentHash: ~Copyable {
     package static let byteCount = SHA256.byteCount
-    /// Of each leaf but the last, which may be shorter.
+    /// The bytes of each leaf except the last, which may be shorter.
     package static let leafByteCount = 32_768
     /// Pieces of whole multiples of it take the least time.
     package static let pieceByteCount = 16 * leafByteCount
@@ -22,7 +23,7 @@ package struct ContentHash: ~Copyable {
         case two = 2
         case sixteen = 16
 
-        /// Whether this processor can.
+        /// Whether this processor supports it.
         package var isAvailable: Bool {
             switch self {
             case .one: true
@@ -35,7 +36,7 @@ package struct ContentHash: ~Copyable {
     private static let lanesMax = Lanes.allCases.last { $0.isAvailable } ?? .one
 
     private let lanes: Lanes
-    /// Of what came since the last leaf that is in the list.
+    /// Of the bytes after the last complete leaf.
     private var leaf = SHA256()
     private var leafBytes = 0
     /// Of the list of leaves.
@@ -45,7 +46,7 @@ package struct ContentHash: ~Copyable {
         self.init(lanes: Self.lanesMax)
     }
 
-    /// - Parameter lanes: must be available. Makes no difference for the result.
+    /// - Parameter lanes: must be available. The result does not depend on it.
     package init(lanes: Lanes) {
         self.lanes = lanes
     }

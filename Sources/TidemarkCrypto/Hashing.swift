@@ -2,7 +2,7 @@
 
 internal import CTidemarkOpenSSL
 
-/// SHA-1 (FIPS 180-4). Broken as a promise that two contents are the same; here only because RFC 6455 §4.2.2 asks for it.
+/// SHA-1 (FIPS 180-4). Collisions can be made, so it is here only because RFC 6455 §4.2.2 requires it.
 package enum SHA1 {
     package static let byteCount = 20
 
@@ -11,7 +11,7 @@ package enum SHA1 {
     }
 }
 
-/// SHA-256 (FIPS 180-4), of content that is at hand or that comes in pieces.
+/// SHA-256 (FIPS 180-4), of complete content or of content in pieces.
 ///
 /// ```swift
 /// var hash = SHA256()
@@ -45,7 +45,7 @@ package struct SHA256: ~Copyable {
     /// The digest of everything so far, 32 bytes.
     package consuming func finish() -> [UInt8] { finished() }
 
-    /// The same; what comes from now on is another message.
+    /// The same; later bytes belong to a new message.
     mutating func finishAndReset() -> [UInt8] {
         let digest = finished()
         let status = EVP_DigestInit_ex(context, nil, nil)
@@ -66,14 +66,14 @@ package struct SHA256: ~Copyable {
     }
 }
 
-/// HMAC with SHA-256 (RFC 2104): proves that whoever made the code knows the key.
+/// HMAC with SHA-256 (RFC 2104): proves that the maker of the code knows the key.
 package enum HMACSHA256 {
     package static let byteCount = 32
 
-    /// Compare codes by ``ConstantTime/areEqual(_:_:)`` only.
+    /// Compare codes only with ``ConstantTime/areEqual(_:_:)``.
     package static func authenticate(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
-            // NB: libcrypto takes a null key for "the key of the last time", also when its length is 0.
+            // NB: for libcrypto a null key means "the last key", even if its length is 0.
             let code = (key.isEmpty ? [0] : key).withUnsafeBytes { keyBytes in
                 HMAC(
                     EVP_sha256(), keyBytes.baseAddress, Int32(key.count), message, message.count, buffer.baseAddress,

@@ -15,7 +15,7 @@ package enum SecureRandom {
     package static func fill(_ buffer: UnsafeMutableRawBufferPointer) {
         guard buffer.count > 0 else { return }
         let status = RAND_bytes(buffer.assumingMemoryBound(to: UInt8.self).baseAddress, Int32(buffer.count))
-        // Going on with predictable secrets would be worse than ending.
+        // Predictable secrets would be worse than ending the process.
         precondition(status == 1, "the system has no randomness")
     }
 }

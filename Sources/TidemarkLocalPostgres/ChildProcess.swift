@@ -3,13 +3,13 @@
 internal import CTidemarkSpawn
 internal import Glibc
 
-/// A program that was started by this process and ends with it.
+/// A program that this process started and that ends with it.
 struct ChildProcess {
     /// How a program ended.
     struct Exit: Sendable, Equatable {
         /// Its exit status; 0 if a signal ended it.
         var status: Int32
-        /// The signal that ended it; 0 if it ended by itself.
+        /// The signal that ended it; 0 if it exited.
         var signal: Int32
 
         var isSuccess: Bool { status == 0 && signal == 0 }
@@ -22,12 +22,13 @@ struct ChildProcess {
 
     let id: Int32
 
-    /// Starts a program as `user` with a small environment: PostgreSQL reads variables such as `PGPORT` and the locale.
+    /// Starts a program as `user` with a small environment, because PostgreSQL reads variables such as `PGPORT` and the
+    /// locale.
     ///
     /// - Parameters:
     ///   - log: becomes standard output and standard error.
     ///   - directory: becomes the program's descriptor 3.
-    ///   - deathSignal: what it gets when the calling **thread** ends, however that comes about.
+    ///   - deathSignal: the signal that it gets when the calling **thread** ends, for whatever reason.
     static func start(
         _ path: String, arguments: [String], user: PostgresUser = .current, log: Int32, directory: Int32 = -1,
         deathSignal: Int32
@@ -49,13 +50,14 @@ struct ChildProcess {
         return ChildProcess(id: id)
     }
 
-    /// Blocks until the program has ended, but leaves its process id taken until ``reap()``.
+    /// Blocks until the program has ended. Its process ID stays reserved until ``reap()``.
     func waitForEnd() {
         var info = siginfo_t()
         while waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
     }
 
-    /// Takes the exit status of the program, blocking until it has ended; its process id may be another's from then on.
+    /// Returns the exit status of the program, after waiting for its end. Its process ID may then be used by another
+    /// process.
     func reap() -> Exit {
         var status: Int32 = 0
         while waitpid(id, &status, 0) < 0 {
@@ -65,7 +67,7 @@ struct ChildProcess {
         return Exit(status: signal == 0 ? (status >> 8) & 0xff : 0, signal: signal)
     }
 
-    /// Runs a program to its end and returns the beginning of what it printed, nil if it failed.
+    /// Runs a program to its end and returns the beginning of its output; nil if it failed.
     static func output(of path: String, arguments: [String]) throws(SpawnError) -> String? {
         guard let pipe = Pipe() else { throw SpawnError(errorNumber: errno) }
         let child = try start(path, arguments: arguments, log: pipe.writingEnd, deathSignal: SIGKILL)
@@ -75,7 +77,7 @@ struct ChildProcess {
     }
 }
 
-/// Lends an array of C strings that ends with a null pointer.
+/// Passes an array of C strings to `body`, with a null pointer at its end.
 private func withCStrings<Result>(
     _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

@@ -8,19 +8,19 @@ internal import Glibc
 ///     HOME/postgres.log   what PostgreSQL prints
 ///     HOME/run            a link to the directory of its socket
 struct DataDirectory {
-    /// At a start a longer log is put aside as `postgres.log.1`.
+    /// At a start, a longer log is renamed to `postgres.log.1`.
     static let logBytesMax: Int64 = 16 * 1024 * 1024
 
     let home: String
     let user: PostgresUser
-    /// Holds the lock on the home as long as it is open.
+    /// While it is open, the home is locked.
     let lock: Int32
 
     var data: String { home + "/data" }
     var log: String { home + "/postgres.log" }
     var processIDFile: String { data + "/postmaster.pid" }
 
-    /// Creates the home if it is missing and takes its lock.
+    /// Creates the home if it is missing, and locks it.
     static func open(home: String) throws(LocalPostgresError) -> DataDirectory {
         guard Directory.create(home, mode: 0o755), let home = Directory.resolved(home) else {
             throw LocalPostgresError(.directoryNotUsable, "\(home) cannot be created.", detail: systemErrorText())
@@ -43,7 +43,7 @@ struct DataDirectory {
         }
     }
 
-    /// Makes a new database cluster if there is none. It appears under its name only when it is complete.
+    /// Creates a database cluster if there is none. It gets its name only when it is complete.
     func initializeIfNeeded(_ binaries: PostgresBinaries, durability: LocalPostgres.Durability)
         throws(LocalPostgresError)
     {
@@ -72,13 +72,13 @@ struct DataDirectory {
         if durability == .durable { fsync(lock) }
     }
 
-    /// The data directory as its programs are told of it: descriptor 3.
+    /// The path of the data directory for the started programs: descriptor 3.
     ///
-    /// NB: a user other than root cannot search the directories above a clone under /root, nor does PostgreSQL accept a
-    /// relative path. Through an open descriptor it needs no right to anything but the data directory itself.
+    /// NB: a user other than root cannot search the directories above a clone under /root, and PostgreSQL does not
+    /// accept a relative path. With an open descriptor it needs no rights beyond the data directory itself.
     static let descriptorPath = "/proc/self/fd/3"
 
-    /// Opens the log and the data directory for a program to be started, and closes them after.
+    /// Opens the log and the data directory for a program to be started, and closes them afterwards.
     func withLogAndData<Result>(
         at path: String, _ body: (_ log: Int32, _ data: Int32) -> Result
     ) throws(LocalPostgresError) -> Result {

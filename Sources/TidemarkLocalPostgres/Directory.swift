@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// Directories and links: the few things that the start of a PostgreSQL needs of the file system.
+/// Directories and links: what the start of a PostgreSQL needs of the file system.
 enum Directory {
     /// The names in a directory, without `.` and `..`; none if it cannot be read.
     static func names(in path: String) -> [String] {
@@ -18,14 +18,15 @@ enum Directory {
         return names
     }
 
-    /// Creates a directory and those above it that are missing; false (and errno) if that fails.
+    /// Creates a directory and missing ones above it; false (and errno) if that fails.
     static func create(_ path: String, mode: mode_t) -> Bool {
         if mkdir(path, mode) == 0 || (errno == EEXIST && isDirectory(path)) { return true }
         guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return false }
         return create(String(path[..<slash]), mode: 0o755) && mkdir(path, mode) == 0
     }
 
-    /// Removes a directory with all that is in it; what is not there is no error. Symbolic links are not followed.
+    /// Removes a directory with its content. Removing one that does not exist is no error. Symbolic links are not
+    /// followed.
     static func remove(_ path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
@@ -39,7 +40,7 @@ enum Directory {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Where a symbolic link leads, nil if it is none.
+    /// The target of a symbolic link; nil if it is not a link.
     static func target(ofLink path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = buffer.withUnsafeMutableBytes { bytes in
@@ -50,7 +51,7 @@ enum Directory {
         return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
     }
 
-    /// The path without symbolic links, nil if there is nothing.
+    /// The path without symbolic links; nil if it does not exist.
     static func resolved(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }

@@ -3,25 +3,25 @@
 internal import Glibc
 internal import Synchronization
 
-/// A private PostgreSQL: made on first use, reachable through a Unix socket that only its owner can open, started again
-/// when it dies, and ended with this process, however this process ends.
+/// A private PostgreSQL. It is created on first use, reachable through a Unix socket that only its owner can open,
+/// restarted when it dies, and ended with this process, however this process ends.
 ///
-/// `tidemark dev` keeps its data in one, and so do the tests. Its superuser needs no password. When this process is
-/// root, PostgreSQL runs as the user `postgres`. All methods block for a time (a first start about 0.6 s): call them off
-/// the event loops.
+/// `tidemark dev` and the tests keep their data in one. Its superuser needs no password. If this process is root,
+/// PostgreSQL runs as the user `postgres`. All methods block for a while (a first start takes about 0.6 s): call them
+/// off the event loops.
 package final class LocalPostgres: Sendable {
     /// Which crashes a commit survives. Weaker durability makes commits faster.
     package enum Durability: Sendable {
-        /// What is committed survives a crash of the machine.
+        /// A commit survives a crash of the machine.
         case durable
-        /// What is committed survives a kill of PostgreSQL, but no crash of the machine: for tests.
+        /// A commit survives a kill of PostgreSQL, but not a crash of the machine: for tests.
         case fast
     }
 
-    /// What happens to the server, told on a thread of its own.
+    /// What happens to the server, reported on a thread of its own.
     package enum Event: Sendable {
         case started(processID: Int32)
-        /// It ended, by itself or by a signal; it is started again unless ``LocalPostgres/stop()`` was called.
+        /// It exited or was ended by a signal. It is restarted unless ``LocalPostgres/stop()`` was called.
         case ended(status: Int32, signal: Int32)
         case startFailed(LocalPostgresError)
     }
@@ -34,10 +34,10 @@ package final class LocalPostgres: Sendable {
     private let keeper: PostgresKeeper
     private let isStopped = Mutex(false)
 
-    /// A start after a crash replays the log, which takes its time.
+    /// A start after a crash replays the log, which takes time.
     private static let readySeconds = 120.0
-    /// So many ends before it was ready, and the start has failed: more than one, because processes of a server that was
-    /// killed may hold its shared memory for another moment.
+    /// After this many ends before it was ready, the start has failed. It is more than one, because processes of a
+    /// server that was killed may hold its shared memory for another moment.
     private static let startFailureCountMax = 6
     private static let stopSeconds = 30.0
 
@@ -50,9 +50,9 @@ package final class LocalPostgres: Sendable {
     /// Starts a server and waits until it accepts connections.
     ///
     /// - Parameters:
-    ///   - dataDirectory: keeps everything that should outlast the process; is created if it is missing. Any place will
-    ///     do, also one that the user `postgres` could not reach by its path.
-    ///   - binaries: the directory of `initdb` and `postgres`; by default they are looked for.
+    ///   - dataDirectory: keeps everything that outlasts the process; created if it is missing. It may be anywhere,
+    ///     even where the user `postgres` cannot reach it by its path.
+    ///   - binaries: the directory of `initdb` and `postgres`; by default they are searched for.
     package static func start(
         dataDirectory: String, durability: Durability, binaries: String? = nil,
         onEvent: @escaping @Sendable (Event) -> Void = { _ in }
@@ -78,18 +78,19 @@ package final class LocalPostgres: Sendable {
         }
     }
 
-    /// The connection string of the database `name` for libpq.
+    /// libpq's connection string for the database `name`.
     package func databaseURL(_ name: String) -> String {
         "postgresql:///\(percentEncoded(name))?host=\(percentEncoded(socket.path))&port=5432&user=\(Self.superuser)"
     }
 
-    /// The process id of the server's first process, 0 while none runs.
+    /// The process ID of the server's first process; 0 while none runs.
     package var processID: Int32 { keeper.processID }
 
-    /// Where the server's log is.
+    /// The path of the server's log.
     package var logPath: String { directory.log }
 
-    /// Ends the server: open transactions are rolled back, connections cut. The data remains. A second call does nothing.
+    /// Ends the server: open transactions are rolled back, and connections are closed. The data stays. A second call
+    /// does nothing.
     package func stop() {
         let isFirst = isStopped.withLock { isStopped in
             defer { isStopped = true }
@@ -146,7 +147,7 @@ package final class LocalPostgres: Sendable {
     }
 }
 
-/// Escapes what is not a letter, digit or one of `-._~` for a URL (RFC 3986 §2.1).
+/// Escapes everything but letters, digits and `-._~` for a URL (RFC 3986 §2.1).
 private func percentEncoded(_ text: String) -> String {
     var result = ""
     for byte in text.utf8 {

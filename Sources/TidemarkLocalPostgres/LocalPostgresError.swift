@@ -6,7 +6,7 @@ package struct LocalPostgresError: Error, CustomStringConvertible, CustomDebugSt
     package enum Code: Sendable, Equatable {
         /// No directory has both `initdb` and `postgres` in it.
         case binariesNotFound
-        /// Running as root, and the user that PostgreSQL should run as does not exist.
+        /// This process is root, and the user for PostgreSQL does not exist.
         case userNotFound
         /// Another process runs a PostgreSQL in the directory.
         case directoryInUse
@@ -14,7 +14,7 @@ package struct LocalPostgresError: Error, CustomStringConvertible, CustomDebugSt
         case directoryNotUsable
         /// `initdb` failed.
         case initializationFailed
-        /// PostgreSQL ended again and again before it accepted connections, or did not accept them in time.
+        /// PostgreSQL repeatedly ended before it accepted connections, or did not accept them in time.
         case startFailed
     }
 

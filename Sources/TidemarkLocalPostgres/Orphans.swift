@@ -2,12 +2,12 @@
 
 internal import Glibc
 
-/// What an earlier PostgreSQL may have left behind in a data directory whose lock we hold: processes that are still
-/// about to end (their parent was killed a moment ago), or a `postmaster.pid` of a process that is gone.
+/// What an earlier PostgreSQL may have left in a data directory that we have locked: processes that are still ending
+/// (their parent was killed a moment ago), or the `postmaster.pid` of a process that is gone.
 struct Orphans {
     let directory: DataDirectory
 
-    /// A fast shutdown writes a checkpoint first; what is not gone after this time is made to go.
+    /// A fast shutdown first writes a checkpoint. Processes that remain after this time are killed.
     static let shutdownSeconds = 20.0
 
     /// Waits until no process works in the data directory, and removes a stale `postmaster.pid`.
@@ -23,8 +23,8 @@ struct Orphans {
                 }
             }
         }
-        // PostgreSQL itself would take the file for another server's if its number now is another process's of the
-        // same user, as is usual after the restart of a container.
+        // PostgreSQL itself would take the file for another server's if another process of the same user now has its
+        // number. That is usual after the restart of a container.
         unlink(directory.processIDFile)
     }
 
@@ -44,7 +44,7 @@ struct Orphans {
         return false
     }
 
-    /// PostgreSQL's processes are those that have its data directory as their working directory.
+    /// PostgreSQL's processes have its data directory as their working directory.
     private func processes(in data: String) -> [Int32] {
         Directory.names(in: "/proc").compactMap(Int32.init).filter { id in
             Directory.target(ofLink: "/proc/\(id)/cwd") == data
@@ -52,10 +52,10 @@ struct Orphans {
     }
 }
 
-/// What PostgreSQL says about itself in `postmaster.pid` (miscadmin.h, LOCK_FILE_LINE_…).
+/// The content of `postmaster.pid` (miscadmin.h, LOCK_FILE_LINE_…).
 struct PostmasterFile {
     let processID: Int32
-    /// It accepts connections.
+    /// Whether it accepts connections.
     let isReady: Bool
 
     static func read(_ path: String) -> PostmasterFile? {
@@ -65,7 +65,7 @@ struct PostmasterFile {
     }
 }
 
-/// Seconds since an arbitrary start.
+/// Seconds since an arbitrary origin.
 enum MonotonicTime {
     static var seconds: Double {
         var time = timespec()

@@ -3,14 +3,14 @@
 internal import Glibc
 internal import Synchronization
 
-/// A pipe: for what a program prints, and for the news from thread to thread that something happened.
+/// A pipe: for the output of a program, and for signals between threads.
 final class Pipe: Sendable {
     private let readingEnd: Int32
     private let writing: Mutex<Int32>
 
     init?() {
         var ends: [Int32] = [-1, -1]
-        // Glibc's module lacks pipe2; a program that is started meanwhile inherits nothing, see tidemark_spawn.
+        // Glibc's module lacks pipe2. A program that is started meanwhile inherits nothing, see tidemark_spawn.
         guard pipe(&ends) == 0 else { return nil }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         readingEnd = ends[0]
@@ -22,7 +22,7 @@ final class Pipe: Sendable {
         close(readingEnd)
     }
 
-    /// The end to write to, -1 when it is closed.
+    /// The writing end; -1 if it is closed.
     var writingEnd: Int32 { writing.withLock { $0 } }
 
     func writeByte() {
@@ -36,7 +36,7 @@ final class Pipe: Sendable {
         }
     }
 
-    /// Reads to the end, but not more than `count` bytes.
+    /// Reads to the end, but at most `count` bytes.
     func read(count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
@@ -52,7 +52,7 @@ final class Pipe: Sendable {
         poll(&entry, 1, milliseconds)
     }
 
-    /// Whether the writing end was closed in that time.
+    /// Whether the writing end was closed within that time.
     func waitForEnd(milliseconds: Int32) -> Bool {
         let deadline = MonotonicTime.seconds + Double(milliseconds) / 1000
         while true {

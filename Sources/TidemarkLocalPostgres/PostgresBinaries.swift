@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The directory with PostgreSQL's server programs.
 struct PostgresBinaries {
-    /// The variable that names the directory when no flag does.
+    /// The variable that names the directory if no flag does.
     static let environmentVariable = "TIDEMARK_POSTGRES_BINARIES"
 
     let directory: String
@@ -12,8 +12,8 @@ struct PostgresBinaries {
     var initdb: String { directory + "/initdb" }
     var postgres: String { directory + "/postgres" }
 
-    /// Finds the programs: what the caller or the environment names (and then nothing else), what `pg_config` names,
-    /// the newest of Debian's directories, and at last `PATH`, where Debian does not put them.
+    /// Finds the programs: only in the directory that the caller or the environment names, if any. Otherwise where
+    /// `pg_config` says, in the newest of Debian's directories, and last in `PATH`, where Debian does not put them.
     static func find(explicit: String?) throws(LocalPostgresError) -> PostgresBinaries {
         if let named = explicit ?? Environment.value(environmentVariable), !named.isEmpty {
             if isComplete(named) { return PostgresBinaries(directory: named) }

@@ -3,12 +3,12 @@
 internal import Glibc
 internal import Synchronization
 
-/// The thread that starts PostgreSQL, waits for its end, and starts it again until it is told to stop.
+/// The thread that starts PostgreSQL, waits for its end, and restarts it until it is told to stop.
 ///
-/// It lives as long as PostgreSQL does, because the kernel ends PostgreSQL when the *thread* that forked it ends.
+/// It lives as long as PostgreSQL, because the kernel ends PostgreSQL when the *thread* that forked it ends.
 final class PostgresKeeper: Sendable {
     struct State {
-        /// The process that runs, or has ended but is not yet reaped, so that its id is not another's.
+        /// The running process, or one that has ended and is not reaped yet, so that its ID is still reserved.
         var process: ChildProcess?
         /// How often it ended since it was last ready or ran for long.
         var failureCount = 0
@@ -19,14 +19,14 @@ final class PostgresKeeper: Sendable {
     private let launch: @Sendable () throws(LocalPostgresError) -> ChildProcess
     private let onEvent: @Sendable (LocalPostgres.Event) -> Void
     private let state = Mutex(State())
-    /// Written to by `stop`, so that a wait between two starts ends at once.
+    /// `stop` writes to it, so that a wait between two starts ends at once.
     private let wakeUp: Pipe
-    /// Its writing end is closed when the thread ends.
+    /// The thread closes its writing end when it ends.
     private let finished: Pipe
 
-    /// Back-off between two starts: doubled from the first to the second, in milliseconds.
+    /// The back-off between two starts, in milliseconds: it doubles from the first to the last value.
     private static let backOffMilliseconds: (first: Int32, last: Int32) = (50, 5000)
-    /// Who ran for this long is not considered as failing at its start.
+    /// A process that ran for this long did not fail at its start.
     private static let stableSeconds = 10.0
 
     init(
@@ -48,12 +48,12 @@ final class PostgresKeeper: Sendable {
 
     var failureCount: Int { state.withLock { $0.failureCount } }
 
-    /// The server accepts connections: what ends from now on is started again without complaint.
+    /// The server accepts connections. From now on it is restarted without an error when it ends.
     func markReady() {
         state.withLock { $0.failureCount = 0 }
     }
 
-    /// Ends PostgreSQL by a fast shutdown, or by force if that takes longer than `seconds`, and the thread with it.
+    /// Ends PostgreSQL with a fast shutdown, by force after `seconds`, and then the thread.
     func stop(seconds: Double) {
         state.withLock { $0.isStopping = true }
         wakeUp.writeByte()

@@ -2,15 +2,15 @@
 
 internal import Glibc
 
-/// The user of the operating system that PostgreSQL runs as: it refuses to run as root.
+/// The operating system's user that runs PostgreSQL, which refuses to run as root.
 struct PostgresUser: Equatable {
-    /// Whom a process of root becomes in a new data directory; Debian's package makes this user.
+    /// The user for a new data directory if this process is root. Debian's package creates this user.
     static let nameForRoot = "postgres"
 
     let id: uid_t
     let group: gid_t
 
-    /// Who this process is.
+    /// The user of this process.
     static var current: PostgresUser { PostgresUser(id: geteuid(), group: getegid()) }
 
     var isSwitchNeeded: Bool { id != geteuid() }
@@ -26,7 +26,7 @@ struct PostgresUser: Equatable {
         return PostgresUser(id: entry.pointee.pw_uid, group: entry.pointee.pw_gid)
     }
 
-    /// The user for the data in `path`: who owns it.
+    /// The user for the data in `path`: its owner.
     static func ofData(at path: String) throws(LocalPostgresError) -> PostgresUser {
         var status = stat()
         guard stat(path, &status) == 0 else {

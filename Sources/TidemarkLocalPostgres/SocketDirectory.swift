@@ -2,15 +2,16 @@
 
 internal import Glibc
 
-/// The private directory of PostgreSQL's Unix socket: short, because a socket's path has at most 107 bytes, and open to
-/// its owner alone, because whoever reaches the socket is trusted.
+/// The private directory of PostgreSQL's Unix socket. Its path is short, because a socket's path has at most 107 bytes.
+/// Only its owner can open it, because everybody who reaches the socket is trusted.
 struct SocketDirectory {
     let path: String
-    /// A symbolic link to it in the home of the server, so that a start after a crash uses it again and /tmp stays clean.
+    /// A symbolic link to it in the home of the server. A start after a crash uses the directory again, and /tmp stays
+    /// clean.
     private let link: String
 
     static let linkName = "run"
-    /// sockaddr_un(7): 108 bytes with the zero at the end; `/.s.PGSQL.5432` follows the directory.
+    /// sockaddr_un(7): 108 bytes with the zero at the end. `/.s.PGSQL.5432` follows the directory.
     private static let pathBytesMax = 107 - "/.s.PGSQL.5432".utf8.count
 
     static func prepare(home: String, user: PostgresUser) throws(LocalPostgresError) -> SocketDirectory {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Notices that a wall clock was set ahead: for a while, what is old by that clock may be young.
+/// Notices that a wall clock was set ahead: for a while, what looks old by that clock may be young.
 ///
-/// For whoever removes what is older than some age by its date. It compares the wall clock with a steady one, each time
-/// that it is asked.
+/// For code that removes things by their dates. Each time that it is asked, it compares the wall clock with a steady
+/// one.
 package struct ClockWatch: Sendable {
-    /// Milliseconds since 1970, and the time of the steady clock, when they were looked at last.
+    /// Milliseconds since 1970 at the last check; the next property is the time of the steady clock.
     private var wallClock: Int64
     private var steady: Duration
-    /// On the steady clock.
+    /// The time of the last jump, on the steady clock.
     private var lastJump: Duration?
 
-    /// A clock that is corrected a little, as NTP does, was not set.
+    /// A small correction, as by NTP, does not count as setting the clock.
     private static let toleranceMilliseconds: Int64 = 60_000
 
     package init(wallClock: Int64, steady: Duration) {
@@ -19,7 +19,8 @@ package struct ClockWatch: Sendable {
         self.steady = steady
     }
 
-    /// Whether what is older than `age` by the wall clock really is: not before it has gone on for so long since it was set.
+    /// Whether something older than `age` by the wall clock really is that old. False until the clock has run for that
+    /// long since it was set.
     package mutating func canTell(age: Duration, wallClock: Int64, steady: Duration) -> Bool {
         let passed = Int64((steady - self.steady) / .milliseconds(1))
         if wallClock - self.wallClock > passed + Self.toleranceMilliseconds { lastJump = steady }

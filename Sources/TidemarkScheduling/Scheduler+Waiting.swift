@@ -3,7 +3,7 @@
 internal import Synchronization
 
 extension Scheduler {
-    /// Waits for `delay` on this scheduler's clock.
+    /// Suspends for `delay` on this scheduler's clock.
     ///
     /// - Throws: `CancellationError` at once when the task is or gets cancelled.
     package func sleep(for delay: Duration) async throws {
@@ -19,7 +19,7 @@ extension Scheduler {
     }
 }
 
-/// One sleep: a continuation that is resumed exactly once, by its timer or by cancellation, whichever comes first.
+/// One sleep: a continuation that is resumed exactly once, by its timer or by cancellation, whichever is first.
 private final class Wait: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Void, any Error>?

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where work runs and what time it is there: the clock, the timers and the dice of everything above the sockets.
+/// Runs work and tells the time: the clock, the timers and the random numbers of everything above the sockets.
 ///
-/// An event loop is one (real time, its own thread); the simulation is another (virtual time, one thread, every choice
-/// from a seed). Service, sessions, sync engine and client connection take theirs as a parameter and use nothing else:
-/// no `Task.sleep`, no `Date()`, no `SystemRandomNumberGenerator`, no global executor. That is what makes a failing
-/// history replay exactly.
+/// An event loop is a scheduler with real time and its own thread. The simulation is another, with virtual time, one
+/// thread, and every choice from a seed. Service, sessions, sync engine and client connection have theirs as a
+/// parameter and use nothing else: no `Task.sleep`, no `Date()`, no `SystemRandomNumberGenerator`, no global executor.
+/// So a history that fails can be replayed exactly.
 package protocol Scheduler: TaskExecutor {
-    /// Monotonic time since an arbitrary start.
+    /// Monotonic time since an arbitrary origin.
     var now: Duration { get }
 
-    /// As ``now``, from another start, and it goes on while the machine sleeps.
+    /// As ``now``, with another origin, and it also counts while the machine sleeps.
     var nowWithSleep: Duration { get }
 
-    /// Milliseconds since 1970-01-01 00:00 UTC. May jump: for dates that people see, and nothing else.
+    /// Milliseconds since 1970-01-01 00:00 UTC. It may jump, so use it only for dates that people see.
     var wallClockMilliseconds: Int64 { get }
 
-    /// Runs `work` on this scheduler after `delay`, unless the timer is cancelled before. Callable from any thread.
+    /// Runs `work` on this scheduler after `delay`, unless the timer is cancelled first. Callable from any thread.
     func schedule(after delay: Duration, _ work: @escaping @Sendable () -> Void) -> ScheduledTimer
 
-    /// 64 random bits: for identities, jitter and back-off; secrets come from TidemarkCrypto.
+    /// 64 random bits, for identities, jitter and back-off. Secrets come from TidemarkCrypto.
     func randomBits() -> UInt64
 }
 
-/// A timer that has been set and can be taken back. Cancelling twice, or after it fired, does nothing.
+/// A timer that can be cancelled. A second cancellation, or one after it fired, does nothing.
 package struct ScheduledTimer: Sendable {
     private let onCancel: @Sendable () -> Void
 
@@ -37,10 +37,10 @@ package struct ScheduledTimer: Sendable {
 }
 
 extension Scheduler {
-    /// Of a scheduler whose machine never sleeps.
+    /// For a scheduler whose machine never sleeps.
     package var nowWithSleep: Duration { now }
 
-    /// 16 random bytes that name something for good.
+    /// 16 random bytes, for a permanent identity.
     package func randomBytes16() -> [UInt8] {
         (0..<2).flatMap { _ in withUnsafeBytes(of: randomBits().bigEndian, Array.init) }
     }
@@ -53,8 +53,8 @@ extension Scheduler {
         Task(executorPreference: self, operation: work)
     }
 
-    /// As ``run(_:)``, but begins before this returns, on the caller's thread, as far as it need not wait: for a caller that
-    /// runs on this scheduler anyway.
+    /// As ``run(_:)``, but begins on the caller's thread before this returns, until it first waits. For a caller that
+    /// already runs on this scheduler.
     @discardableResult
     package func runAtOnce<Success: Sendable>(
         _ work: @escaping @Sendable () async -> Success

@@ -8,14 +8,14 @@ internal import Logging
 /// private let log = Log("listener")
 /// log.info("listening", ["address": "\(address)"])
 /// ```
-/// It goes through swift-log: an app decides with its own backend what becomes of the library's lines; the programs of
-/// this package call ``Log/writeToStandardError(level:)``.
+/// It uses swift-log. An app's own backend decides what happens to the library's lines. The programs of this package
+/// call ``Log/writeToStandardError(level:)``.
 package struct Log: Sendable {
     /// How urgent a line is. Lines below the level that the program chose are not written.
     package enum Level: String, Sendable, CaseIterable {
         case debug, info, warning, error
 
-        /// All, for people.
+        /// All levels, in words for people.
         package static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
         var inSwiftLog: Logger.Level {
@@ -30,27 +30,27 @@ package struct Log: Sendable {
 
     private let logger: Logger
 
-    /// - Parameter label: The part of the program that speaks, such as `listener`.
+    /// - Parameter label: The part of the program that writes, such as `listener`.
     package init(_ label: String) {
         logger = Logger(label: "tidemark.\(label)")
     }
 
-    /// Of use to whoever looks for a fault.
+    /// Helps to find a fault.
     package func debug(_ text: StaticString, _ pairs: @autoclosure () -> KeyValuePairs<String, String> = [:]) {
         write(.debug, text, pairs)
     }
 
-    /// A change that an operator may want to know of.
+    /// A change that an operator may want to know.
     package func info(_ text: StaticString, _ pairs: @autoclosure () -> KeyValuePairs<String, String> = [:]) {
         write(.info, text, pairs)
     }
 
-    /// Something that was survived, but should not go on.
+    /// The program goes on, but the cause should be removed.
     package func warning(_ text: StaticString, _ pairs: @autoclosure () -> KeyValuePairs<String, String> = [:]) {
         write(.warning, text, pairs)
     }
 
-    /// Something that somebody must see to.
+    /// Somebody must act on it.
     package func error(_ text: StaticString, _ pairs: @autoclosure () -> KeyValuePairs<String, String> = [:]) {
         write(.error, text, pairs)
     }
@@ -63,7 +63,8 @@ package struct Log: Sendable {
         logger.log(level: level.inSwiftLog, "\(text)", metadata: metadata)
     }
 
-    /// Has all logs of the process written to standard error, a line each, from `level` up. For programs; once, at start.
+    /// Writes all logs of the process to standard error from `level` up, one line each. For programs; call it once, at
+    /// start.
     package static func writeToStandardError(level: Level) {
         let swiftLogLevel = level.inSwiftLog
         LoggingSystem.bootstrap { _ in StandardErrorLogHandler(logLevel: swiftLogLevel) }

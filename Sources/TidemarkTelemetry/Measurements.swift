@@ -3,13 +3,13 @@
 internal import Metrics
 internal import Synchronization
 
-/// How often something has happened since the process began: a `static let` where it happens.
+/// Counts how often something has happened since the process began. Declare it as a `static let` where it happens.
 package final class Counter: Sendable {
     package let name: String
     private let count = Atomic<Int>(0)
     private let exported: Metrics.Counter
 
-    /// - Parameter name: Lower case with underscores, ending in what is counted: `listener_accepted_connections`.
+    /// - Parameter name: Lower case with underscores. It ends with what is counted: `listener_accepted_connections`.
     package init(_ name: String) {
         self.name = name
         exported = Metrics.Counter(label: "tidemark_\(name)")
@@ -18,20 +18,20 @@ package final class Counter: Sendable {
 
     package var value: Int { count.load(ordering: .relaxed) }
 
-    /// From any thread; `amount` is not negative.
+    /// From any thread; `amount` must not be negative.
     package func increment(by amount: Int = 1) {
         count.wrappingAdd(amount, ordering: .relaxed)
         exported.increment(by: amount)
     }
 }
 
-/// How much there is of something now.
+/// How many of something there are now.
 package final class Gauge: Sendable {
     package let name: String
     private let amount = Atomic<Int>(0)
     private let exported: Metrics.Gauge
 
-    /// - Parameter name: Lower case with underscores, ending in what is measured: `transport_open_connections`.
+    /// - Parameter name: Lower case with underscores. It ends with what is measured: `transport_open_connections`.
     package init(_ name: String) {
         self.name = name
         exported = Metrics.Gauge(label: "tidemark_\(name)")
@@ -45,7 +45,7 @@ package final class Gauge: Sendable {
         exported.record(value)
     }
 
-    /// From any thread; negative to take away.
+    /// From any thread; negative to subtract.
     package func add(_ difference: Int) {
         exported.record(amount.wrappingAdd(difference, ordering: .relaxed).newValue)
     }
@@ -58,7 +58,7 @@ package enum Measurements {
         case gauge(Gauge)
     }
 
-    /// By name; the latest of a name counts.
+    /// By name. The latest of a name counts.
     fileprivate static let all = Mutex<[String: Measurement]>([:])
 
     /// Their values in the text format of Prometheus, sorted by name.

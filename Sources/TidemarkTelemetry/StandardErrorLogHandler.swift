@@ -30,10 +30,10 @@ struct StandardErrorLogHandler: LogHandler {
     }
 }
 
-/// How a line of the log looks.
+/// The format of a line in the log.
 enum LogLine {
-    /// Seconds since 1970. A value that is not plain is quoted and escaped, so that a line stays a line and a value
-    /// cannot pass for another pair.
+    /// Seconds since 1970. Special characters in a value are quoted and escaped, so that a line stays a line, and a
+    /// value cannot look like another pair.
     static func format(
         seconds: Int64, milliseconds: Int, level: String, text: String, pairs: [(key: String, value: String)]
     ) -> String {

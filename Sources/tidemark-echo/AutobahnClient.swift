@@ -5,7 +5,7 @@ internal import TidemarkSockets
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
-/// The client's part in Autobahn's suite: asks how many cases there are, echoes in each, asks for the report.
+/// The client in Autobahn's suite: asks for the number of cases, echoes in each, and asks for the report.
 struct AutobahnClient {
     private let host: String
     private let port: UInt16
@@ -23,7 +23,8 @@ struct AutobahnClient {
         for number in 0..<count {
             await connect(loop, path: "/runCase?case=\(number + 1)&agent=\(agent)") { EchoHandler(onClose: $0) }
         }
-        // The suite records a case when its connection is gone; a round trip later, that is true of the last one too.
+        // The suite records a case when its connection is gone. After another round trip, that holds for the last one
+        // too.
         _ = await caseCount(loop)
         await connect(loop, path: "/updateReports?agent=\(agent)") { EchoHandler(onClose: $0) }
         print("\(count) cases")
@@ -53,7 +54,7 @@ struct AutobahnClient {
         }
     }
 
-    /// Keeps the text that the server sends. Written on the loop, read when the connection has ended.
+    /// Keeps the text that the server sends. Written on the loop, read after the connection has ended.
     private final class Answer: MessageHandler, @unchecked Sendable {
         var text = ""
         var onClose: () -> Void = {}

@@ -3,7 +3,7 @@
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
-/// Sends every message back, and listens no further while its peer does not.
+/// Sends every message back. It stops reading while its peer does not read.
 final class EchoHandler: MessageHandler {
     private let onClose: () -> Void
 

@@ -5,9 +5,9 @@ internal import TidemarkSockets
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
-/// What is served at which path.
+/// The handlers for each path.
 struct EchoService: Sendable {
-    /// Suites send messages of 16 MiB, and whoever echoes them holds them for a while.
+    /// Suites send messages of 16 MiB, which are held for a while to be echoed.
     static let limits: TransportLimits = {
         var limits = TransportLimits()
         limits.message.frameBytesMax = 64 * 1024 * 1024

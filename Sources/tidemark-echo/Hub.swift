@@ -4,7 +4,8 @@ internal import TidemarkSockets
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
-/// Everybody at `/sub`, on all loops. A message is framed once; what one tick brought goes to each in one piece.
+/// All subscribers at `/sub`, on all loops. A message is framed once, and the messages of one tick are sent in one
+/// piece.
 final class Hub: Sendable {
     private let branches: [Branch]
 
@@ -72,7 +73,7 @@ final class Hub: Sendable {
     }
 }
 
-/// One subscriber; what it says is of no interest.
+/// One subscriber. Its own messages are ignored.
 final class SubscriberHandler: MessageHandler {
     private let hub: Hub
 
@@ -91,7 +92,7 @@ final class SubscriberHandler: MessageHandler {
     }
 }
 
-/// Publishes every message it receives.
+/// Publishes every message that it receives.
 final class PublisherHandler: MessageHandler {
     private let hub: Hub
 

@@ -3,9 +3,9 @@
 internal import Glibc
 internal import TidemarkSockets
 
-/// Tells a script that the server serves, and where.
+/// Tells a script that the server is ready, and on which port.
 enum ReadyFile {
-    /// Written under another name first, so that whoever sees the file sees all of it.
+    /// Written under another name first, so that the file is complete when it appears.
     static func write(port: UInt16, to path: String) throws {
         let temporary = path + ".new"
         guard let file = fopen(temporary, "w") else {

@@ -6,8 +6,7 @@ internal import TidemarkSockets
 internal import TidemarkTLS
 internal import TidemarkTransport
 
-/// A WebSocket server that does nothing but what conformance suites and benchmarks ask for, on exactly the transport that
-/// `tidemark` serves with.
+/// A WebSocket server for conformance suites and benchmarks, on the transport of `tidemark`.
 @main
 struct TidemarkEcho: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
