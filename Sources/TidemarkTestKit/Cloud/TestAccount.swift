@@ -6,7 +6,7 @@ public import TidemarkKit
 
 /// An account of a ``TestCloud``: its devices, its data as another device sees it, and what an operator may do with it.
 public final class TestAccount: Sendable {
-    /// As it was given to ``TestCloud/account(_:)``.
+    /// The name given to ``TestCloud/account(_:)``.
     public let name: String
     /// The credential, for apps that sign in themselves (`CKContainer.signIn(token:)`).
     public let token: String
@@ -26,10 +26,10 @@ public final class TestAccount: Sendable {
         state = Mutex(State(credential: core.issueCredential(token, of: name)))
     }
 
-    /// A new device, on which the account is signed in.
+    /// A new device on which the account is signed in.
     ///
-    /// - Parameter name: another one for each device of the account: two devices of one name are a mistake in the test, and
-    ///   stop it.
+    /// - Parameter name: different for each device of the account. Two devices with one name are a mistake in the test,
+    ///   and stop it.
     public func device(_ name: String) -> TestDevice {
         let isNew = state.withLock { $0.devices.insert(name).inserted }
         precondition(
@@ -43,8 +43,8 @@ public final class TestAccount: Sendable {
 
     // MARK: Somebody else
 
-    /// The private database as a further device of the account reaches it, which is always online and has no engine: to
-    /// prepare what is there, and to look at what has arrived.
+    /// The private database, reached from another device of the account, which is always online and has no engine. Use
+    /// it to prepare data, and to see what has arrived.
     public var database: CKDatabase {
         let device = state.withLock { state in
             let device = state.other ?? TestDevice("another device of \(name)", token: token, in: core)
@@ -54,10 +54,11 @@ public final class TestAccount: Sendable {
         return device.container.privateCloudDatabase
     }
 
-    /// Changes a record as a further device of the account would, so that a device that has it as it was meets a conflict.
+    /// Changes a record as another device of the account would, so that a device with the earlier version gets a
+    /// conflict.
     ///
-    /// - Returns: the record as it is on the server then.
-    /// - Throws: `CKError`: that of fetching or of saving it.
+    /// - Returns: the new record on the server.
+    /// - Throws: `CKError`: the error of fetching or saving it.
     @discardableResult
     public func edit(_ recordID: CKRecord.ID, _ change: (CKRecord) -> Void) async throws -> CKRecord {
         let record = try await database.record(for: recordID)
@@ -67,21 +68,21 @@ public final class TestAccount: Sendable {
 
     // MARK: What an operator does
 
-    /// The server refuses the account's credential from now on, as one that has expired: connections end, the account's
-    /// status is `temporarilyUnavailable`, calls fail with `accountTemporarilyUnavailable`, and engines wait without
-    /// an account change.
+    /// From now on the server refuses the account's credential as expired. Connections end, the account's status is
+    /// `temporarilyUnavailable`, calls fail with `accountTemporarilyUnavailable`, and engines wait without an
+    /// account change.
     public func suspend() {
         core.revokeCredential(state.withLock { $0.credential })
     }
 
-    /// The credential is good again, and devices with it connect at once.
+    /// The credential is valid again. Devices with it connect at once.
     public func resume() {
         let credential = core.issueCredential(token, of: name)
         state.withLock { $0.credential = credential }
         core.retryNow()
     }
 
-    /// Deletes a zone as its user does who erases the app's data in the settings: devices hear of it with the reason
+    /// Deletes a zone, like a user who erases the app's data in the settings. Devices hear of it with the reason
     /// `purged`, and their saves fail with `userDeletedZone`.
     ///
     /// - Throws: ``TestCloudError`` with `zoneUnknown`.
@@ -89,8 +90,8 @@ public final class TestAccount: Sendable {
         try end(zoneID, .purged)
     }
 
-    /// Deletes a zone whose encrypted values nobody can read any more: devices hear of it with the reason
-    /// `encryptedDataReset`, and are to upload what they have.
+    /// Deletes a zone whose encrypted values can no longer be read. Devices hear of it with the reason
+    /// `encryptedDataReset`, and should upload what they have.
     ///
     /// - Throws: ``TestCloudError`` with `zoneUnknown`.
     public func resetEncryptedData(in zoneID: CKRecordZone.ID) throws(TestCloudError) {

@@ -2,11 +2,11 @@
 
 public import Foundation
 
-/// The time of a ``TestCloud``, of its server and of the engines of its devices: it stands still until a test moves it.
+/// The time of a ``TestCloud``, of its server and of its devices' engines. It stands still until a test moves it.
 ///
-/// Work takes no time. Whatever waits for a time waits for this clock: retries and back-off, throttling, an engine's fetch
-/// every quarter of an hour. Only pauses of at most a quarter of a second, in which engines gather what belongs together,
-/// pass by themselves as soon as nothing else is to be done; so a few tenths of a second of this clock mean nothing.
+/// Work takes no time. Everything that waits uses this clock: retries and back-off, throttling, an engine's fetch every
+/// quarter of an hour. Only pauses of at most a quarter of a second, in which engines collect related work, pass on
+/// their own once nothing else is left to do. So a few tenths of a second of this clock mean nothing.
 public final class TestClock: Sendable {
     private let loop: TestLoop
 
@@ -14,11 +14,11 @@ public final class TestClock: Sendable {
         self.loop = loop
     }
 
-    /// The time, as records get it for their dates.
+    /// The time from which records get their dates.
     public var now: Date { Date(timeIntervalSince1970: Double(loop.wallClockMilliseconds) / 1_000) }
 
-    /// Sets the wall clock of the server and of all devices, as a person or a time server does: forwards or back. No time passes,
-    /// and nothing becomes due. No change is lost by it, only dates are wrong (`docs/clocks.md`).
+    /// Sets the wall clock of the server and of all devices, forwards or back, as a person or a time server does. No
+    /// time passes, and nothing becomes due. No change is lost by it; only dates are wrong (`docs/clocks.md`).
     public func set(to date: Date) {
         loop.setWallClock(milliseconds: Int64((date.timeIntervalSince1970 * 1_000).rounded()))
     }
@@ -26,17 +26,17 @@ public final class TestClock: Sendable {
     /// How much time has passed since the cloud was made.
     public var elapsed: Duration { loop.now }
 
-    /// Moves the time on; on the way everything takes place that is due, each at its time. Returns when nothing is under
-    /// way any more.
+    /// Moves the time on. Everything that becomes due on the way happens at its time. Returns when nothing is under way
+    /// any more.
     ///
     /// - Throws: ``TestCloudError`` with `neverSettles`.
     public func advance(by duration: Duration) async throws {
         guard await loop.advance(by: duration) else { throw TestCloudError.neverSettles }
     }
 
-    /// Moves the time to when something is planned next, and lets that take place.
+    /// Moves the time to the next planned event, and lets it happen.
     ///
-    /// - Returns: false if nothing is planned within `limit`; the time is left as it is.
+    /// - Returns: false if nothing is planned within `limit`; the time then does not change.
     /// - Throws: ``TestCloudError`` with `neverSettles`.
     @discardableResult
     public func advanceToNext(within limit: Duration = .seconds(3_600)) async throws -> Bool {

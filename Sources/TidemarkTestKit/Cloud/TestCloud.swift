@@ -3,11 +3,11 @@
 public import Foundation
 internal import TidemarkKit
 
-/// A cloud in memory, for an app's tests: a server with Tidemark's own rules, the accounts and devices on it, and a clock that
-/// the test moves.
+/// A cloud in memory for an app's tests: a server with Tidemark's own rules, accounts and devices, and a clock that the
+/// test moves.
 ///
-/// What is under test is real: `CKContainer`, `CKDatabase`, `CKSyncEngine` and the server's sessions, rules and feeds. Only sockets,
-/// PostgreSQL and time are left out.
+/// The code under test is real: `CKContainer`, `CKDatabase`, `CKSyncEngine` and the server's sessions, rules and feeds.
+/// Only sockets, PostgreSQL and time are replaced.
 ///
 /// ```swift
 /// let cloud = TestCloud()
@@ -18,7 +18,7 @@ internal import TidemarkKit
 /// try await cloud.settle()                                                // everything that can happen has happened
 /// ```
 ///
-/// Each cloud is a world of its own: tests with one each may run side by side. Safe to use from any thread.
+/// Clouds are independent: tests with one each may run side by side. Safe to use from any thread.
 public final class TestCloud: Sendable {
     let core: TestCore
     /// The time of the cloud and of the engines on its devices.
@@ -28,7 +28,7 @@ public final class TestCloud: Sendable {
     ///
     /// - Parameters:
     ///   - containerIdentifier: of the one container that its devices have.
-    ///   - start: what its clock shows at first; always the same, so that tests are, too.
+    ///   - start: the first time of its clock. It is always the same, so that tests are too.
     public init(
         containerIdentifier: String = "iCloud.org.example.test",
         startingAt start: Date = Date(timeIntervalSince1970: 1_700_000_000)
@@ -42,29 +42,30 @@ public final class TestCloud: Sendable {
         core.forgetAccounts()
     }
 
-    /// The account of that name; it comes into being when it is first asked for, and is the same object from then on.
+    /// The account of that name. It is created on first use, and then always the same object.
     public func account(_ name: String) -> TestAccount {
         core.account(name)
     }
 
     // MARK: Waiting
 
-    /// Waits until nothing is under way: no request, no push, no callback of a delegate. Time does not pass but for pauses of
-    /// engines (``TestClock``).
+    /// Waits until nothing is under way: no request, no push, no callback of a delegate. No time passes except pauses
+    /// of engines (``TestClock``).
     ///
-    /// It sees what servers, connections and engines do. A task of the app's own counts from when it has called them.
+    /// It sees the work of servers, connections and engines. It sees a task of the app itself only once that has called
+    /// them.
     ///
     /// - Throws: ``TestCloudError`` with `neverSettles`.
     public func settle() async throws {
         guard await core.loop.settle() else { throw TestCloudError.neverSettles }
     }
 
-    /// Lets time pass, from one thing that is planned to the next, until `condition` holds.
+    /// Lets time pass, from one planned event to the next, until `condition` holds.
     ///
     /// - Parameters:
     ///   - limit: how much of the cloud's time may pass.
-    ///   - condition: asked whenever nothing is under way.
-    /// - Throws: ``TestCloudError``: `notInTime`, `neverSettles`; what `condition` throws.
+    ///   - condition: called whenever nothing is under way.
+    /// - Throws: ``TestCloudError``: `notInTime`, `neverSettles`; the errors of `condition`.
     public func run(
         within limit: Duration = .seconds(3_600), until condition: () async throws -> Bool
     ) async throws {
@@ -79,44 +80,44 @@ public final class TestCloud: Sendable {
 
     // MARK: What happens to the server
 
-    /// Makes every change token that was ever handed out expire, as after a restore from a backup: the next fetch with one is
-    /// refused with `changeTokenExpired`, and a save with an old change tag is a conflict. Engines begin from
-    /// the start by themselves. All connections are cut.
+    /// Makes every existing change token expire, as after a restore from a backup. The next fetch with one fails with
+    /// `changeTokenExpired`, and a save with an old change tag is a conflict. Engines start again from
+    /// the beginning on their own. All connections are cut.
     public func expireTokens() {
         core.database.renewIncarnation()
         core.cutConnections()
     }
 
-    /// What the server stored at one moment, to go back to.
+    /// The server's data at one moment, which can be restored.
     public struct Backup: Sendable {
         let contents: MemoryBackup
     }
 
-    /// Copies all that the server stores, as an operator's backup does. Call ``settle()`` before.
+    /// Copies everything that the server stores, as an operator's backup does. Call ``settle()`` first.
     public func backUp() -> Backup {
         Backup(contents: core.database.backUp())
     }
 
-    /// Restores a backup, as an operator does after a disaster: what was saved and deleted since is gone, all change tokens and
-    /// tags are of an earlier life of the store, and the server starts anew. Accounts stay. Call ``settle()``
-    /// before.
+    /// Restores a backup, as an operator does after a disaster. Later saves and deletions are gone, all change tokens
+    /// and tags belong to an earlier life of the store, and the server restarts. Accounts stay. Call
+    /// ``settle()`` first.
     public func restore(_ backup: Backup) {
         core.database.restore(backup.contents)
         core.restartServer()
     }
 
-    /// Forgets what was deleted, records and zones, as `tidemark admin compact` does: change tokens from before a deletion
+    /// Forgets deletions of records and zones, as `tidemark admin compact` does. Change tokens from before a deletion
     /// expire.
     public func forgetDeletions() {
         core.database.compact()
     }
 
-    /// Tells of all that the server commits from now on. For judges; must not call the cloud.
+    /// Reports every later commit of the server to a judge. It must not call the cloud.
     package func observe(_ observer: @escaping @Sendable (MemoryCommit) -> Void) {
         core.database.observe(observer)
     }
 
-    /// The server starts anew: all connections are cut, and nothing is lost.
+    /// Restarts the server: all connections are cut, and nothing is lost.
     public func restartServer() {
         core.restartServer()
     }

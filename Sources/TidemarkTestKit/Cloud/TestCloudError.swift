@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a ``TestCloud`` could not do what a test asked of it.
+/// Why a ``TestCloud`` could not do what a test asked for.
 public struct TestCloudError: Error, Equatable, CustomStringConvertible {
-    /// What went wrong.
+    /// The kind of the error.
     public enum Code: String, Sendable {
-        /// The account has no such zone in its private database, or nothing was ever done with the account.
+        /// The account has no such zone in its private database, or was never used.
         case zoneUnknown
-        /// Devices go on and on without anything from outside: two apps that undo each other's changes, for example.
+        /// Devices go on for ever without anything from outside: for example two apps that undo each other's changes.
         case neverSettles
-        /// What a test waited for did not come about in time.
+        /// The condition of a test did not become true in time.
         case notInTime
     }
 
-    /// What went wrong.
+    /// The kind of the error.
     public let code: Code
-    /// What it is about, for whoever reads the test's output.
+    /// The details, for readers of the test's output.
     public let description: String
 
     init(_ code: Code, _ description: String) {

@@ -7,7 +7,7 @@ internal import TidemarkKit
 internal import TidemarkService
 internal import TidemarkSessions
 
-/// What a ``TestCloud``, its accounts and its devices share.
+/// What a ``TestCloud`` shares with its accounts and devices.
 final class TestCore: Sendable {
     let loop: TestLoop
     let database: MemoryDatabase
@@ -52,11 +52,11 @@ final class TestCore: Sendable {
 
     // MARK: Accounts and devices
 
-    /// NB: an account holds the core, and the core its accounts, until ``forgetAccounts()``.
+    /// NB: accounts retain the core, and the core its accounts, until ``forgetAccounts()``.
     func account(_ name: String) -> TestAccount {
         state.withLock { state in
             if let account = state.accounts[name] { return account }
-            // Under the lock: the credential of an account that nobody gets would take the place of the right one.
+            // Under the lock: otherwise the credential of an unused account would replace the right one.
             let account = TestAccount(name, in: self)
             state.accounts[name] = account
             return account
@@ -78,7 +78,7 @@ final class TestCore: Sendable {
             defer { state.accounts = [:] }
             return state.accounts
         }
-        // Outside the lock: what accounts have goes with them, connections too.
+        // Outside the lock, because accounts release what they have, with their connections.
         _ = consume accounts
     }
 
@@ -90,7 +90,7 @@ final class TestCore: Sendable {
         let context = CloudContext(
             containerIdentifier: container.identifier, token: token, transport: line, scheduler: loop,
             engineScheduler: loop, enginesAtWork: loop.engineIsAtWork, keyStore: MemoryKeyStore(),
-            // Time stands still: a test may cut connections as often as it likes.
+            // Time stands still, so a test may cut connections as often as it likes.
             attemptsAtOnce: 1_000_000)
         state.withLock { state in
             state.contexts.removeAll { $0.object == nil }
@@ -117,10 +117,10 @@ final class TestCore: Sendable {
         retryNow()
     }
 
-    /// Has devices connect that wait. In time that stands still they would take their last attempt for too recent.
+    /// Lets waiting devices connect. While time stands still, their last attempt would seem too recent.
     func retryNow() {
         let contexts = state.withLock { $0.contexts.compactMap(\.object) }
-        // After what is said on connections that have just been cut.
+        // After everything that is sent on connections that have just been cut.
         _ = loop.schedule(after: .zero) {
             for context in contexts { context.retryNow() }
         }
@@ -141,13 +141,13 @@ final class TestCore: Sendable {
         guard name != ZoneName.default, let owner = database.privateDatabase(ofAccount: account, in: container),
             database.endZone(ZoneKey(database: owner, name: name), reason: reason)
         else { return false }
-        // no device did it, so that all are told.
+        // no device made the change, so all are told.
         database.post(.zone(ZoneNotice(database: owner, life: .nobody, zoneName: "")))
         return true
     }
 }
 
-/// Leads to the server that is there when a connection would stand.
+/// Leads to the server that exists when the connection is made.
 private struct MemoryTransport: CloudTransport {
     private let core: TestCore
 

@@ -6,14 +6,14 @@ internal import Synchronization
 internal import TidemarkKit
 package import TidemarkScheduling
 
-/// Where a ``TestCloud`` and its engines live: work runs at once, one piece after the other, on a thread of its own; time
+/// Runs a ``TestCloud`` and its engines: work runs at once, one piece after the other, on a thread of its own. Time
 /// stands still until it is moved.
 ///
-/// But for pauses: what is planned for within ``pauseMax`` is done as soon as there is nothing else to do, and the time is
-/// then what it was planned for.
+/// Pauses are different: what is planned within ``pauseMax`` is done once there is nothing else to do, and the time is
+/// then that for which it was planned.
 package final class TestLoop: Scheduler {
-    /// Engines, connections and servers wait for up to 200 ms to gather what belongs together, or between two attempts. Longer
-    /// waits are those that a test is about.
+    /// Engines, connections and servers wait for up to 200 ms to collect related work, or between two attempts. Longer
+    /// waits are what tests are about.
     package static let pauseMax: Duration = .milliseconds(250)
 
     private enum Work {
@@ -27,16 +27,16 @@ package final class TestLoop: Scheduler {
         let work: @Sendable () -> Void
     }
 
-    /// Somebody who waits until there is nothing to do.
+    /// A task that waits until there is nothing to do.
     private struct Waiter {
-        /// It is in vain when so many pauses have passed.
+        /// It gives up when this many pauses have passed.
         let pauseCountMax: Int
         let resume: CheckedContinuation<Bool, Never>
     }
 
     private struct State {
         var now: Duration = .zero
-        /// What the wall clock said, or would have said, when ``now`` was zero: milliseconds since 1970.
+        /// The time of the wall clock when ``now`` was zero, in milliseconds since 1970.
         var wallClockStart: Int64
         var random: SimulationRandom
         var ready: Deque<Work> = []
@@ -44,9 +44,9 @@ package final class TestLoop: Scheduler {
         var dueTimes = SimulationHeap()
         var pauses = SimulationHeap()
         var lastTimer: UInt64 = 0
-        /// Whether the thread is at it, or will soon be.
+        /// Whether the thread is running work, or will soon.
         var isRunning = false
-        /// Engines that are at work, perhaps elsewhere: in callbacks on the app's own actors.
+        /// Engines at work, perhaps elsewhere: in callbacks on the app's own actors.
         var enginesAtWork = 0
         var stepCount = 0
         var pauseCount = 0
@@ -100,12 +100,12 @@ package final class TestLoop: Scheduler {
 
     // MARK: Running
 
-    /// An engine begins or ends to be at work.
+    /// An engine begins or ends work.
     package func engineIsAtWork(_ begins: Bool) {
         change { $0.enginesAtWork += begins ? 1 : -1 }
     }
 
-    /// Changes something that may be a reason to run.
+    /// Makes a change that may be a reason to run.
     @discardableResult
     private func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
         let (value, starts) = state.withLock { state in
@@ -126,7 +126,7 @@ package final class TestLoop: Scheduler {
         }
     }
 
-    /// What to do next; nil when the thread is to rest. Then everybody who waits for that has been told.
+    /// The next piece of work; nil if the thread must rest. By then everybody who waits for that has been told.
     private func next() -> Work? {
         let (work, told, isQuiet) = state.withLock { state -> (Work?, [Waiter], Bool) in
             state.stepCount += 1
@@ -145,7 +145,7 @@ package final class TestLoop: Scheduler {
         return work
     }
 
-    /// Moves the time towards the end of the next pause, to what is due first; false if no pause is left.
+    /// Moves the time towards the end of the next pause, to what is due first. False if no pause is left.
     private static func passPause(_ state: inout State) -> Bool {
         while let next = state.pauses.first {
             if state.timers[next.id] != nil {
@@ -158,7 +158,7 @@ package final class TestLoop: Scheduler {
         return false
     }
 
-    /// Moves the time, and makes ready what is due by then.
+    /// Moves the time, and makes everything ready that is due by then.
     private static func moveTimers(upTo due: Duration, _ state: inout State) {
         state.now = max(state.now, due)
         while let first = state.dueTimes.first, first.due <= due {
@@ -172,16 +172,16 @@ package final class TestLoop: Scheduler {
 // MARK: For tests
 
 extension TestLoop {
-    /// Waits until there is nothing to do before time is moved.
+    /// Waits until there is nothing to do without moving time.
     ///
     /// - Parameter pausesMax: how many pauses may pass meanwhile.
-    /// - Returns: false if it does not come to that.
+    /// - Returns: false if that is never the case.
     package func settle(pausesMax: Int = 5_000) async -> Bool {
         let pauseCountMax = state.withLock { $0.pauseCount } + pausesMax
         while true {
             guard await rest(pauseCountMax) else { return false }
             let stepCount = state.withLock { $0.stepCount }
-            // Assets are files, which have a thread of their own.
+            // Assets are files, which have their own thread.
             await FileThread.finish()
             if state.withLock({ $0.stepCount == stepCount && !$0.isRunning && $0.enginesAtWork == 0 }) { return true }
         }
@@ -189,14 +189,14 @@ extension TestLoop {
 
     private func rest(_ pauseCountMax: Int) async -> Bool {
         await withCheckedContinuation { continuation in
-            // Running once more is how it is found that there is nothing to do.
+            // Only by running once more does it find out that there is nothing to do.
             change { $0.waiters.append(Waiter(pauseCountMax: pauseCountMax, resume: continuation)) }
         }
     }
 
-    /// Moves the time to that of the next timer, if that is due by `end`, and begins to do what is due then.
+    /// Moves the time to that of the next timer, if it is due by `end`, and begins what is due then.
     ///
-    /// - Returns: false if nothing is due by then; the time is left as it is.
+    /// - Returns: false if nothing is due by then; the time then does not change.
     package func moveToNextTimer(by end: Duration) -> Bool {
         change { state in
             while let first = state.dueTimes.first, first.due <= end {
@@ -210,7 +210,7 @@ extension TestLoop {
         }
     }
 
-    /// Moves the time on by `duration`; on the way everything is done that is due, each at its time.
+    /// Moves the time on by `duration`. Everything that becomes due on the way happens at its time.
     ///
     /// - Returns: false if it does not come to an end.
     package func advance(by duration: Duration) async -> Bool {

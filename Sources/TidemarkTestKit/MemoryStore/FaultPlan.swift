@@ -2,13 +2,13 @@
 
 package import TidemarkDomain
 
-/// The places in a ``MemoryStore`` at which other work may go first, and at which something can go wrong.
+/// The places in a ``MemoryStore`` where other work may run first, and where something can go wrong.
 package enum FaultPoint: String, Sendable, CaseIterable {
     /// A call that is one statement, before it and after it.
     case callSent, callAnswered
-    /// A transaction: before its locks, between locks and reading, and before the snapshot is told.
+    /// A transaction: before its locks, between locks and reading, and before the snapshot is returned.
     case beginSent, beginLocked, beginAnswered
-    /// Before a commit takes place, and after it, before that is told.
+    /// Before a commit takes place, and after it but before it is reported.
     case commitSent, commitAnswered
     /// The reader of the database feed: before its lock, under it, and after its commit.
     case advanceSent, advanceLocked, advanceAnswered
@@ -20,23 +20,23 @@ package enum FaultPoint: String, Sendable, CaseIterable {
 package enum Fault: Sendable, Equatable {
     case none
     case delay(Duration)
-    /// The connection breaks: what was not committed is rolled back, and an answer that was under way is lost.
+    /// The connection breaks: uncommitted changes are rolled back, and an answer under way is lost.
     case disconnect
     /// Only at `commitSent`: the answer is lost at once, while the commit takes place this much later.
     case commitLate(after: Duration)
-    /// The statement fails by itself.
+    /// The statement itself fails.
     case reject
-    /// The server dies: all its transactions are rolled back, but for commits under way, which the dice decide.
+    /// The server dies: all its transactions are rolled back, except commits under way, which are decided at random.
     case crash
 }
 
-/// Which faults a ``MemoryStore`` meets. The default meets none.
+/// The faults of a ``MemoryStore``. The default has none.
 package struct FaultPlan: Sendable {
-    /// Asked whenever a point is reached; throws its own dice.
+    /// Called whenever a point is reached; has its own random numbers.
     package var at: @Sendable (FaultPoint) -> Fault
-    /// Whether the database refuses to write this, as often as it is tried.
+    /// Whether the database refuses to write this, however often it is tried.
     package var rejects: @Sendable ([ZoneChanges]) -> Bool
-    /// Called when ``Fault/crash`` comes up.
+    /// Called when a ``Fault/crash`` happens.
     package var onCrash: @Sendable () -> Void
 
     package init(

@@ -6,7 +6,7 @@ package import TidemarkDomain
 internal import TidemarkFields
 package import TidemarkService
 
-/// ``AssetStore`` in memory: what several servers share, as they would a directory.
+/// ``AssetStore`` in memory. Several servers share it, like a directory.
 package final class MemoryAssetStore: AssetStore {
     private struct State {
         var assets: [AssetKey: [UInt8]] = [:]
@@ -22,15 +22,15 @@ package final class MemoryAssetStore: AssetStore {
         state = Mutex(State(capacity: capacity))
     }
 
-    /// What is there.
+    /// The stored assets.
     package var assets: [AssetKey: [UInt8]] { state.withLock { $0.assets } }
 
-    /// Makes room, or takes it away.
+    /// Sets the number of bytes that fit.
     package func setCapacity(_ capacity: Int) {
         state.withLock { $0.capacity = capacity }
     }
 
-    /// As a disk may: without anybody having asked for it.
+    /// Loses an asset, as a failing disk may.
     package func lose(_ asset: AssetKey) {
         state.withLock { $0.assets[asset] = nil }
     }

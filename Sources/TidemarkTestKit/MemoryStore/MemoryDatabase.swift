@@ -5,29 +5,29 @@ package import TidemarkDomain
 package import TidemarkScheduling
 package import TidemarkService
 
-/// What a database in memory stored at one moment.
+/// The content of a database in memory at one moment.
 package struct MemoryBackup: Sendable {
     let tables: MemoryTables
 }
 
-/// One database in memory, to which any number of servers connect, each by a ``MemoryStore`` of its own.
+/// A database in memory. Any number of servers connect to it, each with its own ``MemoryStore``.
 ///
-/// It has PostgreSQL's row locks, READ COMMITTED snapshots and commits, so that whatever interleaving is possible there is
-/// possible here; every step runs on the scheduler, so that with a deterministic one it can be replayed.
+/// It has PostgreSQL's row locks, READ COMMITTED snapshots and commits, so every interleaving that is possible there is
+/// possible here. Every step runs on the scheduler, so with a deterministic scheduler it can be replayed.
 package final class MemoryDatabase: Sendable {
     struct State {
         var tables = MemoryTables()
         var locks = MemoryRowLocks()
         var lastTransaction: MemoryRowLocks.Transaction = 0
-        /// Up to here they write nothing any more: they were under way when the store was restored.
+        /// Transactions up to this one no longer write: they were under way when the store was restored.
         var lastVoidTransaction: MemoryRowLocks.Transaction = 0
         var listeners: [(id: Int, hear: @Sendable ([ServerNotice]) -> Void)] = []
         var lastListener = 0
     }
 
-    /// As the sessions of the PostgreSQL store set it.
+    /// The value that the PostgreSQL store sets for its sessions.
     static let lockTimeout: Duration = .seconds(2)
-    /// A transaction whose server does nothing for so long is rolled back, so that a frozen server frees its zones.
+    /// A transaction whose server does nothing for this long is rolled back, so that a frozen server frees its zones.
     static let idleTimeout: Duration = .seconds(5)
 
     let scheduler: any Scheduler
@@ -39,7 +39,7 @@ package final class MemoryDatabase: Sendable {
 
     // MARK: For operators
 
-    /// Creates the account if it is not there, and a credential of it with this SHA-256.
+    /// Creates the account if it does not exist, and a credential for it with this SHA-256.
     @discardableResult
     package func issueCredential(
         hash: [UInt8], account name: String, expiresAt: Timestamp? = nil
@@ -68,15 +68,15 @@ package final class MemoryDatabase: Sendable {
         withState { $0.tables.renewIncarnation(mark: mark) }
     }
 
-    /// All that is stored, as `pg_dump` would write it.
+    /// Everything that is stored, as in a dump by `pg_dump`.
     package func backUp() -> MemoryBackup {
         withState { MemoryBackup(tables: $0.tables) }
     }
 
-    /// Goes back to what was stored then, but for who may sign in, and begins another life. Servers must not be at work:
-    /// transactions that are under way are void.
+    /// Restores the data of the backup, except accounts and credentials, and begins another life. Servers should be
+    /// idle: transactions under way become void.
     ///
-    /// - Parameter renewsLife: false: as when an operator forgets to.
+    /// - Parameter renewsLife: false if the operator forgets that step.
     package func restore(_ backup: MemoryBackup, renewsLife: Bool = true) {
         let waiters = withState { state in
             state.tables.restore(backup.tables)
@@ -87,7 +87,8 @@ package final class MemoryDatabase: Sendable {
         if renewsLife { renewIncarnation() }
     }
 
-    /// Ends a zone otherwise than by a request: purged by its user, or its keys lost. Waits for nobody.
+    /// Ends a zone for another reason than a request: its user purged it, or its keys were lost. Takes no
+    /// locks.
     ///
     /// - Returns: whether there was such a zone.
     @discardableResult
@@ -99,22 +100,22 @@ package final class MemoryDatabase: Sendable {
         }
     }
 
-    /// Forgets all deletions: tokens from before them are expired from then on.
+    /// Forgets all deletions: older tokens are expired from then on.
     package func compact() {
         withState { $0.tables.compact() }
     }
 
-    /// Tells servers something that none of them did.
+    /// Notifies servers of something that none of them did.
     package func post(_ notice: ServerNotice) {
         for hear in listeners() { _ = scheduler.schedule(after: .zero) { hear([notice]) } }
     }
 
-    /// With which master key account keys are closed, as the first server of a database settles it.
+    /// Sets the master key that encrypts account keys, as the first server of a database does.
     package func setMasterKeyCheck(_ check: [UInt8]) {
         withState { $0.tables.masterKeyCheck = check }
     }
 
-    /// A user's private database; nil before they have been there.
+    /// A user's private database; nil before the user's first connection.
     package func privateDatabase(ofAccount name: String, in container: ContainerKey) -> DatabaseID? {
         withState { state in
             let tables = state.tables
@@ -129,7 +130,7 @@ package final class MemoryDatabase: Sendable {
         withState { $0.tables.referencesMax = referencesMax }
     }
 
-    /// Whether all zones of a container have feeds, also where CloudKit has none.
+    /// Sets whether all zones of a container have feeds, even where CloudKit has none.
     ///
     /// - Returns: whether there is such a container.
     @discardableResult
@@ -137,7 +138,7 @@ package final class MemoryDatabase: Sendable {
         withState { $0.tables.setFeedsEverywhere(isOn, in: container) }
     }
 
-    /// What the databases of a container may hold.
+    /// Sets the quota of the container's databases.
     ///
     /// - Returns: whether there is such a container.
     @discardableResult
@@ -147,19 +148,19 @@ package final class MemoryDatabase: Sendable {
 
     // MARK: For judges
 
-    /// Is told of everything from now on at the moment when it is committed, in that order. Must not call back.
+    /// Reports every later commit when it takes place, in order. The observer must not call back.
     package func observe(_ observer: @escaping @Sendable (MemoryCommit) -> Void) {
         withState { $0.tables.observe = observer }
     }
 
     package var incarnation: StoreIncarnation { withState { $0.tables.incarnation } }
 
-    /// What servers tried to write although nobody may; empty unless they are broken.
+    /// What servers tried to write although the rules forbid it; empty unless they are broken.
     package var complaints: [String] { withState { $0.tables.complaints } }
 
     // MARK: Notices
 
-    /// Hears what servers tell each other until the returned id is given to ``stopListening(_:)``.
+    /// Receives what servers tell each other, until the returned ID is passed to ``stopListening(_:)``.
     package func listen(_ hear: @escaping @Sendable ([ServerNotice]) -> Void) -> Int {
         withState { state in
             state.lastListener += 1
@@ -178,7 +179,7 @@ package final class MemoryDatabase: Sendable {
         state.withLock { body(&$0) }
     }
 
-    /// One statement: what it reads belongs together, and what it writes takes place at once.
+    /// One statement: its reads are one snapshot, and its writes take place at once.
     func withTables<Value: Sendable>(_ body: (inout MemoryTables) -> Value) -> Value {
         state.withLock { body(&$0.tables) }
     }
@@ -194,7 +195,7 @@ package final class MemoryDatabase: Sendable {
         }
     }
 
-    /// Waits for the row in turn; false after ``lockTimeout``.
+    /// Waits for the row, in order. False after ``lockTimeout``.
     func lock(_ row: MemoryRowLocks.Row, for transaction: MemoryRowLocks.Transaction) async -> Bool {
         if withState({ $0.locks.take(row, for: transaction) }) { return true }
         let timer = scheduler.schedule(after: Self.lockTimeout) { [self] in
@@ -202,7 +203,7 @@ package final class MemoryDatabase: Sendable {
         }
         defer { timer.cancel() }
         return await withCheckedContinuation { continuation in
-            // NB: it may have become free since; the two steps are apart because a lock must not be held across them.
+            // NB: it may have become free since. There are two steps because a lock must not be held across them.
             let isTaken = withState { state in
                 if state.locks.take(row, for: transaction) { return true }
                 state.locks.wait(.init(transaction: transaction, resume: continuation), for: row)
@@ -212,7 +213,7 @@ package final class MemoryDatabase: Sendable {
         }
     }
 
-    /// Ends a transaction, its changes (if any) and its locks in one step.
+    /// Ends a transaction: its changes (if any) and its locks, in one step.
     func end(_ transaction: MemoryRowLocks.Transaction, _ change: ((inout MemoryTables) -> Void)? = nil) {
         let waiters = withState { state in
             if transaction > state.lastVoidTransaction { change?(&state.tables) }

@@ -2,7 +2,7 @@
 
 internal import TidemarkDomain
 
-/// The database feed of one viewer: a number for each zone, in the state in which it was last seen.
+/// The database feed of one viewer: a number for each zone, for the state in which it was last seen.
 struct MemoryFeed {
     private struct Seen {
         var number: ChangeNumber
@@ -14,7 +14,7 @@ struct MemoryFeed {
     private var oldestToken: ChangeNumber = 0
     private var seen: [ZoneID: Seen] = [:]
 
-    /// - Parameter zones: the viewer's, by id.
+    /// - Parameter zones: the viewer's zones, by id.
     func read(_ zones: [ZoneState], after: ChangeNumber?, entriesMax: Int) -> DatabaseFeedRead {
         let entries = zones.compactMap { zone -> DatabaseFeedEntry? in
             guard let seen = seen[zone.id], seen.number > after ?? 0, after != nil || seen.removal == nil else {
@@ -33,7 +33,7 @@ struct MemoryFeed {
             hasMore: entries.count > entriesMax)
     }
 
-    /// Gives each zone that has moved the next number.
+    /// Gives each changed zone the next number.
     mutating func advance(_ zones: [ZoneState]) {
         for zone in zones where isUnseen(zone) {
             head += 1
@@ -41,12 +41,12 @@ struct MemoryFeed {
         }
     }
 
-    /// Forgets zones that are gone: tokens from before that was told are expired then.
+    /// Forgets ended zones: tokens from before their ends expire.
     mutating func compact(_ ended: Set<ZoneID>) {
         for zone in ended { oldestToken = max(oldestToken, seen.removeValue(forKey: zone)?.number ?? 0) }
     }
 
-    /// The zone's state is news again.
+    /// Makes the zone's state news again.
     mutating func forget(_ zone: ZoneID) {
         seen[zone] = nil
     }

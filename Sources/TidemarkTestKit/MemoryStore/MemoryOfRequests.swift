@@ -2,7 +2,7 @@
 
 internal import TidemarkDomain
 
-/// What a zone, or a database, remembers of requests, each with the epoch in which it was written.
+/// The remembered requests of a zone or a database, each with the epoch in which it was written.
 struct MemoryOfRequests {
     private var kept: [DeviceID: (memory: RequestMemory, epoch: Int64)] = [:]
 
@@ -12,7 +12,7 @@ struct MemoryOfRequests {
         for (life, memory) in memories { kept[life] = (memory, epoch) }
     }
 
-    /// Forgets what was written in this epoch or before.
+    /// Forgets what was written in this epoch or earlier.
     mutating func clear(through epoch: Int64) {
         kept = kept.filter { $0.value.epoch > epoch }
     }

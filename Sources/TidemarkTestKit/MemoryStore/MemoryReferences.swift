@@ -2,7 +2,7 @@
 
 internal import TidemarkDomain
 
-/// The deleteSelf references of one zone, as PostgreSQL's table `record_reference` has them.
+/// The deleteSelf references of one zone, like PostgreSQL's table `record_reference`.
 struct MemoryReferences {
     private var holdersByTarget: [String: Set<String>] = [:]
     private var targetsByHolder: [String: Set<String>] = [:]

@@ -3,7 +3,7 @@
 internal import DequeModule
 internal import TidemarkDomain
 
-/// Who holds which row, and who waits for it, first come first served: what `SELECT … FOR UPDATE` does.
+/// The holder of each row, and who waits for it, in order of arrival: like `SELECT … FOR UPDATE`.
 struct MemoryRowLocks {
     typealias Transaction = UInt64
 
@@ -16,16 +16,16 @@ struct MemoryRowLocks {
 
     struct Waiter {
         let transaction: Transaction
-        /// True: the lock is held now. False: the wait is over without it.
+        /// True: the lock is held now. False: the wait has ended without it.
         let resume: CheckedContinuation<Bool, Never>
     }
 
     private var holders: [Row: Transaction] = [:]
     private var waiters: [Row: Deque<Waiter>] = [:]
-    /// Rows of each transaction, in the order in which they were locked.
+    /// The rows of each transaction, in the order of locking.
     private var rows: [Transaction: [Row]] = [:]
 
-    /// Takes the row if nobody has it; a transaction may take a row twice.
+    /// Takes the row if nobody holds it. A transaction may take a row twice.
     mutating func take(_ row: Row, for transaction: Transaction) -> Bool {
         if let holder = holders[row] { return holder == transaction }
         holders[row] = transaction
@@ -37,13 +37,13 @@ struct MemoryRowLocks {
         waiters[row, default: []].append(waiter)
     }
 
-    /// Takes a waiter out of the queue; nil if it does not wait there any more.
+    /// Removes a waiter from the queue; nil if it does not wait there any more.
     mutating func giveUp(_ transaction: Transaction, on row: Row) -> Waiter? {
         guard let index = waiters[row]?.firstIndex(where: { $0.transaction == transaction }) else { return nil }
         return waiters[row]?.remove(at: index)
     }
 
-    /// Ends a transaction: its rows go to those who wait longest, who are returned to be resumed.
+    /// Ends a transaction: its rows go to those who have waited longest. Returns these, to be resumed.
     mutating func release(_ transaction: Transaction) -> [Waiter] {
         var next: [Waiter] = []
         for row in rows.removeValue(forKey: transaction) ?? [] {
@@ -56,7 +56,7 @@ struct MemoryRowLocks {
         return next
     }
 
-    /// Nobody holds or waits for anything any more.
+    /// Drops all locks and waits.
     ///
     /// - Returns: who waited.
     mutating func releaseAll() -> [Waiter] {

@@ -119,7 +119,7 @@ extension MemoryStore {
 }
 
 extension MemoryTables {
-    /// Without those of zones that are gone.
+    /// Without subscriptions of ended zones.
     fileprivate func livingSubscriptions(of user: UserID) -> [KeptSubscription] {
         let kept = userKeys[user].flatMap { users[$0] }?.subscriptions ?? []
         return kept.filter { kept in
@@ -141,8 +141,8 @@ extension MemoryTables.Credential {
 }
 
 extension MemoryTables {
-    /// The account's user in the container; both are made on first use, with the private database and its default zone,
-    /// which always exists, and the shared database.
+    /// The account's user in the container. Created on first use, with the private database, its default zone, which
+    /// always exists, and the shared database.
     mutating func identity(of credential: Credential, in key: ContainerKey, now: Timestamp) -> Identity {
         let container = containers[key] ?? newContainer(key)
         let userKey = UserKey(container: container, account: credential.account)
@@ -161,7 +161,7 @@ extension MemoryTables {
         return container
     }
 
-    /// The container's public database, made on its first use with its default zone.
+    /// The container's public database, created on first use with its default zone.
     mutating func publicDatabase(of container: ContainerID, now: Timestamp) -> DatabaseID {
         if let database = publicDatabases[container] { return database }
         let database = DatabaseID(newID())

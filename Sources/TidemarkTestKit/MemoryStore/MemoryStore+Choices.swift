@@ -18,7 +18,7 @@ extension MemoryStore {
     }
 
     package func storageUse(of database: DatabaseID) async throws(StorageError) -> StorageUse? {
-        // Where there is no quota nobody is asked.
+        // Without a quota, nothing is read.
         guard self.database.withTables({ $0.bytesMax(of: database) }) != nil else { return nil }
         return try await call { $0.storageUse(of: database) }
     }
@@ -62,7 +62,7 @@ extension MemoryTables {
         return true
     }
 
-    /// Its quota, if it has one.
+    /// The quota, if there is one.
     func bytesMax(of database: DatabaseID) -> Int64? {
         guard let container = databases[database]?.container, let quota = quotas[container] else { return nil }
         return publicDatabases[container] == database ? quota.publicBytes : quota.privateBytes
@@ -75,7 +75,7 @@ extension MemoryTables {
         return StorageUse(byteCount: records + assets, bytesMax: bytesMax)
     }
 
-    /// A role that leaves the schema leaves its users.
+    /// If a role is removed from the schema, its users lose it.
     mutating func dropRoles(in container: ContainerID, but names: Set<String>) {
         for (user, key) in userKeys where key.container == container {
             let left = (roles[user] ?? []).filter { names.contains($0.name) }

@@ -12,8 +12,8 @@ extension MemoryStore {
             Set(reads.map(\.key.database)).filter { tables.bytesMax(of: $0) != nil }
         }
         try await transaction.lock(limited.sorted().map { .database($0) })
-        // The statement that locks sees the zones that live when it begins; one that ends while it waits is not locked in
-        // the end, and one that is created meanwhile is not seen.
+        // The locking statement sees the zones that live when it begins. A zone that ends while it waits is not locked
+        // in the end, and one that is created meanwhile is not seen.
         let found = database.withTables { tables in reads.map { tables.livingZone($0.key) } }
         try await transaction.lock(Set(found.compactMap(\.self)).sorted().map { .zone($0) })
         let named = Set(
@@ -37,7 +37,7 @@ extension MemoryStore {
         case .reject: throw StorageError(.rejected)
         case .disconnect: throw StorageError(.commitUnknown, detail: "lost before the commit")
         case .commitLate(let delay):
-            // The whole statement comes late, its locks and what it looks at too.
+            // The whole statement comes late, with its locks and its reads.
             _ = scheduler.schedule(after: delay) { [self] in
                 scheduler.run { [self] in _ = try? await write(changes, ifStillAt: moments) }
             }
@@ -45,7 +45,7 @@ extension MemoryStore {
         case .crash:
             crash()
             faults.onCrash()
-            // One that is under way when its server dies may take place or not.
+            // A commit under way when its server dies may take place or not.
             if scheduler.randomBits() & 1 == 0 { throw StorageError(.unavailable, detail: "the server is dead") }
         }
         guard try await write(changes, ifStillAt: moments) else { throw StorageError(.outdated) }
@@ -56,9 +56,9 @@ extension MemoryStore {
         }
     }
 
-    /// What PostgreSQL does with the statement when it has it, whatever has become of the server.
+    /// Does what PostgreSQL does with the statement once it has it, whatever has become of the server.
     ///
-    /// - Returns: whether it was still so.
+    /// - Returns: whether nothing had changed.
     private func write(
         _ changes: [ZoneChanges], ifStillAt moments: [ZoneMoment]
     ) async throws(StorageError) -> Bool {

@@ -7,8 +7,8 @@ package import TidemarkService
 
 /// ``Storage`` in memory: one server's connections to a ``MemoryDatabase``.
 ///
-/// Each call is steps at which others may go first, and at which a ``FaultPlan`` may break the connection, lose the answer
-/// to a commit, or let the server die.
+/// Each call consists of steps. Between them other work may run, and a ``FaultPlan`` may break the connection, lose the
+/// answer to a commit, or let the server die.
 package final class MemoryStore: Storage {
     let database: MemoryDatabase
     let faults: FaultPlan
@@ -21,7 +21,7 @@ package final class MemoryStore: Storage {
 
     var scheduler: any Scheduler { database.scheduler }
 
-    /// The server dies: what it has not committed is rolled back, and its calls fail from now on.
+    /// The server dies: uncommitted changes are rolled back, and its calls fail from now on.
     package func crash() {
         hasCrashed.withLock { $0 = true }
     }
@@ -30,8 +30,8 @@ package final class MemoryStore: Storage {
 
     // MARK: Steps
 
-    /// Lets others go first, and meets the fault that is planned for here. A lost connection is `unavailable`, whatever
-    /// that means to the caller.
+    /// Lets other work run first, and applies the fault that is planned here. A lost connection is `unavailable`,
+    /// whatever that means for the caller.
     func reach(_ point: FaultPoint) async throws(StorageError) {
         if isCrashed { throw StorageError(.unavailable, detail: "the server is dead") }
         switch faults.at(point) {
@@ -59,7 +59,7 @@ package final class MemoryStore: Storage {
     // MARK: Storage: one statement each
 
     package func standing() async throws(StorageError) -> StoreStanding {
-        // Read beside something else, whose steps and faults are enough.
+        // It is read together with something else, whose steps and faults are enough.
         database.withTables { StoreStanding(incarnation: $0.incarnation, memoryEpoch: $0.memoryEpoch) }
     }
 
@@ -126,7 +126,7 @@ extension Fault {
 }
 
 extension Scheduler {
-    /// Lets others go first; does not heed cancellation, because the database would not either.
+    /// Lets other work run first. It ignores cancellation, because the database would too.
     func pass(_ delay: Duration) async {
         await withCheckedContinuation { continuation in
             _ = schedule(after: delay) { continuation.resume() }

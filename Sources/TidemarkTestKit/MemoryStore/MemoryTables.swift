@@ -3,15 +3,15 @@
 package import TidemarkDomain
 internal import TidemarkService
 
-/// Something that was committed, as ``MemoryDatabase/observe(_:)`` tells it.
+/// A commit, as ``MemoryDatabase/observe(_:)`` reports it.
 package enum MemoryCommit: Sendable {
     case zoneCreated(ZoneState)
-    /// The zone as it was.
+    /// The zone before its end.
     case zoneEnded(ZoneState)
     case records(ZoneChanges)
 }
 
-/// What is committed: the rows that PostgreSQL would have, as values. Reading all of it at one moment is a snapshot.
+/// The committed data: PostgreSQL's rows as values. Reading all of it at one moment is a snapshot.
 struct MemoryTables {
     struct Credential {
         let id: CredentialID
@@ -40,7 +40,7 @@ struct MemoryTables {
 
     struct KeptSubscription {
         let subscription: Subscription
-        /// Of a zone subscription: it ends with this life of its zone.
+        /// For a zone subscription: it ends with this incarnation of its zone.
         let zone: ZoneID?
     }
 
@@ -51,7 +51,7 @@ struct MemoryTables {
     }
 
     struct Database {
-        /// Ended incarnations too, in the order of their ids.
+        /// With ended incarnations, in the order of their ids.
         var zones: [ZoneID] = []
         var memories = MemoryOfRequests()
         var feed = MemoryFeed()
@@ -65,7 +65,7 @@ struct MemoryTables {
     var accounts: [String: AccountID] = [:]
     var credentials: [[UInt8]: Credential] = [:]
     var containers: [ContainerKey: ContainerID] = [:]
-    /// Of all containers; nil: as many as the server allows.
+    /// For all containers; nil for the server's limit.
     var referencesMax: Int?
     var publicDatabases: [ContainerID: DatabaseID] = [:]
     var users: [UserKey: User] = [:]
@@ -75,18 +75,18 @@ struct MemoryTables {
     var schemas: [ContainerID: ContainerSchema] = [:]
     /// Containers that give all zones a feed.
     var feedsEverywhere: Set<ContainerID> = []
-    /// What containers' databases may hold.
+    /// The quotas of containers' databases.
     var quotas: [ContainerID: StorageQuota] = [:]
     /// The containers' own roles that users have.
     var roles: [UserID: Set<Role>] = [:]
-    /// When each was last touched.
+    /// When each asset was last touched.
     var assets: [AssetKey: Timestamp] = [:]
     var assetUses: [AssetKey: Set<AssetUser>] = [:]
-    /// The mode of an account is not kept apart from its users' here.
+    /// Here the mode of an account is stored with its users.
     var accountKeys: [UserID: StoredAccountKey] = [:]
     var zoneKeys: [ZoneID: [WrappedZoneKey]] = [:]
     var masterKeyCheck: [UInt8]?
-    /// Changes that PostgreSQL would have refused or that break the rules of numbers; they were not written.
+    /// Changes that PostgreSQL would have refused, or that break the rules of numbers. They were not written.
     var complaints: [String] = []
     var observe: @Sendable (MemoryCommit) -> Void = { _ in }
     private var lastID: Int64 = 0
@@ -96,7 +96,7 @@ struct MemoryTables {
         return lastID
     }
 
-    /// Accounts and credentials stay: a test's devices are signed in.
+    /// Accounts and credentials stay, because a test's devices are signed in.
     mutating func restore(_ old: MemoryTables) {
         let current = self
         self = old
@@ -105,7 +105,7 @@ struct MemoryTables {
         (complaints, observe) = (current.complaints, current.observe)
     }
 
-    /// What an operator does after a restore.
+    /// The operator's step after a restore.
     mutating func renewIncarnation(mark: UInt32) {
         incarnation = incarnation.next(mark: mark)
         lastID += ZoneID.gapBetweenLives
@@ -139,7 +139,7 @@ struct MemoryTables {
 
     // MARK: Reading
 
-    /// What the locked zone holds of what is asked for. A zone that is not locked reads as missing.
+    /// The data that is asked for, from the locked zone. A zone that is not locked reads as missing.
     func snapshot(_ read: ZoneRead, zone id: ZoneID?) -> ZoneSnapshot {
         guard let id, let zone = zones[id], zone.state.removal == nil else {
             var missing = ZoneSnapshot(
@@ -161,7 +161,7 @@ struct MemoryTables {
 
     func isStill(at moment: ZoneMoment) -> Bool {
         guard let zone = zones[moment.zone], zone.state.removal == nil else { return false }
-        // Where PostgreSQL's store counts the version of its schemas on for a new quota, here it is looked for.
+        // PostgreSQL's store increments the version of its schemas for a new quota. Here the quota is read.
         return incarnation == moment.store && schemaStamp(of: moment.database) == moment.schema
             && storageUse(of: moment.database) == nil && zone.state.changeNumber == moment.changeNumber
             && zone.writeNumber == moment.writeNumber && !zone.hasAny(of: moment.absentNames)
@@ -186,8 +186,8 @@ struct MemoryTables {
             schema: schemaStamp(of: page.database), matches: scan.matches, hasMore: scan.hasMore)
     }
 
-    /// The viewer's zones that have a feed entry or need one: all but the default zone, unless its container gives that
-    /// one a feed too, by id.
+    /// The viewer's zones that have a feed entry or need one, by id: all but the default zone, unless its container
+    /// gives that a feed too.
     func feedZones(of viewer: DatabaseID) -> [ZoneState] {
         let all = (databases[viewer]?.zones ?? []).compactMap { zones[$0]?.state }
         return hasFeedsEverywhere(viewer) ? all : all.filter { $0.key.name != ZoneName.default }
@@ -241,11 +241,11 @@ struct MemoryTables {
         return true
     }
 
-    /// Forgets every deletion, of records and of zones.
+    /// Forgets every deletion of records and zones.
     mutating func compact() {
         for id in databases.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
             let zones = feedZones(of: id)
-            // Every end gets its number first, so that tokens from before it are known to be too old.
+            // Every end gets its number first, so that older tokens are known to be too old.
             databases[id]?.feed.advance(zones)
             let ended = Set(zones.filter { $0.removal != nil }.map(\.id))
             databases[id]?.feed.compact(ended)

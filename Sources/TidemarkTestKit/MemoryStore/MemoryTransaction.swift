@@ -5,7 +5,7 @@ internal import TidemarkDomain
 internal import TidemarkScheduling
 internal import TidemarkService
 
-/// Rows that one server has locked, until it commits, rolls back, dies or does nothing for too long.
+/// Rows that one server has locked, until it commits, rolls back, dies, or is idle for too long.
 final class MemoryTransaction: Sendable {
     private enum Phase { case open, committing, ended }
 
@@ -39,13 +39,13 @@ final class MemoryTransaction: Sendable {
         }
     }
 
-    /// From here on the server has to say something within the time that an idle transaction is granted.
+    /// From here on the server must continue within the time that an idle transaction has.
     func beginIdling() {
         let timer = store.scheduler.schedule(after: MemoryDatabase.idleTimeout) { [weak self] in self?.rollBack() }
         idleTimer.withLock { $0 = timer }
     }
 
-    /// Makes the change durable and lets go of the rows, in one step.
+    /// Makes the change durable and releases the rows, in one step.
     func commit(_ change: @escaping @Sendable (inout MemoryTables) -> Void) async throws(StorageError) {
         stopIdling()
         guard start() else { throw StorageError(.unavailable, detail: "the transaction was rolled back") }
@@ -70,7 +70,7 @@ final class MemoryTransaction: Sendable {
             store.crash()
             store.faults.onCrash()
         }
-        // A commit that is under way when its server dies may take place or not.
+        // A commit under way when its server dies may take place or not.
         end(store.isCrashed && store.scheduler.randomBits() & 1 == 0 ? nil : change)
         do {
             try await store.reach(.commitAnswered)
@@ -79,7 +79,7 @@ final class MemoryTransaction: Sendable {
         }
     }
 
-    /// Makes the change durable if it says so, and lets go of the rows, in one step: a transaction of one statement.
+    /// Makes the change durable if it returns true, and releases the rows, in one step: a transaction of one statement.
     func finish(_ change: @escaping @Sendable (inout MemoryTables) -> Bool) -> Bool {
         guard start() else { return false }
         let isDone = Mutex(false)
@@ -101,7 +101,7 @@ final class MemoryTransaction: Sendable {
         store.database.end(id, change)
     }
 
-    /// True for the one who may end it.
+    /// True for the caller that may end it.
     private func start() -> Bool {
         phase.withLock { phase in
             defer { if phase == .open { phase = .committing } }

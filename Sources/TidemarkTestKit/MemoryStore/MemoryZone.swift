@@ -3,25 +3,25 @@
 internal import TidemarkDomain
 internal import TidemarkFields
 
-/// One incarnation of a zone, its records, and what it remembers of requests.
+/// One incarnation of a zone: its records and its remembered requests.
 struct MemoryZone {
     private(set) var state: ZoneState
     /// How many transactions have written in it.
     private(set) var writeNumber: Int64 = 0
     private var records: [String: RecordState] = [:]
-    /// Names by the number of a change, ascending. An entry counts only while the record is still at that number.
+    /// Record names by change number, ascending. An entry counts only while the record still has that number.
     private var log: [(number: ChangeNumber, name: String)] = []
     private var memories = MemoryOfRequests()
     private var references = MemoryReferences()
     private var clientTokens: [DeviceID: [UInt8]] = [:]
-    /// The fields of living records, as PostgreSQL counts them.
+    /// The bytes of living records' fields, as PostgreSQL counts them.
     private(set) var byteCount: Int64 = 0
 
     init(state: ZoneState) {
         self.state = state
     }
 
-    /// Whether one of these is there, be it as a tombstone.
+    /// Whether one of these exists, even as a tombstone.
     func hasAny(of names: [String]) -> Bool { names.contains { records[$0] != nil } }
 
     func snapshot(_ read: ZoneRead) -> ZoneSnapshot {
@@ -112,7 +112,8 @@ struct MemoryZone {
         return low
     }
 
-    /// What is wrong with these changes: nobody who holds the zone's lock and decides by the rules makes such.
+    /// What is wrong with these changes. A server that holds the zone's lock and decides by the rules never makes such
+    /// changes.
     func complaint(about changes: ZoneChanges) -> String? {
         if state.removal != nil { return "the zone is gone" }
         let numbers = [state.changeNumber] + changes.records.map(\.changeNumber)
@@ -136,12 +137,12 @@ struct MemoryZone {
         }
     }
 
-    /// Forgets outcomes that were remembered in this epoch or before.
+    /// Forgets outcomes that were remembered in this epoch or earlier.
     mutating func clearMemories(through epoch: Int64) {
         memories.clear(through: epoch)
     }
 
-    /// Forgets what was deleted: tokens from before the last deletion are expired then.
+    /// Forgets deletions: tokens from before the last one expire.
     mutating func compact() {
         let gone = records.values.filter(\.isDeleted)
         if !gone.isEmpty { writeNumber += 1 }
@@ -150,13 +151,13 @@ struct MemoryZone {
         state.oldestTokenNumber = max(state.oldestTokenNumber, gone.map(\.changeNumber).max() ?? 0)
     }
 
-    ///
+    /// the number goes on as after a restore.
     mutating func beginNextLife() {
         state.changeNumber = state.changeNumber.inNextLife
         writeNumber += 1
     }
 
-    /// Nothing is read of an ended incarnation any more but that it ended.
+    /// Of an ended incarnation only its end can still be read.
     mutating func end(_ reason: ZoneRemovalReason) {
         state.removal = reason
         records = [:]

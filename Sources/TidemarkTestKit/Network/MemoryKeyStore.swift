@@ -3,7 +3,7 @@
 internal import Synchronization
 package import TidemarkKit
 
-/// ``KeyStore`` in memory: one device's.
+/// ``KeyStore`` in memory, for one device.
 package final class MemoryKeyStore: KeyStore {
     private let keys = Mutex<[String: [UInt8]]>([:])
 

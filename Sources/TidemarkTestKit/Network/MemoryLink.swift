@@ -5,18 +5,18 @@ package import TidemarkKit
 internal import TidemarkScheduling
 package import TidemarkSessions
 
-/// A connection in memory between a client and a server's session: messages arrive in order and when the network says, or
+/// A connection in memory between a client and a server's session. Messages arrive in order, when the network says, or
 /// not at all once it is cut.
 package final class MemoryLink: Sendable {
     private struct State {
         var observer: (any CloudChannelObserver)?
         var session: Session?
         var isClosed = false
-        /// When the last message of each direction arrives: the next one comes later.
+        /// When the last message of each direction arrives. The next one comes later.
         var arrivalAtServer: Duration = .zero
         var arrivalAtClient: Duration = .zero
         var isReadingPaused = false
-        /// What came while the session did not read.
+        /// Messages that arrived while the session did not read.
         var unread: [[UInt8]] = []
         var queuedByteCount = 0
         weak var client: ClientEnd?
@@ -32,7 +32,7 @@ package final class MemoryLink: Sendable {
 
     /// Begins to connect.
     ///
-    /// - Parameter hub: asked when the connection would stand: the server that it leads to, or nil if there is none.
+    /// - Parameter hub: called when the connection would be made: returns the server, or nil if there is none.
     package static func open(
         over network: any MemoryNetwork, observer: any CloudChannelObserver,
         to hub: @escaping @Sendable (MemoryLink) -> SessionHub?
@@ -56,7 +56,7 @@ package final class MemoryLink: Sendable {
         observer?.channelOpened(client)
     }
 
-    /// The network breaks: what is under way is lost, and each end learns of it in its own time.
+    /// The network breaks: messages under way are lost, and each end learns of it in its own time.
     package func cut() {
         if !isClosed { network.connectionCut() }
         end(.network("cut"))
@@ -106,7 +106,7 @@ package final class MemoryLink: Sendable {
         }
     }
 
-    /// Hands a message over, or loses it, or breaks right after it.
+    /// Delivers a message, or loses it, or breaks right after it.
     private func arrive(_ handOver: () -> Void) {
         guard !isClosed else { return }
         let (isLost, isLast) = (network.breaksConnection(), network.breaksConnection())
@@ -148,7 +148,7 @@ package final class MemoryLink: Sendable {
     }
 }
 
-/// The client's end of a link; whoever lets go of it has closed it.
+/// The client's end of a link. Releasing it closes the link.
 private final class ClientEnd: CloudChannel {
     private let link: MemoryLink
 

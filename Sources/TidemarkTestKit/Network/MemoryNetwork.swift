@@ -2,24 +2,25 @@
 
 package import TidemarkScheduling
 
-/// The network that ``MemoryLink``s go over: how long things take, and what breaks.
+/// The network of ``MemoryLink``s: how long things take, and what breaks.
 ///
-/// Asked in the order in which things happen, so that answers from dice replay with their seed.
+/// Called in the order of events, so that random answers can be replayed from their seed.
 package protocol MemoryNetwork: AnyObject, Sendable {
-    /// Where everything arrives.
+    /// The scheduler on which everything arrives.
     var timers: any Scheduler { get }
 
-    /// How much later than the one before a message of the same direction arrives at the least: more than nothing where
-    /// the scheduler shuffles what is due at one time.
+    /// The least time between two messages of one direction. More than zero if the scheduler shuffles what is due at
+    /// one time.
     var spacing: Duration { get }
 
-    /// Until a connection stands.
+    /// The time until a connection is made.
     func connectDelay() -> Duration
 
-    /// Until a message arrives, or an end learns that the connection is cut.
+    /// The time until a message arrives, or until an end learns that the connection is cut.
     func messageDelay() -> Duration
 
-    /// Asked twice for each message that arrives: whether the connection breaks before it is handed over, and whether after.
+    /// Called twice for each message that arrives: whether the connection breaks before it is delivered, and whether
+    /// after.
     func breaksConnection() -> Bool
 
     /// A connection was cut.

@@ -3,7 +3,7 @@
 internal import Synchronization
 package import TidemarkDomain
 
-/// Which devices a server is to slow down, for `SessionSettings.throttle`.
+/// The devices that a server should throttle, for `SessionSettings.throttle`.
 ///
 /// Several devices may share a line: each engine is one, and so are an app's plain calls.
 package final class Throttles: Sendable {
@@ -19,7 +19,7 @@ package final class Throttles: Sendable {
         lines.withLock { $0[device] = WeakLine(object: line) }
     }
 
-    /// For how many seconds more the device's requests are refused; nil: they are answered.
+    /// For how many more seconds the device's requests are refused; nil: they are answered.
     package func seconds(for device: DeviceID) -> Double? {
         lines.withLock { $0[device]?.object }?.throttledSeconds
     }

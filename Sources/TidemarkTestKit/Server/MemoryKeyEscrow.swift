@@ -3,7 +3,7 @@
 package import TidemarkDomain
 internal import TidemarkService
 
-/// ``KeyEscrow`` that keeps account keys as they are: in the memory of a test there is nobody to hide them from.
+/// ``KeyEscrow`` that stores account keys unencrypted: a test's memory needs no secrets.
 package struct MemoryKeyEscrow: KeyEscrow {
     package init() {}
 
@@ -15,6 +15,6 @@ package struct MemoryKeyEscrow: KeyEscrow {
         escrow.starts(with: owner(user)) ? Array(escrow.dropFirst(owner(user).count)) : nil
     }
 
-    /// A row that is moved to another user does not open there.
+    /// A row that is moved to another user cannot be decrypted.
     private func owner(_ user: UserID) -> [UInt8] { Array("\(user.rawValue):".utf8) }
 }

@@ -12,7 +12,7 @@ package final class MemoryServer: Sendable {
     private let listener: Int
 
     /// - Parameters:
-    ///   - storage: nil: a ``MemoryStore`` that meets no faults.
+    ///   - storage: nil for a ``MemoryStore`` without faults.
     ///   - settings: what sessions allow; their limits are the service's too.
     package init(
         on database: MemoryDatabase, storage: (any Storage)? = nil, assets: (any AssetStore)? = nil,
@@ -29,7 +29,7 @@ package final class MemoryServer: Sendable {
         self.database = database
     }
 
-    /// Hears of nothing any more. Whoever has its connections cuts them.
+    /// Receives no more notices. The owner of its connections cuts them.
     package func stop() {
         database.stopListening(listener)
     }

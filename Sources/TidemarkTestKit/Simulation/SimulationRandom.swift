@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Dice from a seed (SplitMix64): the same seed gives the same throws on every machine.
+/// Random numbers from a seed (SplitMix64): the same seed gives the same numbers on every machine.
 package struct SimulationRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -16,12 +16,12 @@ package struct SimulationRandom: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number in `0..<bound`; 0 if there is no such number.
+    /// A number in `0..<bound`; 0 if there is none.
     package mutating func below(_ bound: Int) -> Int {
         bound <= 1 ? 0 : Int(next() % UInt64(bound))
     }
 
-    /// True once in `count` throws, on average.
+    /// True once in `count` calls, on average.
     package mutating func oneIn(_ count: Int) -> Bool {
         below(count) == 0
     }

@@ -3,17 +3,17 @@
 internal import Synchronization
 package import TidemarkScheduling
 
-/// A world with one thread, virtual time, and every choice from one seed: a history that failed replays exactly.
+/// A scheduler with one thread, virtual time, and every choice from one seed: a failed history can be replayed exactly.
 ///
-/// Work runs only inside ``simulate(stepsMax:_:)`` and ``settle(for:stepsMax:)``, on the caller's thread. When nothing is ready, time jumps to the next timer. NB:
-/// `Task.yield()` and `Task.sleep` go through the global executor and would leave this world; use `pause()` and
-/// `sleep(for:)`.
+/// Work runs only inside ``simulate(stepsMax:_:)`` and ``settle(for:stepsMax:)``, on the caller's thread. When nothing
+/// is ready, time jumps to the next timer. NB: `Task.yield()` and `Task.sleep` use the global executor, outside this
+/// scheduler; use `pause()` and `sleep(for:)`.
 package final class SimulationScheduler: Scheduler {
-    /// Which of several ready pieces of work goes first.
+    /// Which of several ready pieces of work runs first.
     package enum Order: Sendable {
         /// The one that became ready first, as on an event loop.
         case arrival
-        /// Any, as the seed says: finds the interleavings that several loops and servers can have.
+        /// Any, chosen by the seed: finds interleavings that several loops and servers can have.
         case shuffled
     }
 
@@ -41,7 +41,7 @@ package final class SimulationScheduler: Scheduler {
         var dueTimes = SimulationHeap()
         var nextTimer: UInt64 = 0
         var stepCount = 0
-        /// By their steps.
+        /// Ordered by their steps.
         var interruptions: [Interruption] = []
     }
 
@@ -55,7 +55,7 @@ package final class SimulationScheduler: Scheduler {
 
     package var now: Duration { state.withLock { $0.now } }
 
-    /// 2023-11-14 22:13:20 UTC and the time since then.
+    /// 2023-11-14 22:13:20 UTC plus the time since then.
     package var wallClockMilliseconds: Int64 {
         let (seconds, attoseconds) = now.components
         return 1_700_000_000_000 + seconds * 1_000 + attoseconds / 1_000_000_000_000_000
@@ -82,8 +82,8 @@ package final class SimulationScheduler: Scheduler {
         return ScheduledTimer { [self] in _ = state.withLock { $0.timers.removeValue(forKey: id) } }
     }
 
-    /// Does `work` between two pieces of work when `count` more have been done, so at any suspension point of anybody: for
-    /// crashes, clocks that jump, copies that are taken.
+    /// Runs `work` between two pieces of work after `count` more, so at any suspension point: for crashes, clock jumps
+    /// and copies of devices.
     package func interrupt(afterSteps count: Int, _ work: @escaping @Sendable () -> Void) {
         state.withLock { state in
             let new = Interruption(step: state.stepCount + count, work: work)
@@ -92,7 +92,7 @@ package final class SimulationScheduler: Scheduler {
         }
     }
 
-    /// Lets everything else that is ready go first, perhaps.
+    /// Lets other ready work run first, if the order says so.
     package func pause() async {
         await withCheckedContinuation { continuation in
             _ = schedule(after: .zero) { continuation.resume() }
@@ -101,7 +101,7 @@ package final class SimulationScheduler: Scheduler {
 
     /// Runs `work`, and whatever it starts, until `work` has ended.
     ///
-    /// - Throws: ``SimulationError`` if nothing can ever happen any more, or after `stepsMax` steps.
+    /// - Throws: ``SimulationError`` if nothing can happen any more, or after `stepsMax` steps.
     package func simulate<Success: Sendable>(
         stepsMax: Int = 20_000_000, _ work: @escaping @Sendable () async throws -> Success
     ) throws -> Success {
@@ -116,7 +116,7 @@ package final class SimulationScheduler: Scheduler {
         throw SimulationError(code: .endless, at: now)
     }
 
-    /// Runs what is still ready or will become ready within `duration` of virtual time.
+    /// Runs everything that is ready, or becomes ready within `duration` of virtual time.
     package func settle(for duration: Duration, stepsMax: Int = 1_000_000) throws {
         let end = now + duration
         for _ in 0..<stepsMax {
@@ -168,11 +168,11 @@ package final class SimulationScheduler: Scheduler {
     }
 }
 
-/// Why a simulated run did not come to its end.
+/// Why a simulated run did not end.
 package struct SimulationError: Error, CustomStringConvertible {
     /// What ended the run.
     package enum Code: String, Sendable {
-        /// Nothing is ready and no timer is set: somebody waits for what never comes.
+        /// Nothing is ready and no timer is set: a task waits for something that never comes.
         case stuck
         /// The bound on steps was passed.
         case endless

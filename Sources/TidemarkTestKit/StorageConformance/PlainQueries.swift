@@ -4,7 +4,7 @@ internal import Foundation
 internal import TidemarkDomain
 internal import TidemarkFields
 
-/// Queries as the rules say them, as plainly as can be: nothing of it is shared with what it is compared with.
+/// Queries evaluated as plainly as possible. It shares nothing with the implementations with which it is compared.
 enum PlainQueries {
     static func results(_ query: Query, among records: [(zone: String, record: RecordState)]) -> [String] {
         let candidates = records.filter { zone, record in
@@ -150,7 +150,7 @@ enum PlainQueries {
         left < right ? -1 : left > right ? 1 : 0
     }
 
-    /// Not-a-number is equal to itself and above all else.
+    /// Not-a-number equals itself and is greater than everything else.
     private static func order(_ left: Double, _ right: Double) -> Int {
         if left.isNaN || right.isNaN { return (left.isNaN ? 1 : 0) - (right.isNaN ? 1 : 0) }
         return left < right ? -1 : left > right ? 1 : 0
@@ -159,7 +159,7 @@ enum PlainQueries {
     private static func order(_ left: Int64, _ right: Double) -> Int {
         if right.isNaN || right >= 9.3e18 { return -1 }
         if right <= -9.3e18 { return 1 }
-        // Both are within 128-bit integers; a fraction decides what their whole parts leave open.
+        // Both fit in 128-bit integers. If their whole parts are equal, the fraction decides.
         let whole = right.rounded(.down)
         let difference = Int128(left) - Int128(whole)
         return difference != 0 ? (difference < 0 ? -1 : 1) : right > whole ? -1 : 0
@@ -186,7 +186,7 @@ enum PlainQueries {
         }
     }
 
-    /// Of values of different types: numbers, dates, strings, references.
+    /// For values of different types: numbers, dates, strings, references.
     private static func rank(_ value: Value) -> Int {
         switch value {
         case .integer, .real: 0

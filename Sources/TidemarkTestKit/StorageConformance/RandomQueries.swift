@@ -3,7 +3,7 @@
 package import TidemarkDomain
 package import TidemarkFields
 
-/// Records and queries by chance, of a few values that meet often: what is equal in one way and different in another.
+/// Random records and queries, with few values that often meet: equal in one way and different in another.
 package struct RandomQueries<Random: RandomNumberGenerator> {
     package var random: Random
 
@@ -13,7 +13,7 @@ package struct RandomQueries<Random: RandomNumberGenerator> {
 
     // MARK: Records
 
-    /// The fields of the records, by their types; beside them an encrypted string, `secret`.
+    /// The fields of the records and their types; there is also an encrypted string, `secret`.
     package static var types: [String: FieldType] {
         [
             "name": .string, "title": .string, "count": .int64, "price": .double, "day": .date, "owner": .reference,
@@ -22,7 +22,7 @@ package struct RandomQueries<Random: RandomNumberGenerator> {
         ]
     }
 
-    /// What a schema has learned when each field was saved once.
+    /// What a schema has learned after each field was saved once.
     package static var schema: RecordTypeSchema {
         var fields = types.compactMapValues { type in
             SchemaFieldType(code: type.rawValue).map { FieldSchema($0) }
@@ -78,7 +78,7 @@ package struct RandomQueries<Random: RandomNumberGenerator> {
         pick([0, -0.0, 1, 1.5, -1, 2, 9_007_199_254_740_992, 9.223372036854775808e18, .infinity, -.infinity, .nan, 0.1])
     }
 
-    /// Finer than a millisecond in one of three, on either side of it.
+    /// In one of three cases finer than a millisecond, on either side of it.
     private mutating func fineDate() -> FieldDate {
         let date = FieldDate(milliseconds: date())
         let rest = pick([0, 0, 0, 0, 0.000_3, -0.000_3])
@@ -109,7 +109,7 @@ package struct RandomQueries<Random: RandomNumberGenerator> {
 
     private mutating func sort() -> QuerySort {
         if chance(0.2) {
-            // Nowhere from where two different places are equally far: rounding would decide.
+            // No place from which two other places are equally far: rounding would decide.
             let origin = QueryLocation(latitude: pick([64.11, 63, -33.5]), longitude: pick([-21.87, 1, 170]))
             return QuerySort(.field("place"), isAscending: chance(0.7), origin: origin)
         }
@@ -129,7 +129,7 @@ package struct RandomQueries<Random: RandomNumberGenerator> {
         }
     }
 
-    ///
+    /// a predicate that can be negated.
     private mutating func negatable(depth: Int) -> QueryPredicate {
         for _ in 0..<20 {
             let predicate = predicate(depth: depth)
@@ -185,7 +185,7 @@ package struct RandomQueries<Random: RandomNumberGenerator> {
         return .between(key, low, low)
     }
 
-    /// Values of one kind, as a check wants them.
+    /// Values of one kind, as the check requires.
     private mutating func values() -> [QueryValue] {
         let first = scalar()
         return [first] + (0..<2).map { _ in scalar() }.filter { $0.kind == first.kind }

@@ -34,7 +34,7 @@ extension StorageConformance {
                         zone.key.page(
                             after: .init(zone: zone.id, number: number), recordsMax: records, bytesMax: bytes))
                     try expect(!page.records.isEmpty, "there is always one")
-                    // The rules cut what is too much, and know from one record too many that there is more.
+                    // The rules cut the page, and know from one record too many that there is more.
                     seen.append(page.records[0].changeNumber)
                     number = page.records[0].changeNumber
                     try expectEqual(
@@ -100,7 +100,7 @@ extension StorageConformance {
             let writers = [store.first, store.second].enumerated().map { number, storage in
                 store.scheduler.runThrowing {
                     for round in 0..<12 {
-                        // Some of its own, one that both change, and one that comes and goes.
+                        // Some of its own, one that both change, and one that appears and disappears.
                         let drafts = [
                             RecordDraft("new \(number) \(round)"), RecordDraft("both", text: "\(number) \(round)"),
                             RecordDraft("gone \(number)", isDeleted: round.isMultiple(of: 2)),
@@ -283,7 +283,7 @@ extension StorageConformance {
     ]
 }
 
-/// What a reader holds of a zone, page by page.
+/// A reader's copy of a zone, page by page.
 private struct ZoneCopy: Sendable {
     private let zone: ZoneState
     private(set) var number: ChangeNumber = 0
@@ -301,7 +301,7 @@ private struct ZoneCopy: Sendable {
             number = record.changeNumber
             records[record.name] = record
         }
-        // The token of a last page is the zone's number: nothing that is written later may be behind it.
+        // The token of a last page is the zone's number. Nothing that is written later may be behind it.
         if !page.hasMore, page.records.count <= 3 { number = page.zone?.changeNumber ?? number }
     }
 }
@@ -311,7 +311,7 @@ extension Storage {
         _ = try await advanceDatabaseFeed(of: viewer, after: nil, entriesMax: 0)
     }
 
-    /// Reads from token to token, and checks after each page that every zone's newest state is behind the token or in it.
+    /// Reads from token to token. Checks after each page that every zone's newest state is behind the token or in it.
     fileprivate func readFeed(of viewer: DatabaseID, rounds: Int) async throws {
         var token: ChangeNumber = 0
         var given: [ChangeNumber: ZoneID] = [:]

@@ -4,7 +4,7 @@ internal import TidemarkDomain
 internal import TidemarkService
 
 extension StorageConformance {
-    /// What operators choose for a container.
+    /// An operator's choices for a container.
     static let choices: [Scenario] = [
         Scenario("R-202: the default zone is in the database feed only where the container has feeds everywhere") {
             store in

@@ -4,7 +4,7 @@ internal import TidemarkDomain
 internal import TidemarkScheduling
 internal import TidemarkService
 
-/// Writing by what is known (``Storage/commit(_:at:)``): it takes place only if the zones are what they were.
+/// Writes from cached knowledge (``Storage/commit(_:at:)``): they take place only if the zones are unchanged.
 extension StorageConformance {
     static let moments: [Scenario] = [
         Scenario("I-1: what is written by what is known is there, with what it remembers") { store in
@@ -13,7 +13,7 @@ extension StorageConformance {
             let memory = RequestMemory(lowestCounter: 4)
             let before = try await store.moment(key)
             try expectEqual(before.moment.writeNumber, 1, "one transaction has written")
-            // Replaces one record and makes others, then some that differ in what only some have.
+            // Replaces one record and creates others, then some with values that only some records have.
             for (drafts, number) in [(["a"], ChangeNumber(2)), (["a", "b", "c"], 5), (["d"], 6)] {
                 let (snapshot, moment) = try await store.moment(key)
                 let changes = try require(
@@ -80,7 +80,7 @@ extension StorageConformance {
             for isOutdated in [false, true] {
                 var changes: [ZoneChanges] = []
                 var moments: [ZoneMoment] = []
-                // Not in the order in which they are locked.
+                // Not in the order of locking.
                 for key in keys.reversed() {
                     let (snapshot, moment) = try await store.moment(key)
                     changes.append(try require(snapshot.changes([RecordDraft("\(isOutdated)")]), "the zone lives"))
@@ -113,7 +113,7 @@ extension StorageConformance {
                 for key in zones.map({ keys[$0] }) {
                     var (snapshot, moment) = try await store.moment(key)
                     moment.absentNames = absent
-                    // A zone alone goes by a statement of its own.
+                    // A single zone uses a statement of its own.
                     changes.append(try require(snapshot.known(absent.map { RecordDraft($0) }), "the zone lives"))
                     moments.append(moment)
                 }
@@ -241,8 +241,8 @@ extension StorageConformance {
 }
 
 extension ZoneSnapshot {
-    /// As ``changes(_:memories:assetUses:)``. One record comes with what is remembered of its request, as is usual, and goes by
-    /// a statement of its own; several come without, and go by the one for everything.
+    /// As ``changes(_:memories:assetUses:)``. One record usually comes with the memory of its request, and uses a
+    /// statement of its own. Several come without, and use the one for everything.
     fileprivate func known(_ drafts: [RecordDraft]) -> ZoneChanges? {
         changes(drafts, memories: drafts.count == 1 ? [DeviceID(high: 6, low: 6): RequestMemory()] : [:])
     }
@@ -257,7 +257,7 @@ extension StorageFixture {
         return zone.key
     }
 
-    /// The zone as it is now, and what must hold for as long as it is so.
+    /// The zone's current state, and what must hold for as long as it is unchanged.
     fileprivate func moment(
         _ key: ZoneKey, records: [String] = [], lives: [DeviceID] = []
     ) async throws -> (snapshot: ZoneSnapshot, moment: ZoneMoment) {

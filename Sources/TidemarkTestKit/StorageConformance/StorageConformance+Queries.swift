@@ -16,7 +16,7 @@ extension StorageConformance {
             let seed = store.scheduler.randomBits()
             var chance = RandomQueries(StepRandom(state: seed))
             var all: [(zone: String, record: RecordState)] = []
-            // The later ones are written when some of what is asked for is kept beside the records already.
+            // The later ones are written when some index values are already kept beside the records.
             for round in 0..<3 {
                 for zone in RandomQueries<StepRandom>.zoneNames {
                     let key = ZoneKey(database: database, name: zone)
@@ -112,7 +112,7 @@ extension QueryPageQuery {
 }
 
 extension StorageFixture {
-    /// "zone/record" of everything that a query finds.
+    /// "zone/record" for every result of a query.
     fileprivate func allPages(of query: Query, in database: DatabaseID, recordsMax: Int = 100) async throws -> [String]
     {
         var found: [String] = []
@@ -143,7 +143,7 @@ extension StorageFixture {
         try await learn(["Note": fields], in: identity)
     }
 
-    /// Writes records as the service does: with what the schema wants to be kept beside them.
+    /// Writes records as the service does: with the index values that the schema wants.
     fileprivate func writeIndexed(_ records: [RecordState], in key: ZoneKey, of identity: Identity) async throws {
         let schema = try await first.schema(of: identity.container)
         let transaction = try await first.beginWrite([key.read()])

@@ -144,7 +144,7 @@ private struct QuotaWorld {
             user: UserID(1))
     }
 
-    /// A few saves and deletes, with parents and with references by which one goes with another.
+    /// A few saves and deletes, with parents and with deleteSelf references.
     func request(_ counter: UInt64, in zone: ZoneKey, using random: inout StepRandom) -> RecordsRequest {
         var names = Self.names.shuffled(using: &random)
         let saves = (0..<Int.random(in: 0...3, using: &random)).map { _ in
@@ -158,7 +158,7 @@ private struct QuotaWorld {
         return request(counter, in: zone, saves: saves, deletes: Array(deletes))
     }
 
-    /// One transaction, as a server decides it.
+    /// One transaction, decided as a server does it.
     func decide(_ requests: [RecordsRequest], in zone: ZoneKey, on storage: any Storage, _ isKept: Bool) async throws {
         let transaction = try await storage.beginWrite([ZoneRead(of: requests, in: zone)])
         let overlay = ZoneOverlay(snapshot: transaction.snapshots[0], store: transaction.store, limits: Limits())
@@ -170,13 +170,13 @@ private struct QuotaWorld {
         }
     }
 
-    /// As it is counted.
+    /// The bytes as the store counts them.
     func byteCount() async throws -> Int64 {
         let use = try await store.second.storageUse(of: database)
         return try require(use, "there is a quota").byteCount
     }
 
-    /// As it is.
+    /// The bytes as they are.
     func livingByteCount() async throws -> Int64 {
         var byteCount: Int64 = 0
         for zone in zones {

@@ -4,26 +4,26 @@ package import TidemarkDomain
 package import TidemarkScheduling
 package import TidemarkService
 
-/// What every ``Storage`` must do: one list of scenarios that runs on memory and on PostgreSQL, so that the double cannot
-/// drift from the real thing.
+/// What every ``Storage`` must do: one list of scenarios that runs in memory and on PostgreSQL, so that the test double
+/// stays like the real store.
 ///
-/// A scenario gets two handles on one empty store, which stand for two servers. Whoever runs it makes the store with the
-/// credentials of ``Credentials``, and calls `run` on a task of the fixture's scheduler.
+/// A scenario gets two handles on one empty store, which stand for two servers. Its caller makes the store with the
+/// credentials of ``Credentials``, and calls `run` in a task of the fixture's scheduler.
 package enum StorageConformance {
     /// The SHA-256 values under which credentials must be stored.
     package enum Credentials {
         package static let alice = [UInt8](repeating: 1, count: 32)
         package static let bob = [UInt8](repeating: 2, count: 32)
-        /// Of alice; expires at ``expiry``.
+        /// A credential of alice that expires at ``expiry``.
         package static let expired = [UInt8](repeating: 3, count: 32)
-        /// Of alice; revoked.
+        /// A credential of alice that was revoked.
         package static let revoked = [UInt8](repeating: 4, count: 32)
         package static let expiry = Timestamp(milliseconds: 1_500_000_000_000)
     }
 
     /// One scenario of the suite.
     package struct Scenario: Sendable, CustomStringConvertible {
-        /// What must be true, in a sentence.
+        /// What must be true, as a sentence.
         package let name: String
         let body: @Sendable (StorageFixture) async throws -> Void
 
@@ -36,7 +36,7 @@ package enum StorageConformance {
 
         /// - Parameters:
         ///   - first: one server's handle; the other server's is `second`.
-        /// - Throws: ``StorageConformanceFailure``, or a `StorageError` that should not have been.
+        /// - Throws: ``StorageConformanceFailure``, or an unexpected `StorageError`.
         package func run(first: any Storage, second: any Storage, scheduler: any Scheduler) async throws {
             try await body(StorageFixture(first: first, second: second, scheduler: scheduler))
         }
@@ -48,7 +48,7 @@ package enum StorageConformance {
     }
 }
 
-/// What a store did otherwise than it must.
+/// How a store deviated from what it must do.
 package struct StorageConformanceFailure: Error, CustomStringConvertible {
     package let description: String
 }

@@ -5,7 +5,7 @@ internal import TidemarkFields
 internal import TidemarkService
 
 extension ZoneKey {
-    /// A read of this zone; names need not be sorted.
+    /// A read of this zone. Names need not be sorted.
     func read(
         records: [String] = [], parents: [String] = [], lives: [DeviceID] = [], assets: [FieldAsset] = [],
         needsZoneKeys: Bool = false, users: [UserID] = []
@@ -27,7 +27,7 @@ extension ZoneKey {
 }
 
 extension ZoneSnapshot {
-    /// The changes that write `drafts` as one batch after what the zone holds; nil if it does not live.
+    /// The changes that write `drafts` as one batch after the zone's last change; nil if the zone does not live.
     func changes(
         _ drafts: [RecordDraft], memories: [DeviceID: RequestMemory] = [:], assetUses: [AssetUse] = []
     ) -> ZoneChanges? {

@@ -4,7 +4,7 @@ internal import TidemarkDomain
 internal import TidemarkScheduling
 internal import TidemarkService
 
-/// The two handles, and short words for what scenarios do with them.
+/// The two handles, and short functions for scenarios.
 struct StorageFixture: Sendable {
     let first: any Storage
     let second: any Storage
@@ -53,13 +53,13 @@ struct StorageFixture: Sendable {
         try await transaction.commit([try require(changes, "zone \(key.name) lives")])
     }
 
-    /// Lets a call that was started on another task get to its lock. A scenario must hold whether it has or not.
+    /// Gives a call on another task time to reach its lock. A scenario must hold whether it has or not.
     func passTime() async throws {
         try await scheduler.sleep(for: .milliseconds(30))
     }
 }
 
-/// A record that a scenario writes, without what the zone adds to it.
+/// A record that a scenario writes, without what the zone adds.
 struct RecordDraft: Sendable {
     var name: String
     var text: String
