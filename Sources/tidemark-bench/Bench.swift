@@ -3,16 +3,16 @@
 internal import Foundation
 internal import TidemarkTLS
 
-/// One benchmark: runs Tidemark and its reference in turns.
+/// One benchmark: measures Tidemark and its reference in turns.
 protocol Benchmark {
     static var name: String { get }
 
     static func run(_ bench: Bench) throws -> [Row]
 }
 
-/// What benchmarks have in common: how long to measure, a folder, certificates, and the database, once one needs it.
+/// What benchmarks share: how long to measure, a folder, certificates, and the database, once one needs it.
 ///
-/// Used by the main thread only, which stays for the whole run: what it starts ends with it, however it ends.
+/// Only the main thread uses it, and stays for the whole run: what it starts ends with it, however it ends.
 final class Bench {
     static var all: [any Benchmark.Type] {
         [
@@ -23,12 +23,12 @@ final class Bench {
         ]
     }
 
-    /// Where servers run, and where those who ask them do.
+    /// The core of servers; the next one is that of clients.
     static let serverCore = 0
     static let clientCore = 1
 
     let repetitions: Int
-    /// Of each measurement.
+    /// The seconds of each measurement.
     let seconds: Int
     let isQuick: Bool
     let directory: String
@@ -55,10 +55,10 @@ final class Bench {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// For files that are not to wait for a disk.
+    /// For files that must not wait for a disk.
     var filesDirectory: String { memoryFolder.path }
 
-    /// A durable private PostgreSQL with our tables and those of the reference; started by the first who asks.
+    /// A durable private PostgreSQL with our tables and those of the reference, started on first use.
     func database() throws -> BenchDatabase {
         if let startedDatabase { return startedDatabase }
         let database = try BenchDatabase.start(self)
@@ -66,9 +66,9 @@ final class Bench {
         return database
     }
 
-    /// Runs both in turns, each first as often as the other, so that a drift of the machine meets both.
+    /// Measures both in turns, and each of them first equally often, so that a drift of the machine affects both.
     ///
-    /// - Parameter turns: nil: as many as there are repetitions.
+    /// - Parameter turns: nil for the number of repetitions.
     func compare(
         turns: Int? = nil, _ value: () throws -> Double, with reference: () throws -> Double
     ) rethrows -> Comparison {
@@ -85,13 +85,13 @@ final class Bench {
         return comparison
     }
 
-    /// Progress, for whoever waits; standard output has the results alone.
+    /// Reports progress; standard output has only the results.
     func tell(_ text: String) {
         FileHandle.standardError.write(Data("… \(text)\n".utf8))
     }
 }
 
-/// Why there is no figure.
+/// Why a figure is missing.
 struct BenchError: Error, CustomStringConvertible {
     let description: String
 

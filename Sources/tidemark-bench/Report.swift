@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// Prints rows as soon as they are known.
+/// Prints each row as soon as it is known.
 struct Report {
     private let isJSON: Bool
     private var count = 0
@@ -26,7 +26,7 @@ struct Report {
         if !isJSON, count > 0 { print("\(metCount) of \(count) goals are met.") }
     }
 
-    /// Names and units are our own: nothing in them needs to be escaped.
+    /// Names and units are our own, so nothing in them needs to be escaped.
     private static func json(_ row: Row) -> String {
         """
         {"name": "\(row.name)", "unit": "\(row.unit)", "value": \(row.value), "reference": \(row.reference), \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One figure and its reference.
+/// One figure and that of its reference.
 struct Row {
     /// What the ratio of value and reference should be.
     enum Goal {
@@ -42,7 +42,7 @@ struct Row {
     var isMet: Bool { goal.isMet(by: ratio) }
 }
 
-/// What the repetitions of one row gave.
+/// The results of one row's repetitions.
 struct Comparison {
     var values: [Double] = []
     var references: [Double] = []

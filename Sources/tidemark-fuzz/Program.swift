@@ -2,12 +2,12 @@
 
 internal import Glibc
 
-/// `tidemark-fuzz` lists the fuzzers. `tidemark-fuzz NAME` runs one: with libFuzzer and its options if it was built with
-/// it (`run` in this folder does both), else for `--seconds S` (10) from `--seed N` (a new one) on mutated seeds.
-/// `tidemark-fuzz seeds NAME DIRECTORY` writes a fuzzer's seeds as files.
+/// `tidemark-fuzz` lists the fuzzers. `tidemark-fuzz NAME` runs one. If it was built with libFuzzer, that runs it with
+/// its own options (`run` in this folder does both). Otherwise it runs for `--seconds S` (10) from `--seed N` (a new
+/// one) on mutated seeds. `tidemark-fuzz seeds NAME DIRECTORY` writes a fuzzer's seeds as files.
 @main
 enum Program {
-    /// All fuzzers, from the first byte that comes from a socket to what the rules are given.
+    /// All fuzzers, from the first byte of a socket to the input of the rules.
     static let fuzzers: [Fuzzer] = [
         .requestHead, .responseHead, .handshake, .frames, .inflate, .utf8, .envelope, .serverEnvelope, .zonePage,
         .fieldMap, .fieldMerge, .changeToken, .changeTag, .requestMemory, .outcomes,

@@ -4,15 +4,15 @@ internal import Foundation
 internal import TidemarkKit
 internal import TidemarkTLS
 
-/// One large asset up and down, by the library, to a server that keeps it: hashed on both sides, and written before it is
-/// acknowledged. Beside what a bare pair of OpenSSL sockets moves, of which nothing is kept: so files are in memory, or the
-/// disk would be measured, and in memory that the machine has (``HeldMemory``). And how much the memory of both grows
-/// meanwhile.
+/// Uploads and downloads one large asset with the library. The server stores it: both sides hash it, and it is written
+/// before it is acknowledged. The reference is what a bare pair of OpenSSL sockets moves, which stores nothing. So the
+/// files are in memory, or else the disk would be measured, and in memory that the machine already has
+/// (``HeldMemory``). It also measures how much the memory of both sides grows meanwhile.
 enum AssetsBenchmark: Benchmark {
     static let name = "assets"
     private static let zone = CKRecordZone.ID(zoneName: "assets")
     private static let mebibyte = 1_048_576
-    /// MiB by which either side may grow, at its peak.
+    /// MiB by which either side may grow at its peak.
     private static let growthMax = 16.0
 
     static func run(_ bench: Bench) throws -> [Row] {
@@ -68,7 +68,7 @@ enum AssetsBenchmark: Benchmark {
         ).privateCloudDatabase
     }
 
-    /// The zone, and a small asset both ways, so that what is needed once is there.
+    /// The zone, and a small asset both ways, so that one-time work is done before.
     private static func prepare(_ database: CKDatabase) async throws {
         try await database.save(CKRecordZone(zoneID: zone))
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("tidemark-bench-\(UUID().uuidString)")
@@ -114,7 +114,7 @@ enum AssetsBenchmark: Benchmark {
     }
 }
 
-/// A file whose content is another each time it is asked for, so that nobody has it yet.
+/// A file with different content each time, so that nobody has it yet.
 private final class LargeFile {
     let url: URL
     private var version: UInt64 = 0

@@ -2,8 +2,8 @@
 
 internal import TidemarkTLS
 
-/// A zone's changes in pages of 200, from the first to the last, to a client that only counts; the server, as the
-/// reference, has one core.
+/// A zone's changes in pages of 200, from the first to the last, for a client that only counts them. The server has one
+/// core, like the reference.
 enum ChangeFeedBenchmark: Benchmark {
     static let name = "feed"
     private static let pageRecordCount = 200

@@ -5,7 +5,7 @@ internal import Synchronization
 internal import TidemarkKit
 internal import TidemarkTLS
 
-/// An app whose delegate does next to nothing, so that what remains is the engine.
+/// An app whose delegate does next to nothing, so that the engine is measured.
 final class CountingApp: CKSyncEngineDelegate {
     struct Counts {
         var saved = 0
@@ -33,14 +33,14 @@ final class CountingApp: CKSyncEngineDelegate {
         return record
     }
 
-    /// An engine that syncs when it is told to.
+    /// An engine that syncs only when it is called.
     func engine(_ database: CKDatabase) -> CKSyncEngine {
         var configuration = CKSyncEngine.Configuration(database: database, stateSerialization: nil, delegate: self)
         configuration.automaticallySync = false
         return CKSyncEngine(configuration)
     }
 
-    /// What happened since it was asked last.
+    /// What happened since the last call.
     func takeCounts() throws -> Counts {
         let taken = counts.withLock { counts in
             defer { counts = Counts() }

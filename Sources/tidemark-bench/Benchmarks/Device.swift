@@ -3,11 +3,11 @@
 internal import Synchronization
 internal import TidemarkKit
 
-/// An app on a device: an engine that syncs by itself, and its delegate.
+/// An app on a device: an engine with automatic sync, and its delegate.
 final class Device: CKSyncEngineDelegate {
     private struct State {
         var engine: CKSyncEngine?
-        /// Who waits for a record, by its name.
+        /// The tasks that wait for a record, by its name.
         var waiting: [String: CheckedContinuation<ContinuousClock.Instant?, Never>] = [:]
     }
 
@@ -22,7 +22,7 @@ final class Device: CKSyncEngineDelegate {
         state.withLock { $0.engine }?.state.add(pendingRecordZoneChanges: [.saveRecord(record)])
     }
 
-    /// When the event with that record came, which `cause` is to bring about.
+    /// When the event with that record arrived, which `cause` brings about.
     func arrival(of name: String, _ cause: @escaping @Sendable () -> Void) async throws -> ContinuousClock.Instant {
         let time = await withCheckedContinuation { continuation in
             state.withLock { $0.waiting[name] = continuation }
@@ -32,7 +32,7 @@ final class Device: CKSyncEngineDelegate {
         return time
     }
 
-    /// Whoever waits then is told that nothing came.
+    /// Tells waiting tasks that nothing arrived.
     func giveUp() {
         for continuation in state.withLock({ state in
             defer { state.waiting = [:] }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Messages that come back, for each second of the server's processor: 200 TLS connections, 200 bytes.
+/// Echoed messages for each second of the server's processor: 200 TLS connections, 200 bytes.
 enum EchoBenchmark: Benchmark {
     static let name = "echo"
 

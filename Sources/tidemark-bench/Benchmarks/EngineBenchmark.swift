@@ -4,9 +4,9 @@ internal import Foundation
 internal import TidemarkKit
 internal import TidemarkTLS
 
-/// What an engine costs: pending saves until all are acknowledged, and a zone's changes until the delegate has seen all,
-/// beside a loop of the same requests through `CKDatabase`; and how much memory grows meanwhile, while it fetches at two sizes, so
-/// that what follows a page can be told from what follows the backlog.
+/// The cost of an engine: pending saves until all are acknowledged, and a zone's changes until the delegate has seen
+/// all. The reference is a loop of the same requests through `CKDatabase`. It also measures the growth of memory, for
+/// fetches of two sizes, so that what depends on a page can be told from what depends on the backlog.
 enum EngineBenchmark: Benchmark {
     static let name = "engine"
     /// As many as an engine sends at once.
@@ -79,7 +79,7 @@ enum EngineBenchmark: Benchmark {
         return zone
     }
 
-    /// A new engine fetches all of a zone: records per second, and MiB more at the peak.
+    /// A new engine fetches a whole zone: records per second, and MiB at the peak.
     private static func fetch(
         _ zone: CKRecordZone.ID, changeCount: Int, from database: CKDatabase, to app: CountingApp
     ) throws -> (rate: Double, growth: Double) {

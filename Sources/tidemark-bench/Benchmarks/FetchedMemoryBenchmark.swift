@@ -25,7 +25,7 @@ enum FetchedMemoryBenchmark: Benchmark {
         bench.tell("\(name): makes \(recordCount) records")
         try bench.database().multiply(inZone: zone, count: recordCount - 1)
         bench.tell("\(name): fetches them")
-        // What is needed once is there after some pages.
+        // After some pages, everything that is needed once is there.
         var fetchedCount = try fetch(fleet, pages: 100)
         let memory = try PeakMemory(process: server.id)
         while fetchedCount < recordCount { fetchedCount += try fetch(fleet, pages: 100) }

@@ -2,13 +2,13 @@
 
 internal import Foundation
 
-/// The server's memory for a connection that is idle: ours has a session of an account, the reference nothing.
+/// The server's memory for an idle connection. Ours has a session of an account, the reference nothing.
 enum IdleConnectionsBenchmark: Benchmark {
     static let name = "idle"
 
     static func run(_ bench: Bench) throws -> [Row] {
         let connectionCount = bench.isQuick ? 1_000 : 5_000
-        // An account may have some thousands of connections, so that these are of several.
+        // An account may have some thousands of connections, so several accounts share them.
         let credentials = try (0..<4).map { _ in try bench.database().makeCredential() }
         let greetings = "\(bench.directory)/greetings"
         try write(
@@ -16,7 +16,7 @@ enum IdleConnectionsBenchmark: Benchmark {
             to: greetings)
         let common = ["--connections", "\(connectionCount)", "--seconds", "1"]
 
-        // Fresh servers each time: memory that was used once is not given back to the system.
+        // New servers each time, because memory that was used once is not returned to the system.
         let pair = try bench.compare {
             let server = try TransportProgram.tidemark(bench, core: Bench.serverCore)
             defer { server.stop() }
@@ -30,7 +30,7 @@ enum IdleConnectionsBenchmark: Benchmark {
         return [Row("idle-memory", unit: "KiB per connection", pair, goal: .atMost(1.2))]
     }
 
-    /// As the load generator reads them: four bytes of length, then the message.
+    /// In the load generator's format: four bytes of length, then the message.
     private static func write(_ messages: [[UInt8]], to path: String) throws {
         var bytes: [UInt8] = []
         for message in messages {

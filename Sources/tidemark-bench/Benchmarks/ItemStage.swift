@@ -4,13 +4,13 @@ internal import TidemarkDomain
 internal import TidemarkStore
 internal import TidemarkTLS
 
-/// A server with items that are indexed, and devices that read them.
+/// A server with indexed items, and devices that read them.
 final class ItemStage {
     static let zone = "items"
-    /// Devices of ours, and connections of the reference.
+    /// The number of our devices, and of the reference's connections.
     static let connectionCount = 32
     private static let recordsPerRequest = 200
-    /// Different requests, again and again.
+    /// The number of different requests, which are repeated.
     private static let sampleCount = 200
 
     let itemCount: Int
@@ -42,7 +42,7 @@ final class ItemStage {
         server.stop()
     }
 
-    /// Fields are marked for queries while there are few records, and indexes made when all are there.
+    /// Marks fields for queries while there are few records, and builds indexes when all are there.
     private func fill() throws {
         try save(from: 0, to: Self.recordsPerRequest)
         let pages = [ItemQuery.ofGroup(0), .from(number: 0)].map { page($0, limit: 1) }
@@ -70,7 +70,7 @@ final class ItemStage {
 
     // MARK: Measuring
 
-    /// Requests for records by name: of ours a second, beside the statement for them alone.
+    /// Requests for records by name: ours per second, and the statement alone.
     func compare(records count: Int) throws -> Comparison {
         let names = (0..<Self.sampleCount).map { _ in
             (0..<count).map { _ in Item(number: .random(in: 0..<itemCount)).name }
@@ -82,7 +82,7 @@ final class ItemStage {
         return try compare(samples, names.map { .records($0, of: Self.zone) }, recordCount: count)
     }
 
-    /// Pages of queries: of ours a second, beside the statement for them alone.
+    /// Pages of queries: ours per second, and the statement alone.
     func compare(records count: Int, limit: Int, _ query: (_ itemCount: Int) -> ItemQuery) throws -> Comparison {
         let queries = (0..<Self.sampleCount).map { _ in query(itemCount) }
         let pages = queries.map { page($0, limit: limit) }
@@ -95,7 +95,7 @@ final class ItemStage {
         return try compare(samples, requests, recordCount: count)
     }
 
-    /// Requests are made beforehand: whoever measures must cost little.
+    /// Requests are made in advance, so that the measuring program costs little.
     private func compare(
         _ samples: [PostgresStorage.SentStatement], _ requests: [WireRequest], recordCount: Int
     ) throws -> Comparison {
@@ -118,7 +118,7 @@ final class ItemStage {
     }
 }
 
-/// Numbers that nobody had. Confined to whoever saves.
+/// Numbers that were not used before. Confined to the device that saves.
 private final class ItemCounter: @unchecked Sendable {
     private var next: Int
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long one save takes when nothing else goes on: from the request's first byte to its answer, durable in between.
+/// How long a single save takes on an idle server: from the request's first byte to its answer, and durable in between.
 enum OneSaveBenchmark: Benchmark {
     static let name = "one-save"
 
     static func run(_ bench: Bench) throws -> [Row] {
         let stage = try SavingStage(bench, deviceCount: 1, zoneCount: 1)
         defer { stage.stop() }
-        // How long an idle core takes to wake drifts more than all that is measured here: turns of a second each.
+        // The time that an idle core takes to wake drifts more than everything measured here. So turns are one second
+        // each.
         let pair = try bench.compare(turns: bench.repetitions * bench.seconds) {
             try stage.run(bench, inFlight: 1, recordsPerRequest: 1, seconds: 1).durations.median * 1e6
         } with: {

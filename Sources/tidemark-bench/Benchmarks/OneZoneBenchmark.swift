@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Saves of 64 devices in the same zone. That no request fails for another's sake is checked: a failure ends the run.
+/// Saves of 64 devices in one zone. No request may fail because of another: a failure ends the run.
 enum OneZoneBenchmark: Benchmark {
     static let name = "one-zone"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Records by name and by queries, from 100,000 that are indexed: requests of 32 devices, each with one under way, beside
-/// the same SQL of 32 connections of libpq that do nothing with what they get.
+/// Records by name and by queries, among 100,000 indexed ones: requests of 32 devices, each with one under way. The
+/// reference is the same SQL on 32 connections of libpq that discard the results.
 enum ReadsBenchmark: Benchmark {
     static let name = "reads"
     private static let pageRecordCount = 200

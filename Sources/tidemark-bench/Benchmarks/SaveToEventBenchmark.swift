@@ -4,12 +4,12 @@ internal import Foundation
 internal import TidemarkKit
 internal import TidemarkTLS
 
-/// From a change on one device to the event on another, both with engines that sync by themselves and were idle before;
-/// beside the time that one durable save takes in the same run.
+/// From a change on one device to the event on another, both with idle engines with automatic sync. The reference is
+/// the time of one durable save in the same run.
 enum SaveToEventBenchmark: Benchmark {
     static let name = "save-to-event"
     private static let zone = CKRecordZone.ID(zoneName: "notes")
-    /// An engine that just sent something gathers what follows for 100 ms: after that it is idle.
+    /// An engine that has just sent something collects further changes for 100 ms. After that it is idle.
     private static let pause = Duration.milliseconds(150)
     private static let patience = Duration.seconds(30)
 
@@ -42,7 +42,7 @@ enum SaveToEventBenchmark: Benchmark {
         ]
     }
 
-    /// Two devices; when this returns, what the one saves has reached the other once.
+    /// Two devices. When this returns, a save of the first has reached the second once.
     private static func start() async throws -> (Device, Device) {
         let database = CKContainer.default().privateCloudDatabase
         _ = try await database.save(CKRecordZone(zoneID: zone))
@@ -55,7 +55,7 @@ enum SaveToEventBenchmark: Benchmark {
     private static func measure(
         _ count: Int, from writer: Device, to reader: Device
     ) async throws -> [Double] {
-        // One for all, so that between a save and its event nothing else is set up.
+        // One for all, so that nothing else is set up between a save and its event.
         let timeout = Task {
             try await Task.sleep(for: patience + pause * (2 * count))
             reader.giveUp()

@@ -2,11 +2,11 @@
 
 internal import TidemarkTLS
 
-/// How long one save takes in a zone of a million records, beside one of a thousand in the same run. Any of the zone's
-/// records is changed, so that its pages are all over the disk.
+/// How long one save takes in a zone of a million records, compared with a zone of a thousand in the same run. Any of
+/// the zone's records is changed, so its pages are all over the disk.
 ///
-/// Once with a server that asks the database before it writes, whatever the zone: what the zone's size costs. And once with
-/// one that remembers what it wrote, as servers do, which is all of the small zone and a part of the large one.
+/// Once with a server that reads from the database before each write: that shows the cost of the zone's size. And once
+/// with a server that remembers what it wrote, as servers do: all of the small zone, and a part of the large one.
 enum ZoneSizeBenchmark: Benchmark {
     static let name = "zone-size"
     private static let small = 1_000
@@ -20,7 +20,7 @@ enum ZoneSizeBenchmark: Benchmark {
         ]
     }
 
-    /// So many records in a zone of an account of its own.
+    /// This many records in a zone of its own account.
     private struct Zone {
         let recordCount: Int
         let credential: String

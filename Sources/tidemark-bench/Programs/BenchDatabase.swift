@@ -8,15 +8,15 @@ internal import TidemarkServer
 internal import TidemarkSockets
 internal import TidemarkStore
 
-/// A private PostgreSQL that makes every commit durable, with two databases: ours, and the reference's.
+/// A private PostgreSQL that makes every commit durable, with two databases: ours and the reference's.
 final class BenchDatabase {
     static let container = "iCloud.dev.tidemark"
-    /// So many records has the zone that the reference reads in pages, and ours as well.
+    /// The number of records in the zone that the reference and ours read in pages.
     static let pagedRecordCount = 100_000
     /// Bytes of a record's fields.
     static let recordBytes = 300
 
-    /// Ours.
+    /// The URL of our database.
     let url: String
     let referenceURL: String
     private let postgres: LocalPostgres
@@ -63,19 +63,19 @@ final class BenchDatabase {
         isReferencePrepared = true
     }
 
-    /// The credential of a new account, which the container knows.
+    /// The credential of a new account, with a user in the container.
     func makeCredential() throws -> String {
         try makeAccount().credential
     }
 
-    /// A new account, which the container knows.
+    /// A new account, with a user in the container.
     func makeAccount() throws -> BenchAccount {
         credentialCount += 1
         let name = "bench-\(credentialCount)"
         return try withStorage { storage in try await BenchAccount.make(name, in: storage) }
     }
 
-    /// The store past the server. Blocks.
+    /// Works on the store without a server. Blocks.
     func withStorage<Value: Sendable>(
         _ body: @escaping @Sendable (PostgresStorage) async throws -> Value
     ) throws -> Value {
@@ -95,15 +95,15 @@ final class BenchDatabase {
         }
     }
 
-    /// SQL past the server and the store.
+    /// Runs SQL without server and store.
     func execute(_ statements: String...) throws {
         try PostgresAdministration.execute(statements, url: url)
     }
 
-    /// Makes `count` records out of the only one that a zone has: the same with the names `r00000001` and so on, each a
+    /// Makes `count` records from the only one in a zone: equal ones with the names `r00000001` and so on, each a
     /// change of its own, as if they had been saved one after the other.
     ///
-    /// - Parameter zone: the only one of that name in the store.
+    /// - Parameter zone: the only zone of that name in the store.
     func multiply(inZone zone: String, count: Int) throws {
         try execute(
             """
@@ -121,7 +121,7 @@ final class BenchDatabase {
     }
 }
 
-/// Somebody whose devices measure.
+/// An account whose devices measure.
 struct BenchAccount: Sendable {
     let credential: String
     let database: DatabaseID
@@ -133,7 +133,7 @@ struct BenchAccount: Sendable {
         }
         let credential = Credential.make()
         _ = try await admin.issueCredential(hash: credential.hash, label: "", expiresAt: nil, for: account)
-        // A server for production creates no containers; its operator does.
+        // A production server creates no containers, so its operator does.
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
         guard
             let identity = try await storage.identity(

@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// A program that runs beside this one, on a core of its own if the machine has one, and ends with it.
+/// A program that runs beside this one, on its own core if the machine has one, and ends with it.
 final class ChildProgram {
     private let process: Process
     private let logPath: String
@@ -11,12 +11,12 @@ final class ChildProgram {
     private static let stopSeconds = 15.0
 
     /// - Parameters:
-    ///   - program: the name of a product of this package, which lies beside this program.
-    ///   - core: the only one that it may run on; nil: all.
-    ///   - log: the file that gets what it prints.
+    ///   - program: the name of a product of this package, which is in the same directory as this program.
+    ///   - core: the only core on which it may run; nil for all.
+    ///   - log: the file for its output.
     init(_ program: String, _ arguments: [String], core: Int?, log: String) throws {
         let path = try Self.path(of: program)
-        // The kernel ends it with the thread that started it: the main one.
+        // The kernel ends it with the thread that started it, which is the main one.
         let command = ["/usr/bin/setpriv", "--pdeathsig", "KILL"] + Cores.command(core) + [path] + arguments
         _ = FileManager.default.createFile(atPath: log, contents: nil)
         let output = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
@@ -51,7 +51,7 @@ final class ChildProgram {
             let log = log
             if let range = log.range(of: marker) {
                 let word = log[range.upperBound...].prefix { !$0.isWhitespace }
-                // Half a line is no line.
+                // A line may be incomplete.
                 if word.endIndex < log.endIndex, let port = word.split(separator: ":").last.flatMap({ UInt16($0) }) {
                     return port
                 }

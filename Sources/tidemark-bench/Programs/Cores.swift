@@ -2,12 +2,13 @@
 
 internal import Foundation
 
-/// Which program runs where, so that server and client do not take each other's time. A machine with one core has no choice.
+/// Which program runs on which core, so that server and client do not take each other's time. A machine with one core
+/// has no choice.
 enum Cores {
     private static let count = ProcessInfo.processInfo.processorCount
     private static let taskset = "/usr/bin/taskset"
 
-    /// What stands before a command that is to run on that core only.
+    /// The prefix of a command that must run on that core only.
     static func command(_ core: Int?) -> [String] {
         guard let core, core < count else { return [] }
         return [taskset, "--cpu-list", "\(core)"]

@@ -3,18 +3,18 @@
 internal import Foundation
 internal import Synchronization
 
-/// Memory for files that are still to be written, held by another file until they are.
+/// Reserves memory for files that will be written, with another file that shrinks as they grow.
 ///
-/// A virtual machine gives memory that is free back to its host within a second or two, and gets it again when it is
-/// touched, which takes ten times as long as to write to it: who measures what is done with files in memory sees to it that
-/// the machine has the memory.
+/// A virtual machine returns free memory to its host within a second or two, and gets it back when it is touched. That
+/// takes ten times as long as writing to it. So a measurement of files in memory must make sure that the machine has
+/// the memory.
 final class HeldMemory: Sendable {
     private let path: String
     private let descriptor: Int32
     private let byteCount: Int
     private let hasEnded = Mutex(false)
 
-    /// How much is free beyond what has been written: more would be given back before it is used.
+    /// How much is kept free beyond what has been written. More would be returned before it is used.
     private static let aheadBytes = 32 * 1_048_576
     private static let lookInterval = 0.001
 
@@ -35,7 +35,8 @@ final class HeldMemory: Sendable {
         unlink(path)
     }
 
-    /// Reads a file in memory: what nobody has touched for seconds takes a machine two to three times as long to get at.
+    /// Reads a file in memory. Memory that nobody has touched for seconds takes a machine two to three times as long to
+    /// reach.
     static func touch(_ path: String) throws {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         defer { close(file) }
@@ -47,9 +48,9 @@ final class HeldMemory: Sendable {
         }
     }
 
-    /// Runs `body`, and meanwhile frees what files in the same place take.
+    /// Runs `body`, and meanwhile frees as much as files in the same place take.
     ///
-    /// - Parameter core: on which they are written: the kernel keeps what a core has freed for that core.
+    /// - Parameter core: on which they are written, because the kernel keeps what a core has freed for that core.
     func replaced<Value>(on core: Int, by body: () throws -> Value) throws -> Value {
         let usedBefore = try usedBytes()
         let isReady = DispatchSemaphore(value: 0)

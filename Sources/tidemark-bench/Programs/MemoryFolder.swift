@@ -2,15 +2,15 @@
 
 internal import Foundation
 
-/// A folder for files that are not to wait for a disk: in memory, where the system has a place for that.
+/// A folder for files that must not wait for a disk: in memory, if the system has a place for that.
 ///
-/// Root's is a file system of its own with large pages. With small ones, to find, clear and free them costs more than
-/// writing into them, and twice as much as a file of ext4, whose pages in memory are large as well.
+/// For root it is a file system of its own with large pages. Finding, clearing and freeing small pages costs more than
+/// writing into them, and twice as much as a file of ext4, whose pages in memory are large too.
 final class MemoryFolder {
     let path: String
     private let isMounted: Bool
 
-    /// - Parameter fallback: where it is if there is no such place.
+    /// - Parameter fallback: the folder's parent if there is no such place.
     init(fallback: String) throws {
         let memory = "/dev/shm"
         guard FileManager.default.isWritableFile(atPath: memory) else {

@@ -2,20 +2,20 @@
 
 internal import Foundation
 
-/// How much a process's resident memory has grown at its peak.
+/// By how much a process's resident memory has grown at its peak.
 struct PeakMemory {
     private let process: Int32
     private let start: Double
 
-    /// From now on.
+    /// Begins to measure.
     init(process: Int32) throws {
         self.process = process
-        // proc(5): 5 sets the peak to what is in use.
+        // proc(5): writing 5 sets the peak to the current use.
         try Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/\(process)/clear_refs"))
         start = try Self.mebibytes("VmRSS:", of: process)
     }
 
-    /// In MiB; at least a little, so that there is something to divide.
+    /// In MiB. It is never zero, so that it can be a divisor.
     func growth() throws -> Double {
         max(0.1, try Self.mebibytes("VmHWM:", of: process) - start)
     }

@@ -4,7 +4,8 @@ internal import Foundation
 internal import TidemarkPostgres
 internal import TidemarkStore
 
-/// Statements of one text with several parameters, as `tidemark-yardstick statement` reads them (`statement.c`).
+/// Statements with one text and several sets of parameters, in the format of `tidemark-yardstick statement`
+/// (`statement.c`).
 enum StatementFile {
     static func write(_ samples: [PostgresStorage.SentStatement], to path: String) throws {
         guard let first = samples.first else { throw BenchError("There is no statement.") }

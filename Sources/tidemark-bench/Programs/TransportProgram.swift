@@ -19,7 +19,7 @@ struct TransportProgram {
             ], marker: "listening on ")
     }
 
-    /// The same service in C, with the least work.
+    /// The same service in C, with as little work as possible.
     static func reference(_ bench: Bench) throws -> TransportProgram {
         try TransportProgram(
             bench, Yardstick.program,

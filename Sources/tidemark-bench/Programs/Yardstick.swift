@@ -2,11 +2,11 @@
 
 internal import TidemarkStore
 
-/// `tidemark-yardstick`, run to its end: the load that servers are measured with, and the references on libpq.
+/// Runs `tidemark-yardstick` to its end: the load for servers, and the references on libpq.
 enum Yardstick {
     static let program = "tidemark-yardstick"
 
-    /// What it printed as `name=value`.
+    /// Its output of the form `name=value`.
     static func run(_ bench: Bench, _ arguments: [String], core: Int?) throws -> [String: Double] {
         let output = try ChildProgram.output(program, arguments, core: core, in: bench.directory)
         var values: [String: Double] = [:]
@@ -27,7 +27,7 @@ enum Yardstick {
             core: Bench.clientCore)
     }
 
-    /// Runs statements of ours on our tables, each with one of the samples' parameters.
+    /// Runs our statements on our tables, each with the parameters of one of the samples.
     static func statement(
         _ bench: Bench, _ samples: [PostgresStorage.SentStatement], connections: Int
     ) throws -> [String: Double] {
@@ -56,7 +56,7 @@ enum Yardstick {
 }
 
 extension [String: Double] {
-    /// What must be there.
+    /// A value that must exist.
     func value(_ name: String) throws -> Double {
         guard let value = self[name] else { throw BenchError("\(Yardstick.program) did not print \(name)") }
         return value

@@ -5,17 +5,17 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkWire
 
-/// Record `number` of those that queries look for: some 300 bytes of fields, and two numbers to find it by.
+/// Record number `number` of the queried items: some 300 bytes of fields, and two numbers by which it is found.
 struct Item {
     static let recordType = "Item"
-    /// So many records have the same group.
+    /// The number of records with the same group.
     static let groupSize = 10
 
     let number: Int
 
     var name: String { String(format: "item%07d", number) }
 
-    /// - Parameter count: of all items; the records of a group are far from each other.
+    /// - Parameter count: of all items. The records of a group are far from each other.
     func save(among count: Int) -> SaveMessage {
         SaveMessage(name: name, SaveMessage.Content(type: Self.recordType, fields: fields(among: count)))
     }
@@ -36,7 +36,7 @@ struct Item {
     }
 }
 
-/// What is asked about items, as a client says it and as the store is asked.
+/// A question about items, in the form of a client and of the store.
 enum ItemQuery {
     case ofGroup(Int)
     /// In the order of the number.

@@ -3,7 +3,7 @@
 internal import Foundation
 internal import TidemarkFields
 
-/// Records to save, some 300 bytes of fields each. Confined to whoever saves.
+/// Records to save, with some 300 bytes of fields each. Confined to the device that saves.
 final class RecordSupply: @unchecked Sendable {
     /// As in the reference: records are new at first, then replaced again and again.
     private static let nameCount = 10_000
@@ -17,7 +17,7 @@ final class RecordSupply: @unchecked Sendable {
         contents = (0..<Self.contentCount).map { SaveMessage.Content(type: "Note", fields: Self.fields($0)) }
     }
 
-    /// Records that follow each other, from a random one on.
+    /// Consecutive records, beginning with a random one.
     func next(_ count: Int) -> [SaveMessage] {
         number = Int.random(in: 0..<Self.nameCount, using: &generator)
         return (0..<count).map { save("r\((number + $0) % Self.nameCount)") }
@@ -28,7 +28,7 @@ final class RecordSupply: @unchecked Sendable {
         save(Self.name(Int.random(in: 1..<count, using: &generator)))
     }
 
-    /// Records that were never there, in order.
+    /// Records that never existed, in order.
     func following(_ count: Int) -> [SaveMessage] {
         defer { number += count }
         return (0..<count).map { save(Self.name(number + $0)) }
@@ -59,7 +59,7 @@ final class RecordSupply: @unchecked Sendable {
     }
 }
 
-/// Numbers that look random, without a call of the kernel for each.
+/// Numbers that look random, without a system call for each.
 private struct CheapGenerator: RandomNumberGenerator {
     private var state = UInt64.random(in: 1...UInt64.max)
 

@@ -5,10 +5,10 @@ internal import TidemarkTransport
 internal import TidemarkWebSocket
 internal import TidemarkWire
 
-/// A device that speaks the protocol and keeps nothing. Loop-confined.
+/// A device that speaks the protocol and stores nothing. Loop-confined.
 final class WireDevice: MessageHandler, @unchecked Sendable {
     let zone: String
-    /// Of the zone's feed, so far; empty: at its beginning.
+    /// The token of the zone's feed so far; empty at its beginning.
     private(set) var token: [UInt8] = []
     private(set) var isReady = false
     private let credential: String
@@ -41,7 +41,7 @@ final class WireDevice: MessageHandler, @unchecked Sendable {
         var stamp = WireRequestStamp()
         stamp.counter = lastNumber
         stamp.lowestUnanswered = starts.keys.min() ?? lastNumber
-        // A first sending, whose epoch nobody looks at.
+        // A first sending, whose epoch does not matter.
         stamp.epoch = 1
         starts[lastNumber] = loop.now
         connection?.send(.binary, request.envelope(id: lastNumber, stamp: stamp))

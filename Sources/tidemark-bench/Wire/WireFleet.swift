@@ -3,9 +3,9 @@
 internal import Dispatch
 internal import TidemarkSockets
 
-/// Devices of one account, on one thread, that ask a server as fast as it answers.
+/// Devices of one account on one thread, which send requests as fast as the server answers.
 ///
-/// Used by the main thread; what its devices do is confined to the loop.
+/// The main thread uses it; its devices are confined to the loop.
 final class WireFleet: @unchecked Sendable {
     private let loop: EventLoop
     private let signal = DispatchSemaphore(value: 0)
@@ -23,7 +23,7 @@ final class WireFleet: @unchecked Sendable {
     private struct Run {
         let makeRequest: (WireDevice) -> WireRequest
         let inFlight: Int
-        /// When to stop asking, and how often to ask at most.
+        /// When to stop, and the most requests.
         let end: Duration
         var requestsLeft: Int
         var outcome = Outcome()
@@ -32,14 +32,14 @@ final class WireFleet: @unchecked Sendable {
 
     struct Outcome: Sendable {
         var answerCount = 0
-        /// Of pages.
+        /// The number of records in pages.
         var recordCount = 0
-        /// Of each request, in seconds.
+        /// The duration of each request, in seconds.
         var durations: [Double] = []
         var seconds = 0.0
     }
 
-    /// Connects a device for each of `zones`, and creates these.
+    /// Creates `zones`, and connects a device for each.
     init(_ target: WireTarget, credential: String, zones: [String]) throws {
         loop = try EventLoop(name: "fleet")
         let loop = loop
@@ -58,7 +58,7 @@ final class WireFleet: @unchecked Sendable {
         loop.stop()
     }
 
-    /// Every device keeps `inFlight` requests under way for so long, after a short time to warm up.
+    /// Every device keeps `inFlight` requests under way for this long, after a short warm-up.
     func run(
         seconds: Int, inFlight: Int, _ makeRequest: @escaping @Sendable (WireDevice) -> WireRequest
     ) throws -> Outcome {
@@ -66,7 +66,7 @@ final class WireFleet: @unchecked Sendable {
         return try run(for: .seconds(seconds), requestsMax: .max, inFlight, makeRequest)
     }
 
-    /// All devices together send so many requests.
+    /// All devices together send this many requests.
     func run(
         requestCount: Int, inFlight: Int, _ makeRequest: @escaping @Sendable (WireDevice) -> WireRequest
     ) throws -> Outcome {

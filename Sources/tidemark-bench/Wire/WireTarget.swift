@@ -3,7 +3,7 @@
 internal import TidemarkTLS
 internal import TidemarkTransport
 
-/// Where devices find the server.
+/// The server to which devices connect.
 struct WireTarget {
     static let subprotocol = "tidemark.v1"
 

@@ -4,8 +4,8 @@ internal import TidemarkDomain
 internal import TidemarkFields
 
 extension Fuzzer {
-    /// A change token as a client sends it: read only if it is what we would write, and harmless as a place in any
-    /// feed. A leading byte that is odd has the checksum put right.
+    /// A client's change token: it is read only if it is what we would write, and does no harm as a place in any feed.
+    /// If the leading byte is odd, the checksum is corrected.
     static let changeToken = Fuzzer(name: "change-token", seeds: { FeedSeeds.tokens }) { input throws(Finding) in
         let bytes = FeedSeeds.unsealed(input)
         let token = ChangeToken(bytes: bytes)
@@ -18,7 +18,7 @@ extension Fuzzer {
         return token != nil
     }
 
-    /// A change tag as a client sends it, with the same leading byte.
+    /// A client's change tag, with the same leading byte.
     static let changeTag = Fuzzer(name: "change-tag", seeds: { FeedSeeds.tags }) { input throws(Finding) in
         let bytes = FeedSeeds.unsealed(input)
         let tag = ChangeTag(bytes: bytes)
@@ -34,7 +34,7 @@ extension Fuzzer {
     }
 }
 
-/// Small feeds that any token is shown to.
+/// Small feeds on which every token is tried.
 private enum FeedPages {
     static let key = ZoneKey(database: DatabaseID(3), name: "notes")
     static let store = StoreIncarnation(0xFEED)
@@ -81,12 +81,12 @@ private enum FeedPages {
 }
 
 private enum FeedSeeds {
-    /// The bytes after the first; with the checksum that belongs to them if the first is odd.
+    /// The bytes after the first, with their correct checksum if the first is odd.
     static func unsealed(_ input: [UInt8]) -> [UInt8] {
         guard let first = input.first else { return [] }
         let bytes = Array(input.dropFirst())
         guard first & 1 == 1, bytes.count > 4 else { return bytes }
-        // FNV-1a of 32 bits, written down a second time on purpose.
+        // FNV-1a of 32 bits, written a second time on purpose.
         let content = bytes.dropLast(4)
         let sum = content.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
         let shifts: [UInt32] = [24, 16, 8, 0]
@@ -111,7 +111,7 @@ private enum FeedSeeds {
         .version(store: StoreIncarnation(.max), zone: ZoneID(-1), number: .min),
     ]
 
-    /// Each as it is, and with its checksum put right.
+    /// Each as it is, and with its checksum corrected.
     private static func both(_ all: [[UInt8]]) -> [[UInt8]] {
         all.map { Array([[0], $0].joined()) } + all.map { Array([[1], $0].joined()) }
     }

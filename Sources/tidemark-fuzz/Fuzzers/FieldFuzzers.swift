@@ -3,8 +3,8 @@
 internal import TidemarkFields
 
 extension Fuzzer {
-    /// Any bytes as a record's fields: what is valid is what writing its values gives, and bytes that were never
-    /// checked do no harm.
+    /// Any bytes as a record's fields: valid bytes are exactly those that writing their values gives, and unchecked
+    /// bytes do no harm.
     static let fieldMap = Fuzzer(name: "field-map", seeds: { FieldSeeds.all }) { input throws(Finding) in
         try FieldLaws.checkTrusting(input)
         for rule in [FieldKeyRule.app, .share] {
@@ -15,7 +15,7 @@ extension Fuzzer {
         return false
     }
 
-    /// Two maps, the first with a byte that counts it: merging and selecting do what a dictionary does.
+    /// Two maps, the first after a byte with its length: merging and selecting do what a dictionary does.
     static let fieldMerge = Fuzzer(name: "field-merge", seeds: { FieldSeeds.pairs }) { input throws(Finding) in
         var script = FuzzInput(input)
         let (left, right) = (script.bytes(), script.remainder())
@@ -31,7 +31,7 @@ extension Fuzzer {
 }
 
 private enum FieldLaws {
-    /// Reading ends silently where bytes are not canonical; nothing traps (see `FieldMap.init(trusting:)`).
+    /// Reading ends silently where bytes are not canonical. Nothing traps (see `FieldMap.init(trusting:)`).
     static func checkTrusting(_ input: [UInt8]) throws(Finding) {
         let map = FieldMap(trusting: input)
         let selection = FieldSelection(["a", "title", "z9"])

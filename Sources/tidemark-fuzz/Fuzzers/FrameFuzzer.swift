@@ -3,8 +3,8 @@
 internal import TidemarkWebSocket
 
 extension Fuzzer {
-    /// Frames and the messages that they make up, for both roles, with and without compression: every split of the
-    /// bytes gives the same events and the same end, and no message is larger than allowed.
+    /// Frames and their messages, for both roles, with and without compression. Every split of the bytes gives the same
+    /// events and the same end, and no message is larger than allowed.
     static let frames = Fuzzer(name: "frames", seeds: { FrameSeeds.all }) { input throws(Finding) in
         var script = FuzzInput(input)
         let setting = ReaderSetting(flags: script.byte())
@@ -14,10 +14,11 @@ extension Fuzzer {
         let split = setting.read(random.split(bytes))
         try whole.check(setting.limits)
         try split.check(setting.limits)
-        // With a small window one of both may be refused, as ``inflate`` says.
+        // With a small window one of the two may be refused, as ``inflate`` explains.
         if setting.deflate == nil || !setting.hasSmallWindow || whole.error == nil && split.error == nil {
             try Finding.unless(whole.events == split.events, "whole \(whole), split \(split)")
-            // zlib reads ahead of the check of UTF-8: which of two errors of a compressed message comes first is open.
+            // zlib reads ahead of the UTF-8 check, so it is open which of two errors of a compressed message comes
+            // first.
             try Finding.unless(
                 setting.deflate == nil ? whole.error == split.error : (whole.error == nil) == (split.error == nil),
                 "whole \(whole), split \(split)")
@@ -26,7 +27,7 @@ extension Fuzzer {
     }
 }
 
-/// How the reader of a fuzzer is set, from one byte.
+/// The settings of a fuzzer's reader, from one byte.
 struct ReaderSetting {
     let role: Role
     let deflate: DeflateParameters?
@@ -50,14 +51,14 @@ struct ReaderSetting {
         self.limits = limits
     }
 
-    /// All events of a stream that comes in these pieces.
+    /// All events of a stream in these pieces.
     func read(_ pieces: [ArraySlice<UInt8>]) -> ReaderLog {
         var reader = MessageReader(role: role, limits: limits, deflate: deflate)
         var log = ReaderLog()
         for piece in pieces {
             var bytes = Array(piece)
             do throws(WebSocketError) {
-                // A typed error does not pass through the closure, so it comes out as a value.
+                // A typed error does not pass through the closure, so it is returned as a value.
                 try bytes.withUnsafeMutableBytes { log.take(from: &reader, $0) }.get()
             } catch {
                 log.error = error.code
@@ -69,7 +70,7 @@ struct ReaderSetting {
     }
 }
 
-/// What a reader said of a stream.
+/// The events that a reader returned for a stream.
 struct ReaderLog {
     enum Event: Equatable {
         case text([UInt8])
@@ -107,7 +108,7 @@ struct ReaderLog {
         }
     }
 
-    /// What holds of every event, whatever came.
+    /// Checks what must hold for every event.
     func check(_ limits: MessageLimits) throws(Finding) {
         for event in events {
             switch event {
@@ -128,7 +129,7 @@ struct ReaderLog {
 private enum FrameSeeds {
     static let all: [[UInt8]] = seeds(0, nil) + seeds(1, 0x1234_5678)
 
-    /// The seeds of a role, whose bit in the flags is `role`.
+    /// The seeds of a role, given by its bit in the flags.
     private static func seeds(_ role: UInt8, _ key: UInt32?) -> [[UInt8]] {
         var seeds: [[UInt8]] = []
         func add(_ flags: UInt8, _ frames: [UInt8]...) {

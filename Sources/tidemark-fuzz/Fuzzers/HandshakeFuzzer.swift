@@ -4,8 +4,8 @@ internal import TidemarkHTTP
 internal import TidemarkWebSocket
 
 extension Fuzzer {
-    /// The opening handshake: any header fields, given to a server as a request and to a client as an answer; and what
-    /// our server answers to our client is confirmed by it, whatever both are set to.
+    /// The opening handshake: any header fields, as a request to a server and as a response to a client. Our client
+    /// must accept what our server answers to it, whatever the settings of both.
     static let handshake = Fuzzer(name: "handshake", seeds: { Handshakes.seeds }) { input throws(Finding) in
         var script = FuzzInput(input)
         let client = Handshakes.settings(&script)
@@ -28,7 +28,7 @@ extension Fuzzer {
 
 private enum Handshakes {
     static let nonce = Array("the sample nonce".utf8)
-    /// What a server makes of ``nonce``, as the server itself computes it.
+    /// A server's answer to ``nonce``, computed by the server itself.
     static let fixed: [(name: String, value: String)] = [
         ("Host", "a"), ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13"),
     ]

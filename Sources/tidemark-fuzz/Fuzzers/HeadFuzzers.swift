@@ -3,7 +3,7 @@
 internal import TidemarkHTTP
 
 extension Fuzzer {
-    /// A request head: every split of its bytes gives the same verdict, and what is accepted is printed and read again
+    /// A request head: every split of its bytes gives the same verdict, and an accepted head is printed and read again
     /// as the same head.
     static let requestHead = Fuzzer(name: "request-head", seeds: { HeadSeeds.requests }) {
         input throws(Finding) in
@@ -48,7 +48,7 @@ extension Fuzzer {
     }
 }
 
-/// What a parser says in the end, whole and in pieces.
+/// A parser's final verdict, for the whole input and for pieces.
 private enum HeadVerdict {
     typealias Verdict<Head> = Result<HeadProgress<Head>, HTTPError>
 
@@ -58,9 +58,9 @@ private enum HeadVerdict {
         do throws(HTTPError) { return .success(try parse()) } catch { return .failure(error) }
     }
 
-    /// The head, if the input is one; throws if a split of it is read otherwise.
+    /// The head, if the input is one. Throws if a split of it is read differently.
     ///
-    /// - Parameter parser: makes a new parser, as the function that is handed all bytes that have come.
+    /// - Parameter parser: makes a new parser, as a function that takes all bytes that have arrived.
     static func check<Head: Equatable>(
         _ input: [UInt8],
         _ parser: () -> ((UnsafeRawBufferPointer) throws(HTTPError) -> HeadProgress<Head>)

@@ -3,11 +3,11 @@
 internal import TidemarkWebSocket
 
 extension Fuzzer {
-    /// Compressed payloads: whatever stands in them, output is bounded and does not depend on how the message was cut
-    /// into frames and pieces; and what our compressor writes comes out again.
+    /// Compressed payloads: whatever they contain, the output is bounded, and does not depend on how the message was
+    /// split into frames and pieces. And what our compressor writes is inflated to the same bytes.
     static let inflate = Fuzzer(name: "inflate", seeds: { Inflation.seeds }) { input throws(Finding) in
         var script = FuzzInput(input)
-        // A client with compression; the bits for the context, the limits and the window are the input's.
+        // A client with compression. The input sets the bits for the context, the limits and the window.
         let setting = ReaderSetting(flags: script.byte() & 0b1_1100 | 0b10)
         let payload = script.remainder()
         var random = FuzzRandom(input)
@@ -17,8 +17,8 @@ extension Fuzzer {
         let split = setting.read(random.split(Inflation.message(fragments)))
         try whole.check(setting.limits)
         try split.check(setting.limits)
-        // One frame may be larger than a frame may be, many are not. And where a peer reaches further back than the
-        // window that it agreed to, zlib sees it only if a piece ends between: one of both may be refused then.
+        // A single frame may exceed the limit of a frame where several do not. And if a peer refers back beyond its
+        // agreed window, zlib notices only if a piece ends in between. So one of the two may be refused.
         let isComparable = !setting.hasSmallWindow || whole.error == nil && split.error == nil
         if payload.count <= setting.limits.frameBytesMax, isComparable {
             try Finding.unless(whole.events == split.events, "whole \(whole), split \(split)")
@@ -70,9 +70,9 @@ private enum Inflation {
         seed(8, [UInt8](repeating: 7, count: 200)),
         seed(0, [UInt8](repeating: 0, count: 60_000)),
         seed(16, Array(0...255)),
-        // Reaches back by 300 bytes, where the window has 256.
+        // Refers back by 300 bytes, beyond the window of 256.
         seed(16, repeated((0..<300).map { UInt8(truncatingIfNeeded: $0 * $0 / 7) })),
-        // A stored block; a final block with another after it.
+        // A stored block, and a final block with another after it.
         [0, 0x00, 0x02, 0x00, 0xFD, 0xFF, 0x41, 0x42, 0x00],
         [0, 0x73, 0x04, 0x00, 0x72, 0x02, 0x00],
     ]

@@ -3,8 +3,8 @@
 internal import TidemarkDomain
 
 extension Fuzzer {
-    /// What is remembered of a device's requests, as it stands in storage: read only if it is what we would write, and
-    /// harmless to the rules whatever the next request says.
+    /// A stored memory of a device's requests: it is read only if it is what we would write, and does no harm to the
+    /// rules, whatever the next request is.
     static let requestMemory = Fuzzer(name: "request-memory", seeds: { MemorySeeds.memories }) {
         input throws(Finding) in
         var script = FuzzInput(input)

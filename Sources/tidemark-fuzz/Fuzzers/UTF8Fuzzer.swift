@@ -4,7 +4,7 @@ internal import TidemarkFields
 internal import TidemarkWebSocket
 
 extension Fuzzer {
-    /// Both checks of UTF-8 say in any split what the standard library says of the whole.
+    /// Both UTF-8 checks agree, for any split, with the standard library on the whole.
     static let utf8 = Fuzzer(name: "utf8", seeds: { UTF8Seeds.all }) { input throws(Finding) in
         let isValid = String(validating: input, as: UTF8.self) != nil
         var random = FuzzRandom(input)
@@ -15,7 +15,7 @@ extension Fuzzer {
         }
         try Finding.unless((isGood && check.isComplete) == isValid, "WebSocket: \(isGood), library: \(isValid)")
         guard input.count < 100 else { return isValid }
-        // A field whose value is that string, its lengths one byte each.
+        // A field with that string as its value; its lengths take one byte each.
         var entry: [UInt8] = [0x0A, 0, 0x0A, 1, 0x61, 0x18, FieldType.string.rawValue, 0x22, UInt8(input.count)]
         entry += input
         entry[1] = UInt8(entry.count - 2)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads an input as a script: numbers and texts that decide what is done. Past its end everything is zero and empty.
+/// Reads an input as a script: numbers and texts that decide what to do. After its end everything is zero and empty.
 struct FuzzInput {
     private var rest: ArraySlice<UInt8>
 
@@ -29,7 +29,7 @@ struct FuzzInput {
         Int64(bitPattern: number())
     }
 
-    /// Up to 255 bytes, after a byte that counts them.
+    /// Up to 255 bytes, after a byte with their number.
     mutating func bytes() -> [UInt8] {
         let count = Int(byte())
         defer { rest = rest.dropFirst(count) }
@@ -40,7 +40,7 @@ struct FuzzInput {
         String(decoding: bytes(), as: UTF8.self)
     }
 
-    /// All that is left.
+    /// All remaining bytes.
     mutating func remainder() -> [UInt8] {
         defer { rest = [] }
         return Array(rest)
