@@ -8,7 +8,7 @@ extension FailureReason {
     package var text: String {
         switch self {
         case .zoneNotFound:
-            "Zone not found. Save the zone first, or drop what you keep of it."
+            "Zone not found. Save the zone first, or drop your copy of it."
         case .zonePurged:
             "The user purged this zone's data. Ask before you upload it again."
         case .zoneKeysReset:
@@ -32,7 +32,7 @@ extension FailureReason {
         case .fieldsInvalid:
             "Invalid fields. Check keys (a letter, then letters, digits and underscores) and the types of the values."
         case .recordTooLarge:
-            "record too large. Keep large data out of the record's fields."
+            "record too large. Keep large data in an asset."
         case .parentMissing:
             "The parent record does not exist. Save it before its children or in the same request."
         case .parentCycle:
@@ -62,16 +62,16 @@ extension FailureReason {
     /// The limit that was passed; nil if the reason is not a limit.
     private func most(in limits: Limits) -> (Int64, unit: String)? {
         switch self {
-        case .recordTooLarge: (Int64(limits.recordBytesMax), "bytes of fields a record")
-        case .assetTooLarge: (limits.assetBytesMax, "bytes an asset")
-        case .tooManyItems: (Int64(limits.itemsMax), "items a request")
-        case .requestTooLarge: (Int64(limits.requestBytesMax), "bytes of fields a request")
-        case .tooManyReferences: (Int64(limits.referencesMax), "references a record")
-        case .cascadeTooLarge: (Int64(limits.cascadeReferencesMax), "references a deletion")
-        case .tooManyZones: (Int64(limits.zonesMax), "zones a database")
-        case .tooManySubscriptions: (Int64(limits.subscriptionsMax), "subscriptions a user")
+        case .recordTooLarge: (Int64(limits.recordBytesMax), "bytes of fields per record")
+        case .assetTooLarge: (limits.assetBytesMax, "bytes per asset")
+        case .tooManyItems: (Int64(limits.itemsMax), "items per request")
+        case .requestTooLarge: (Int64(limits.requestBytesMax), "bytes of fields per request")
+        case .tooManyReferences: (Int64(limits.referencesMax), "references per record")
+        case .cascadeTooLarge: (Int64(limits.cascadeReferencesMax), "references per deletion")
+        case .tooManyZones: (Int64(limits.zonesMax), "zones per database")
+        case .tooManySubscriptions: (Int64(limits.subscriptionsMax), "subscriptions per user")
         case .schemaFull: (Int64(limits.schemaEntriesMax), "types and fields together")
-        case .tooManyZoneKeys: (Int64(limits.zoneKeysMax), "keys a zone")
+        case .tooManyZoneKeys: (Int64(limits.zoneKeysMax), "keys per zone")
         default: nil
         }
     }
@@ -88,7 +88,7 @@ extension FailureReason {
         case .fieldSpaceDiffers:
             "The field is encrypted and the value is not, or the other way round. Use another key for the other kind."
         case .schemaFull:
-            "The schema has as many types and fields as it can have. Use fewer keys, or remove what is not used."
+            "The schema cannot have more types and fields. Use fewer keys, or remove what is not used."
         default: requestText
         }
     }
@@ -97,7 +97,7 @@ extension FailureReason {
     private var requestText: String {
         switch self {
         case .batchFailed:
-            "Atomic failure. Another item of this zone's batch failed; mend that one and send all of them again."
+            "Atomic failure. Another item of this zone's batch failed. Correct that one, and send all of them again."
         case .zoneNameInvalid:
             "Invalid zone name. Use 1 to 255 printable ASCII characters, the first of them not an underscore."
         case .zoneIsDefault:
@@ -109,7 +109,7 @@ extension FailureReason {
         case .requestTooLarge:
             "Your request's records are too large together. Split it in half."
         case .tooManyZones:
-            "The database has as many zones as it can have. Delete zones that are no longer needed."
+            "The database cannot have more zones. Delete zones that are no longer needed."
         case .requestForgotten:
             """
             The server cannot tell whether this request was carried out. Fetch changes, then send what is still needed.
@@ -117,7 +117,7 @@ extension FailureReason {
         case .tokenExpired:
             "client knowledge differs from server knowledge. Discard the change token and fetch from the beginning."
         case .tokenInvalid:
-            "The change token is not one of this feed. Keep a token for each zone and database, as it was given."
+            "The change token belongs to another feed. Keep a separate token for each zone and database."
         case .feedUnavailable:
             "This zone or database has no change feed. Use a custom zone of the private database."
         case .wrongDatabase:
@@ -132,16 +132,16 @@ extension FailureReason {
         case .keysUnavailable:
             "This server keeps no keys of encrypted values. Its operator can give it a master key (--master-key-file)."
         case .masterKeyWrong:
-            "The server cannot open the account's key. It must be started with the master key file (--master-key-file) "
-                + "with which the database's keys were closed."
+            "The server cannot decrypt the account's key. It must be started with the master key file (--master-key-file) "
+                + "with which the database's keys are encrypted."
         case .zoneKeyUnknown:
             "A value is encrypted with a key that the zone does not have. Fetch the zone's keys and encrypt it anew."
         case .valueNotEncrypted:
             "An encrypted value was sent that is not encrypted. Update the client."
         case .encryptionModeDiffers:
-            "The account's keys are kept in another way than the device thought. Fetch the keys again."
+            "The account's keys are kept in another way than the device expected. Fetch the keys again."
         case .tooManyZoneKeys:
-            "The zone has had as many keys as it can have. Move its records to a new zone."
+            "The zone cannot have more keys. Move its records to a new zone."
         default: nil
         }
     }
@@ -152,7 +152,7 @@ extension FailureReason {
         case .notAuthenticated:
             "This request needs an account. Sign in with a valid credential."
         case .notPermitted:
-            "WRITE operation not permitted. Only the record's creator, or a role that may write its type, changes it."
+            "WRITE operation not permitted. Only the record's creator, or a role that may write its type, may change it."
         case .createNotPermitted:
             "CREATE operation not permitted. No role of this user may create records of this type."
         case .subscriptionUnknown:
@@ -160,7 +160,7 @@ extension FailureReason {
         case .subscriptionInvalid:
             "This database cannot have such a subscription. Save a database subscription in the private database."
         case .tooManySubscriptions:
-            "The user has as many subscriptions as there can be. Delete those that are no longer needed."
+            "The user cannot have more subscriptions. Delete those that are no longer needed."
         case .zoneBusy:
             "The zone is busy. Try again after the delay."
         case .storeUnavailable:
@@ -172,19 +172,19 @@ extension FailureReason {
         case .containerUnknown:
             "Unknown container. Check its identifier and environment. An operator creates one: tidemark admin containers create."
         case .assetMissing:
-            "Asset not available. Upload it to this database before the record, and fetch it by a record that has it."
+            "Asset not available. Upload it to this database before the record, and fetch it through a record that names it."
         case .assetTooLarge:
             "asset too large. Split the file, or have the server's limit for assets raised."
         case .assetModified:
-            "The asset's content is not what was announced: the file changed while it was uploaded. Upload it again."
+            "The asset's content is not what was announced: the file changed during the upload. Upload it again."
         case .assetsFull:
             "There is no room for the asset. Delete what is not needed, or have the server's disk enlarged."
         case .quotaExceeded:
-            "The database's storage is full. Delete what is not needed (assets make room when the server has collected "
-                + "them), or have the operator raise the quota: tidemark admin containers quota."
+            "The database's storage is full. Delete what is not needed (assets free their space once the server has "
+                + "collected them), or have the operator raise the quota: tidemark admin containers quota."
         case .uploadsFull:
-            "Too much is being uploaded to this database at once. Let uploads end, then try again; one that nobody goes on "
-                + "with makes room as soon as it rests."
+            "Too much is being uploaded to this database at once. Wait until uploads end, then try again. Abandoned "
+                + "uploads make room on their own."
         case .assetsUnavailable:
             "This server keeps no assets. Its operator can give it a directory for them (--asset-directory)."
         default:

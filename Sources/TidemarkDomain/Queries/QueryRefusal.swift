@@ -80,7 +80,7 @@ extension FailureReason {
         case .sortInvalid:
             "Records cannot be sorted by this. Sort by strings, numbers, dates and references, or a location by distance."
         case .cursorInvalid:
-            "The cursor is not one of this query. Run the query again from the beginning."
+            "The cursor belongs to another query. Run the query again from the beginning."
         case .zoneRequired:
             "A query in the shared database needs a zone. Run it once for each zone."
         default: nil

@@ -39,7 +39,7 @@ package enum SchemaRefusal: Error, Sendable, Equatable {
             "Field '\(key)' of record type '\(type)' is \(isEncrypted ? "encrypted" : "not encrypted"). "
                 + "Set it \(isEncrypted ? "in encryptedValues" : "on the record itself"), or use another key."
         case .full(let type, let entriesMax):
-            "The schema has as many types and fields as it can have (\(entriesMax)): nothing new of '\(type)' is learned. "
+            "The schema cannot have more types and fields (\(entriesMax)): nothing new of '\(type)' is added. "
                 + "Use fewer keys, or remove what is not used from the schema."
         }
     }

@@ -22,7 +22,7 @@ public class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
 
     /// An asset for the file at that URL, which must be a file URL. The file is read when the record is saved.
     public convenience init(fileURL: URL) {
-        precondition(fileURL.isFileURL, "R-070: an asset is made from a file URL")
+        precondition(fileURL.isFileURL, "An asset is made from a file URL: use URL(fileURLWithPath:).")
         self.init(fileURL: fileURL, descriptor: nil)
     }
 

@@ -66,7 +66,9 @@ struct RecordMerge {
                 clientObject: ours)
             guard let decision = decide(conflict) else { return nil }
             let object = RecordObject.make(of: decision)
-            precondition(object != nil, "R-066: a record cannot hold a \(type(of: decision))")
+            //
+            precondition(
+                object != nil, "A record cannot hold a \(type(of: decision)): return a value that a field can hold.")
             return object
         }
     }

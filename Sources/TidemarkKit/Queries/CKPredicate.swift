@@ -118,7 +118,7 @@ extension PredicateNode {
         case .not:
             guard parts.count == 1 else { throw PredicateMistake("NOT has one subpredicate.") }
             return .not(parts[0])
-        default: throw PredicateMistake("OR is not offered. Use IN, or several queries (R-177).")
+        default: throw PredicateMistake("OR is not offered. Use IN, or several queries.")
         }
     }
 }

@@ -2,7 +2,8 @@
 
 internal import TidemarkWire
 
-/// Two operands and the operator between them, and which condition of the protocol they are, if any.
+/// Two operands and the operator between them, and which condition of the protocol they are, if any (R-177, R-179,
+///
 struct PredicateComparison {
     enum Sign {
         case comparison(WireComparisonOperator)
@@ -70,9 +71,9 @@ struct PredicateComparison {
             case (.words, .constant(.string(let text))):
                 switch sign {
                 case .contains, .tokenMatches: return .search(text)
-                default: throw PredicateMistake("self is searched with CONTAINS only (R-179).")
+                default: throw PredicateMistake("self is searched with CONTAINS only: self CONTAINS 'words'.")
                 }
-            case (.words, _): throw PredicateMistake("self CONTAINS is followed by a string of words (R-179).")
+            case (.words, _): throw PredicateMistake("self CONTAINS is followed by a string of words.")
             case (.distance(let key, let place), _): return try near(key, place, sign, right)
             case (_, .distance(let key, let place)): return try near(key, place, sign.flipped, left)
             case (_, .key(let key)):
@@ -90,13 +91,13 @@ struct PredicateComparison {
         switch sign {
         case .comparison(.less)?: isInclusive = false
         case .comparison(.lessOrEqual)?: isInclusive = true
-        default: throw PredicateMistake("a distance is compared with < or <= and a radius in metres (R-181).")
+        default: throw PredicateMistake("a distance is compared with < or <= and a radius in metres.")
         }
         switch radius {
         case .constant(.integer(let metres)):
             return .isNear(key, place, metres: Double(metres), isInclusive: isInclusive)
         case .constant(.double(let metres)): return .isNear(key, place, metres: metres, isInclusive: isInclusive)
-        default: throw PredicateMistake("a distance is compared with a radius in metres (R-181).")
+        default: throw PredicateMistake("a distance is compared with a radius in metres.")
         }
     }
 
@@ -113,16 +114,16 @@ struct PredicateComparison {
         case (.isIn, .list(let values)): return isAny ? .containsAny(key, values) : .isIn(key, values)
         case (.contains, .constant(let value)): return .contains(key, value)
         case (.contains, .list(let values)) where isAny: return .containsAny(key, values)
-        case (.tokenMatches, _): throw PredicateMistake("TOKENMATCHES goes with self or allTokens only (R-179).")
+        case (.tokenMatches, _): throw PredicateMistake("TOKENMATCHES goes with self or allTokens only.")
         case (.between, _): throw PredicateMistake("BETWEEN is followed by a list of two values.")
         case (.beginsWith, _): throw PredicateMistake("BEGINSWITH is followed by a string, without ANY.")
         case (.isIn, _): throw PredicateMistake("IN is followed by a list of values.")
         case (.contains, _): throw PredicateMistake("CONTAINS is followed by one value; for several use ANY … IN.")
         case (.comparison, .location):
-            throw PredicateMistake("a location is compared by distanceToLocation:fromLocation: only (R-181).")
+            throw PredicateMistake("a location is compared by distanceToLocation:fromLocation: only.")
         case (.comparison, _):
             throw PredicateMistake(
-                isAny ? "ANY goes with =, IN and CONTAINS only (R-177)." : "one value is expected here.")
+                isAny ? "ANY goes with =, IN and CONTAINS only." : "one value is expected here.")
         }
     }
 }

@@ -4,7 +4,7 @@ internal import Foundation
 internal import TidemarkFields
 internal import TidemarkWire
 
-/// A value in a predicate.
+/// A value in a predicate.
 enum PredicateConstant: Hashable {
     case string(String)
     case integer(Int64)
@@ -29,7 +29,7 @@ enum PredicateConstant: Hashable {
         case let record as CKRecord: self = .reference(record.recordID)
         default:
             guard let object = RecordObject.make(of: value) else {
-                throw PredicateMistake("a value of type \(type(of: value)) cannot be compared (R-176).")
+                throw PredicateMistake("a value of type \(type(of: value)) cannot be compared.")
             }
             self = try Self.make(object)
         }
@@ -49,8 +49,9 @@ enum PredicateConstant: Hashable {
         case .double(let number): return .double(number)
         case .date(let date): return .date(date.milliseconds)
         case .location:
-            throw PredicateMistake("a location is compared by distanceToLocation:fromLocation: only (R-181).")
-        default: throw PredicateMistake("data, assets and lists cannot be compared (R-176).")
+            throw PredicateMistake("a location is compared by distanceToLocation:fromLocation: only.")
+        default:
+            throw PredicateMistake("data, assets and lists cannot be compared. Leave the field out of the predicate.")
         }
     }
 

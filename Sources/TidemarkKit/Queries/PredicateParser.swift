@@ -64,7 +64,7 @@ struct PredicateParser {
             parts.append(try term(depth: depth))
         }
         if isWord("OR") || isSign("||") {
-            throw PredicateMistake("OR is not offered. Use IN, or several queries (R-177).", at: token.column)
+            throw PredicateMistake("OR is not offered. Use IN, or several queries.", at: token.column)
         }
         return parts.count == 1 ? parts[0] : .and(parts)
     }
@@ -97,7 +97,7 @@ struct PredicateParser {
         if isAny {
             advance()
         } else if isModifier("ALL", "NONE") {
-            throw PredicateMistake("ALL and NONE are not offered. Use ANY … IN, or NOT (R-177).", at: token.column)
+            throw PredicateMistake("ALL and NONE are not offered. Use ANY … IN, or NOT.", at: token.column)
         }
         let left = try operand()
         let column = token.column
@@ -131,7 +131,7 @@ struct PredicateParser {
         default: throw PredicateMistake("an operator such as == or IN is expected here.", at: column)
         }
         guard let sign = PredicateComparison.Sign(named: name) else {
-            throw PredicateMistake("'\(name)' is not an operator that queries offer (R-177).", at: column)
+            throw PredicateMistake("'\(name)' is not an operator that queries offer.", at: column)
         }
         advance()
         guard isSign("[") else { return sign }
@@ -139,8 +139,9 @@ struct PredicateParser {
         guard case .word(let options) = token.kind else {
             throw PredicateMistake("options such as c or cd are expected here.", at: token.column)
         }
+        // R-180.
         guard sign.allows(options: options.lowercased()) else {
-            throw PredicateMistake("\(name)[\(options)] is not offered: \(sign.caseText) (R-180).", at: token.column)
+            throw PredicateMistake("\(name)[\(options)] is not offered: \(sign.caseText).", at: token.column)
         }
         advance()
         try expect("]")
@@ -189,7 +190,7 @@ struct PredicateParser {
         // A field that is named like a keyword is written with a leading #.
         if name.hasPrefix("#") { return String(name.dropFirst()) }
         guard !name.contains(":"), !isSign("(") else {
-            throw PredicateMistake("the function '\(name)' is not offered (R-177).", at: column)
+            throw PredicateMistake("the function '\(name)' is not offered.", at: column)
         }
         guard !name.contains(".") || name.hasPrefix("cloudkit.") else {
             throw PredicateMistake("paths such as '\(name)' are not offered: a field is named alone.", at: column)

@@ -131,8 +131,8 @@ extension WireSort {
             isDescending = !descriptor.ascending
         case let descriptor as CKLocationSortDescriptor:
             guard descriptor.ascending else {
-                throw PredicateMistake(
-                    "A query is sorted by distance with the nearest first, not the farthest (R-187).")
+                //
+                throw PredicateMistake("A query is sorted by distance with the nearest first, not the farthest.")
             }
             key = descriptor.name
             origin = PredicateNode.Place(descriptor.relativeLocation).wire

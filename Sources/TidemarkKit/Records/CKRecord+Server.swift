@@ -148,11 +148,13 @@ extension CKRecord {
 
     // MARK: Parts
 
+    ///
     private static func notEncryptable(_ key: FieldKey) -> CKError {
         CKError(
             .invalidArguments,
             message:
-                "\(key) is encrypted, and of a type that cannot be: set assets and references on the record (R-067)")
+                "\(key) is in encryptedValues, but assets and references cannot be encrypted. Set it on the record."
+        )
     }
 
     private func sent(_ space: RecordState.KeySpace, all: Bool) -> [(key: FieldKey, object: NSObject?)] {
@@ -171,13 +173,14 @@ extension CKRecord {
         }
     }
 
+    ///
     private func map(of fields: [Field]) throws(CKError) -> FieldMap {
         let rule: FieldKeyRule = recordType == SystemType.share ? .share : .app
         if let field = fields.first(where: { !rule.allows($0.key) }) {
             throw CKError(
                 .invalidArguments,
                 message:
-                    "\(field.key) is not a possible key: use a letter, then letters, digits and underscores (R-042)")
+                    "\(field.key) is not a possible key: use a letter, then letters, digits and underscores")
         }
         do throws(FieldError) {
             return try FieldMap(fields, keys: rule)
@@ -188,21 +191,26 @@ extension CKRecord {
                     .limitExceeded,
                     message:
                         "record too large: its fields have more than \(FieldLimits.standard.byteCountMax) bytes. Keep large "
-                        + "data in an asset (R-082)")
+                        + "data in an asset")
             case .duplicateKey:
                 throw CKError(
-                    .invalidArguments, message: "a key is both plain and encrypted: use another key for one (R-067)")
+                    .invalidArguments,
+                    message: "a key is both plain and encrypted. Use another key for one of the values.")
             default: throw CKError(.invalidArguments, message: error.description)
             }
         }
     }
 
+    ///
     private func parentChange(_ state: RecordState) throws(CKError) -> RecordChanges.ParentChange {
         guard state.parentChange != nil else { return .unchanged }
         guard let parent = state.parent else { return .removed }
         guard parent.action == .none, parent.recordID.zoneID == recordID.zoneID else {
             throw CKError(
-                .invalidArguments, message: "a parent is in the same zone, with the action none: use setParent (R-080)")
+                .invalidArguments,
+                message:
+                    "the parent must be in the same zone, with a reference of the action none. Use setParent(_:)."
+            )
         }
         return .set(recordName: parent.recordID.recordName)
     }

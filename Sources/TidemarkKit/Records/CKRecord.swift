@@ -253,7 +253,9 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
         var object: NSObject?
         if let value {
             object = RecordObject.make(of: value)
-            precondition(object != nil, "R-066: a record cannot hold a \(type(of: value))")
+            //
+            precondition(
+                object != nil, "A record cannot hold a \(type(of: value)): convert it to a type that a field can have.")
         }
         unpacked { $0.set(object, forKey: key, in: space) }
     }

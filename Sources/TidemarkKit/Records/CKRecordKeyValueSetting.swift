@@ -40,7 +40,9 @@ extension CKRecordKeyValueSetting {
     private func setValue(_ value: (any CKRecordValueProtocol)?, forKey key: CKRecord.FieldKey) {
         guard let value else { return setObject(nil, forKey: key) }
         guard let object = RecordObject.make(of: value) as? any CKRecordValue else {
-            preconditionFailure("R-066: a record cannot hold a \(type(of: value))")
+            //
+            preconditionFailure(
+                "A record cannot hold a \(type(of: value)): convert it to a type that a field can have.")
         }
         setObject(object, forKey: key)
     }

@@ -68,6 +68,7 @@ enum FieldObjects {
         return try scalar(of: object, zoneID: zoneID, assets: assets)
     }
 
+    ///
     private static func scalar(
         of object: NSObject, zoneID: CKRecordZone.ID, assets: Assets
     ) throws(Refusal) -> FieldValue {
@@ -83,8 +84,8 @@ enum FieldObjects {
                 throw Refusal(text: "is an asset whose file was not read")
             }
             return .asset(content)
-        case is NSArray: throw Refusal(text: "is a list of lists (R-061)")
-        default: throw Refusal(text: "is of a type that cannot be saved (R-060)")
+        case is NSArray: throw Refusal(text: "is a list of lists. A field can hold a list of scalars only")
+        default: throw Refusal(text: "is of a type that cannot be saved")
         }
     }
 
@@ -93,7 +94,7 @@ enum FieldObjects {
         let type = UInt8(bitPattern: number.objCType.pointee)
         if type == UInt8(ascii: "d") || type == UInt8(ascii: "f") { return .double(number.doubleValue) }
         if type == UInt8(ascii: "Q"), Int64(exactly: number.uint64Value) == nil {
-            throw Refusal(text: "is an integer of more than 64 bits with sign (R-060)")
+            throw Refusal(text: "is an integer of more than 64 bits with sign")
         }
         return .int64(number.int64Value)
     }
@@ -101,7 +102,7 @@ enum FieldObjects {
     /// - Parameter seconds: since 2001.
     private static func date(_ seconds: Double) throws(Refusal) -> FieldDate {
         guard let date = FieldDate(secondsSince2001: seconds) else {
-            throw Refusal(text: "is a date that is no moment: its number of seconds is \(seconds) (R-060)")
+            throw Refusal(text: "is a date that is no moment: its number of seconds is \(seconds)")
         }
         return date
     }
@@ -126,6 +127,7 @@ enum FieldObjects {
 
     // MARK: Lists
 
+    ///
     private static func list(
         of array: NSArray, zoneID: CKRecordZone.ID, assets: Assets
     ) throws(Refusal) -> FieldValue {
@@ -134,7 +136,7 @@ enum FieldObjects {
         for element in array {
             // An NSArray returns Swift values for objects that can be bridged.
             guard let object = RecordObject.make(of: element) else {
-                throw Refusal(text: "is a list with elements that cannot be saved (R-061)")
+                throw Refusal(text: "is a list with elements that cannot be saved")
             }
             values.append(try scalar(of: object, zoneID: zoneID, assets: assets))
         }
@@ -157,7 +159,7 @@ enum FieldObjects {
                 collect(values) { if case .location(let value) = $0 { value } else { nil } }.map { .locations($0) }
             default: nil
             }
-        guard let list else { throw Refusal(text: "is a list with elements of several types (R-061)") }
+        guard let list else { throw Refusal(text: "is a list with elements of several types") }
         return list
     }
 

@@ -43,20 +43,23 @@ struct ShareState {
         others.removeAll(where: participant.isSamePerson)
     }
 
-    /// What the app did that no share may have; nil if nothing.
+    /// What the app did that no share may have; nil if nothing.
     func mistake(in shareID: CKRecord.ID) -> CKError? {
         if others.contains(where: { $0.shareID != shareID }) {
             return CKError(
-                .invalidArguments, message: "A participant is of one share only: look the person up again (R-311)")
+                .invalidArguments,
+                message: "A participant belongs to another share. Look the person up again for this one.")
         }
         let isPublic = publicPermission == .readOnly || publicPermission == .readWrite
         if isPublic, others.contains(where: { $0.acceptanceStatus != .accepted }) {
             return CKError(
-                .invalidArguments, message: "Nobody can be invited to a share that is public: set .none first (R-309)")
+                .invalidArguments,
+                message: "Nobody can be invited to a public share. Set publicPermission to .none first.")
         }
         guard others.count < Self.participantCountMax else {
             return CKError(
-                .tooManyParticipants, message: "A share has at most \(Self.participantCountMax) participants (R-309)")
+                .tooManyParticipants,
+                message: "A share has at most \(Self.participantCountMax) participants. Remove some of them.")
         }
         return nil
     }

@@ -45,7 +45,7 @@ public class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     ) {
         precondition(
             !querySubscriptionOptions.isDisjoint(with: .changes),
-            "R-244: a query subscription fires on creation, update or deletion")
+            "A query subscription needs one of the options for creation, update and deletion.")
         self.init(
             subscriptionID, predicate, querySubscriptionOptions, nil, Settings(recordType: recordType))
     }

@@ -194,7 +194,7 @@ final class SyncEngineDriver: Sendable {
             guarded.withLock { $0.callback?.number } != callback.number,
             """
             CKSyncEngine.\(call) was called in a callback of the engine's delegate, or in a task started there, before the \
-            callback ended. The call would wait for that: use a detached task, or call it later (R-533).
+            callback ended. The call would wait for that: use a detached task, or call it later.
             """)
     }
 }

@@ -32,8 +32,12 @@ public class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     public convenience init(
         zoneName: String = CKRecordZone.ID.defaultZoneName, ownerName: String = CKCurrentUserDefaultName
     ) {
-        assert(CKRecordZoneID.isPossible(zoneName: zoneName), "R-020: a zone cannot be named \(zoneName)")
-        assert(CKRecordZoneID.isPossible(ownerName: ownerName), "R-020: an owner cannot be named \(ownerName)")
+        assert(
+            CKRecordZoneID.isPossible(zoneName: zoneName),
+            "A zone cannot be named \(zoneName): use 1 to 255 printable ASCII characters.")
+        assert(
+            CKRecordZoneID.isPossible(ownerName: ownerName),
+            "An owner cannot be named \(ownerName): use a user record's name.")
         self.init(unchecked: zoneName, ownerName: ownerName)
     }
 

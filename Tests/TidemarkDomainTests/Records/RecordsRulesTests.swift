@@ -225,7 +225,7 @@ import TidemarkFields
         #expect(refused.reasons == [.recordTooLarge])
         let count = bigFields(320).byteCount
         let text = refused.saves.first?.failure?.detail
-        #expect(text?.hasSuffix("The limit is 320 bytes of fields a record, and this has \(count).") == true)
+        #expect(text?.hasSuffix("The limit is 320 bytes of fields per record, and this has \(count).") == true)
     }
 
     // MARK: Deletes

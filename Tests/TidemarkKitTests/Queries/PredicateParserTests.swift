@@ -139,7 +139,7 @@ import TidemarkTestSupport
         #expect(try PredicateNode(not).text == "NOT a == 1")
         #expect(try PredicateNode(NSPredicate(value: false)) == .always(false))
         let or = NSCompoundPredicate(orPredicateWithSubpredicates: parts)
-        #expect(throws: PredicateMistake("OR is not offered. Use IN, or several queries (R-177).")) {
+        #expect(throws: PredicateMistake("OR is not offered. Use IN, or several queries.")) {
             try PredicateNode(or)
         }
         #expect(throws: PredicateMistake.self) { try PredicateNode(NSPredicate(block: { _, _ in true })) }

@@ -183,7 +183,7 @@ import struct Foundation.Data
         let large = FieldAsset(sha256: Array(repeating: 1, count: 32), byteCount: 2_001)
         #expect(try code(client.ask(prepare(large))) == .limitExceeded)
         let text = client.failures.last?.message
-        #expect(text?.hasSuffix("The limit is 2000 bytes an asset, and this has 2001.") == true)
+        #expect(text?.hasSuffix("The limit is 2000 bytes per asset, and this has 2001.") == true)
     }
 
     @Test func `R-011: a full disk is quotaExceeded, the server goes on, and so does the upload once there is room`()

@@ -60,7 +60,7 @@ import struct Foundation.Data
                 let over = try await send(["one more"], goingWith: "DE", by: client)
                 #expect(over.map(\.code) == [.limitExceeded])
                 #expect(over.first?.message.contains("set-limit") == true)
-                #expect(over.first?.message.contains("The limit is 750 references a record") == true)
+                #expect(over.first?.message.contains("The limit is 750 references per record") == true)
 
                 let container = ContainerKey(identifier: LiveWorld.container, environment: .development)
                 #expect(try await world.admin.setReferencesMax(Self.airportCount, of: container))
@@ -71,7 +71,7 @@ import struct Foundation.Data
                 }
                 let late = try await send(["one more"], goingWith: "DE", by: client)
                 #expect(late.map(\.code) == [.limitExceeded])
-                #expect(late.first?.message.contains("The limit is \(Self.airportCount) references a record") == true)
+                #expect(late.first?.message.contains("The limit is \(Self.airportCount) references per record") == true)
 
                 let token = try await lastToken(client)
                 var deleting = try client.saving([], in: "world")

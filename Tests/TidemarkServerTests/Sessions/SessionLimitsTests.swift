@@ -35,7 +35,7 @@ import struct Foundation.Data
         zones.saves = ["a", "b"].map(TestClient.zone)
         guard case .modifyZones(let made)? = try client.ask(.modifyZones(zones)) else { throw Unanswered() }
         #expect(made.saves.map(\.failure.code) == [.unspecified, .limitExceeded])
-        #expect(made.saves[1].failure.message.hasSuffix("The limit is 2 zones a database."))
+        #expect(made.saves[1].failure.message.hasSuffix("The limit is 2 zones per database."))
 
         var subscriptions = WireModifySubscriptions()
         subscriptions.database = .private
@@ -48,7 +48,7 @@ import struct Foundation.Data
             throw Unanswered()
         }
         #expect(kept.saves.map(\.failure.code) == [.unspecified, .limitExceeded])
-        #expect(kept.saves[1].failure.message.hasSuffix("The limit is 1 subscriptions a user."))
+        #expect(kept.saves[1].failure.message.hasSuffix("The limit is 1 subscriptions per user."))
 
         var fetch = WireFetchSubscriptions()
         fetch.database = .private
@@ -75,7 +75,7 @@ import struct Foundation.Data
             if number == 0 {
                 guard case .saveZoneKey? = try client.ask(.saveZoneKey(key)) else { throw Unanswered() }
             } else {
-                try expectRefusal(of: .saveZoneKey(key), by: client, "The limit is 1 keys a zone.")
+                try expectRefusal(of: .saveZoneKey(key), by: client, "The limit is 1 keys per zone.")
             }
         }
 
@@ -83,7 +83,7 @@ import struct Foundation.Data
         guard case .modifyRecords(let saved)? = try client.ask(.modifyRecords(large)) else { throw Unanswered() }
         let failure = saved.zones[0].saves[0].failure.failure
         #expect(failure.code == .limitExceeded)
-        #expect(failure.message.contains("The limit is 100 bytes of fields a record, and this has 1"))
+        #expect(failure.message.contains("The limit is 100 bytes of fields per record, and this has 1"))
     }
 
     private struct Unanswered: Error {}

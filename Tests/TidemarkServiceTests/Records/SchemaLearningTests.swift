@@ -174,7 +174,7 @@ import TidemarkTestKit
             let failures = try Self.failures(outcome)
             #expect(failures.map(\.?.reason) == [nil, .schemaFull, nil, .schemaFull])
             for failure in failures.compactMap(\.self) {
-                #expect(failure.detail?.contains("as it can have (3): nothing new of 'Note'") == true)
+                #expect(failure.detail?.contains("cannot have more types and fields (3): nothing new of 'Note'") == true)
             }
         }
     }

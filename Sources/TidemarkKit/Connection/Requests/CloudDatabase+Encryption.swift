@@ -20,10 +20,12 @@ extension CloudDatabase {
         let places = saves.indices.filter { saves[$0].changes.fields.hasEncryptedValues }
         guard !places.isEmpty else { return [] }
         var failures: [Int: CKError] = [:]
+        //
         if scope == .public {
             for place in places {
                 failures[place] = CKError(
-                    .invalidArguments, message: "The public database has no encrypted values (R-067).")
+                    .invalidArguments,
+                    message: "The public database has no encrypted values. Save them in the private database.")
             }
         } else {
             failures = try await seal(&saves, at: places)
@@ -55,11 +57,12 @@ extension CloudDatabase {
             } catch let error as CKError {
                 failures[place] = error
             } catch {
+                //
                 failures[place] = CKError(
                     .limitExceeded,
                     message:
                         "record too large: once they are encrypted, its fields have more than "
-                        + "\(FieldLimits.standard.byteCountMax) bytes. Keep large data in an asset (R-082)")
+                        + "\(FieldLimits.standard.byteCountMax) bytes. Keep large data in an asset")
             }
         }
         return failures
