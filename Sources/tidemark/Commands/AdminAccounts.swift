@@ -22,7 +22,7 @@ struct AdminAccounts: ParsableCommand {
         func run() throws {
             let name = name
             guard try database.withAdminStore({ try await $0.createAccount(name) }) != nil else {
-                throw CommandError("There is an account named \(name) already.")
+                throw CommandError("There is already an account named \(name). Choose another name.")
             }
             print("Created \(name). Next: tidemark admin credentials issue \(name)")
         }
@@ -69,7 +69,7 @@ extension AdminAccounts {
         @Argument(help: "escrowed or end-to-end.") var mode: Mode
         @Flag(
             help: ArgumentHelp(
-                "Forget the keys that there are, and delete the zones with encrypted values.",
+                "Forget existing keys, and delete the zones with encrypted values.",
                 discussion: "Devices create them again and upload what they have (reason: encryptedDataReset)."))
         var reset = false
         @OptionGroup var database: DatabaseOption
@@ -83,7 +83,7 @@ extension AdminAccounts {
             }
             guard case .done(let endedZoneCount) = change else {
                 throw CommandError(
-                    "\(name) has keys already. To forget them, and delete all zones with encrypted values, add --reset."
+                    "\(name) already has keys. To forget them, and delete all zones with encrypted values, add --reset."
                 )
             }
             let ended = endedZoneCount > 0 ? " Zones that were deleted: \(endedZoneCount)." : ""

@@ -11,13 +11,13 @@ struct AdminAssets: ParsableCommand {
 
     struct Collect: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove assets that no record has any more.",
+            abstract: "Remove assets that no record names any more.",
             discussion: """
                 Servers do so by themselves every hour. This also finds files that the database does not know, as after a \
                 restore from a backup; their time begins when they are found. May run beside servers.
                 """)
 
-        @Flag(help: "Only tell what would be removed.") var dryRun = false
+        @Flag(help: "Show what would be removed, and remove nothing.") var dryRun = false
         @OptionGroup var assets: AssetOptions
         @OptionGroup var database: DatabaseOption
 

@@ -7,7 +7,7 @@ internal import TidemarkStore
 
 struct AdminCompact: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "compact", abstract: "Forget deletions that are older than some time.",
+        commandName: "compact", abstract: "Forget deletions that are older than a given time.",
         discussion: """
             Of each deleted record and zone a mark is kept for devices that have not heard of it yet. Afterwards devices \
             that were away for longer find their change tokens expired, and fetch everything again.

@@ -6,7 +6,7 @@ internal import TidemarkStore
 
 struct AdminContainers: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "containers", abstract: "Containers: the apps whose data is kept.",
+        commandName: "containers", abstract: "Containers: the apps whose data is stored.",
         subcommands: [Create.self, List.self, SetLimit.self, SetFeeds.self, Quota.self])
 
     struct Create: ParsableCommand {
@@ -20,7 +20,7 @@ struct AdminContainers: ParsableCommand {
         func run() throws {
             let key = try environment.key(identifier)
             guard try database.withAdminStore({ try await $0.createContainer(key) }) else {
-                throw CommandError("There is a container \(identifier) in \(key.environment.name) already.")
+                throw CommandError("There is already a container \(identifier) in \(key.environment.name).")
             }
             print("Created \(identifier) in \(key.environment.name).")
         }
@@ -53,7 +53,7 @@ struct AdminContainers: ParsableCommand {
 
     struct SetFeeds: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "set-feeds", abstract: "Say which zones of a container have change feeds.",
+            commandName: "set-feeds", abstract: "Choose which zones of a container have change feeds.",
             discussion: """
                 custom-zones, as in CloudKit: those of private databases. everywhere: the default zones and the public \
                 database have feeds as well, which tell everybody of what they may read. In force from the next request \
@@ -84,20 +84,20 @@ struct AdminContainers: ParsableCommand {
     struct SetLimit: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set-limit", abstract: "Set a container's own limits.",
-            discussion: "In force from the next request on.")
+            discussion: "They hold from the next request on.")
 
         @Argument(help: "The container's identifier.") var identifier: String
         @OptionGroup var environment: EnvironmentOption
         @Option(
             help: ArgumentHelp(
-                "References with the action deleteSelf that may point to one record; 0: as many as the server allows.",
+                "References with the action deleteSelf that may point to one record; 0 for the server's limit.",
                 valueName: "count"))
         var references: Int
         @OptionGroup var database: DatabaseOption
 
         func validate() throws {
             guard (0...Int(Int32.max)).contains(references) else {
-                throw ValidationError("--references is between 0 and \(Int32.max).")
+                throw ValidationError("--references must be between 0 and \(Int32.max).")
             }
         }
 

@@ -8,7 +8,7 @@ internal import TidemarkStore
 
 struct AdminCredentials: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "credentials", abstract: "Credentials: what opens an account's sessions.",
+        commandName: "credentials", abstract: "Credentials: the secrets with which an account's devices sign in.",
         subcommands: [Issue.self, Revoke.self, List.self])
 
     struct Issue: ParsableCommand {
@@ -18,7 +18,7 @@ struct AdminCredentials: ParsableCommand {
         @Argument(help: "The account's name.") var name: String
         @Option(
             help: ArgumentHelp(
-                "How long it is good for, such as 12h or 30d.", discussion: "Default: for ever.", valueName: "time"))
+                "How long it is valid, such as 12h or 30d.", discussion: "Default: for ever.", valueName: "time"))
         var expires: Lifetime?
         @Option(help: ArgumentHelp("What it is for; shown in lists.", valueName: "text"))
         var label = ""
@@ -45,7 +45,7 @@ struct AdminCredentials: ParsableCommand {
 
     struct Revoke: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revoke a credential; connections that it opened are cut.")
+            abstract: "Revoke a credential, and close the connections that it opened.")
 
         @Argument(help: "The credential's number, as `tidemark admin credentials list NAME` shows it.") var id: Int64
         @OptionGroup var database: DatabaseOption
@@ -53,7 +53,9 @@ struct AdminCredentials: ParsableCommand {
         func run() throws {
             let id = CredentialID(id)
             guard try database.withAdminStore({ try await $0.revokeCredential(id) }) else {
-                throw CommandError("There is no credential \(id.rawValue), or it was revoked before.")
+                throw CommandError(
+                    "There is no credential \(id.rawValue), or it has already been revoked. See: tidemark admin credentials list NAME"
+                )
             }
             print("Revoked \(id.rawValue).")
         }

@@ -36,19 +36,20 @@ struct AdminImport: ParsableCommand {
     @Option(help: ArgumentHelp("A file that says how columns become fields.", valueName: "file")) var mapping: String?
     @Option(help: ArgumentHelp("The type of the records.", valueName: "type")) var type: String?
     @Option(help: ArgumentHelp("The column that names the records.", valueName: "column")) var name: String?
-    @Option(help: ArgumentHelp("What to put before names that begin with an underscore.", valueName: "text"))
+    @Option(help: ArgumentHelp("The prefix for names that begin with an underscore.", valueName: "text"))
     var underscore: String?
     @Option(
         help: ArgumentHelp(
             "How a field is made, such as 'elevation double'; may be repeated.", valueName: "key type columns"))
     var field: [String] = []
     @Option(help: ArgumentHelp("A column to leave out; may be repeated.", valueName: "column")) var skip: [String] = []
-    @Flag(help: "Leave out all columns that no field is made of.") var only = false
-    @Option(help: "csv or jsonl. Default: what the file's name says.") var format: ImportFormat?
+    @Flag(help: "Leave out all columns without a rule.") var only = false
+    @Option(help: "csv or jsonl. Default: by the file's name.") var format: ImportFormat?
     @Option(help: ArgumentHelp("What separates the cells of CSV; tab for tabs.", valueName: "character"))
     var delimiter = ","
-    @Flag(help: "Save records that are there already as well.") var replace = false
-    @Option(help: ArgumentHelp("Who is noted as creator; needed for the public database.", valueName: "name"))
+    @Flag(help: "Also save records that exist already.") var replace = false
+    @Option(
+        help: ArgumentHelp("The account that is named as creator; needed for the public database.", valueName: "name"))
     var account: String?
     @Option(help: "The zone.") var zone = ZoneName.default
     @OptionGroup var records: RecordsOption
@@ -57,9 +58,9 @@ struct AdminImport: ParsableCommand {
     func run() throws {
         let (command, mapping) = (self, try fullMapping())
         if case .public = records.database, account == nil {
-            throw CommandError("Missing --account: the account that is noted as creator of the records.")
+            throw CommandError("Missing --account: the account that is named as the records' creator.")
         }
-        let tally = try database.withStorage(brokenOff: "\nBroken off. \(Importer.advice)") { storage, loop in
+        let tally = try database.withStorage(brokenOff: "\nInterrupted. \(Importer.advice)") { storage, loop in
             try await command.load(mapping, storage, loop)
         }
         print(tally.text)
@@ -171,7 +172,7 @@ struct AdminImport: ParsableCommand {
     private func delimiterByte() throws(CommandError) -> UInt8 {
         if delimiter == "tab" { return UInt8(ascii: "\t") }
         guard delimiter.utf8.count == 1, let byte = delimiter.utf8.first, !"\"\r\n".utf8.contains(byte) else {
-            throw CommandError("--delimiter is one ASCII character, or tab.")
+            throw CommandError("--delimiter must be one ASCII character, or tab.")
         }
         return byte
     }
@@ -187,7 +188,7 @@ enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
         switch parts.last {
         case "csv", "tsv": self = .csv
         case "jsonl", "ndjson", "json": self = .jsonl
-        default: throw CommandError("Missing --format: the name \(path) does not tell whether it is csv or jsonl.")
+        default: throw CommandError("Missing --format: the name \(path) does not show whether it is csv or jsonl.")
         }
     }
 }

@@ -28,8 +28,8 @@ struct AdminIndexes: ParsableCommand {
 
     struct Build: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make missing indexes, make invalid ones anew, and drop those that no schema asks for.",
-            discussion: "Servers may go on meanwhile.")
+            abstract: "Build missing indexes, rebuild invalid ones, and drop those that no schema asks for.",
+            discussion: "Servers may run meanwhile.")
 
         @OptionGroup var database: DatabaseOption
 

@@ -7,7 +7,7 @@ internal import TidemarkStore
 extension AdminContainers {
     struct Quota: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show or set what a container's databases may hold.",
+            abstract: "Show or set the quotas of a container's databases.",
             discussion: """
                 What counts is the fields of records and the assets. Without options it shows the quota, and the databases \
                 that hold most. In force from the next save on: what would make a database larger than its quota fails with \
@@ -21,11 +21,11 @@ extension AdminContainers {
         @OptionGroup var environment: EnvironmentOption
         @Option(
             help: ArgumentHelp(
-                "What each private database may hold.", discussion: "In megabytes, or none.", valueName: "megabytes"))
+                "The quota of each private database.", discussion: "In megabytes, or none.", valueName: "megabytes"))
         var privateMegabytes: Megabytes?
         @Option(
             help: ArgumentHelp(
-                "What the public database may hold.", discussion: "In megabytes, or none.", valueName: "megabytes"))
+                "The quota of the public database.", discussion: "In megabytes, or none.", valueName: "megabytes"))
         var publicMegabytes: Megabytes?
         @OptionGroup var database: DatabaseOption
 

@@ -11,7 +11,7 @@ internal import TidemarkStore
 
 struct AdminRecords: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "records", abstract: "Records, as queries find them.", subcommands: [Query.self])
+        commandName: "records", abstract: "Records, found by queries.", subcommands: [Query.self])
 
     struct Query: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -29,24 +29,24 @@ struct AdminRecords: ParsableCommand {
         @Argument(help: "The type of the records.") var recordType: String
         @Option(
             name: .customLong("where"),
-            help: ArgumentHelp("What they meet, in the format of NSPredicate.", valueName: "predicate"))
+            help: ArgumentHelp("The condition, in the format of NSPredicate.", valueName: "predicate"))
         var predicate = "TRUEPREDICATE"
         @Option(
             help: ArgumentHelp(
-                "For a %@ of the predicate, in order: reference:NAME, references:NAME,NAME, location:LATITUDE,LONGITUDE, "
+                "A value for a %@ of the predicate, in order: reference:NAME, references:NAME,NAME, location:LATITUDE,LONGITUDE, "
                     + "date:2024-05-31, string:TEXT, int:NUMBER, double:NUMBER.", valueName: "type:value"))
         var argument: [String] = []
-        @Option(help: ArgumentHelp("In which order: a field, and :descending if so.", valueName: "field"))
+        @Option(help: ArgumentHelp("The order: a field, and :descending if so.", valueName: "field"))
         var sort: [String] = []
         @Option(
             help: ArgumentHelp("The nearest first.", valueName: "field:latitude,longitude"))
         var near: String?
         @Option(help: "Only in this zone.") var zone: String?
         @Option(help: ArgumentHelp("Only these fields; may be repeated.", valueName: "field")) var field: [String] = []
-        @Option(help: "So many records at most; 0 for all.") var limit = 100
-        @Flag(help: "A JSON object a line, instead of a table.") var json = false
+        @Option(help: "The most records; 0 for all.") var limit = 100
+        @Flag(help: "One JSON object in each line, instead of a table.") var json = false
         @Flag(help: "Only how many there are.") var count = false
-        @Flag(help: "Only how PostgreSQL would find them.") var explain = false
+        @Flag(help: "Only show how PostgreSQL would find them.") var explain = false
         @OptionGroup var records: RecordsOption
         @OptionGroup var database: DatabaseOption
 

@@ -7,7 +7,7 @@ internal import TidemarkStore
 
 struct AdminRoles: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "roles", abstract: "Who has the roles of a container's own.",
+        commandName: "roles", abstract: "The users who have a container's own roles.",
         discussion: """
             A schema makes roles (CREATE ROLE) and grants them what they may do with records of a type in the public \
             database (GRANT … TO). In force from the next request on.
@@ -32,8 +32,8 @@ struct AdminRoles: ParsableCommand {
                 }
                 guard try await store.setRole(role, of: user.id, isGiven: isGiven) else {
                     throw CommandError(
-                        "The schema of \(key.identifier), \(key.environment.name), has no role \(role). Roles are made by "
-                            + "CREATE ROLE in a schema: tidemark admin schema import")
+                        "The schema of \(key.identifier), \(key.environment.name), has no role \(role). A schema creates "
+                            + "roles with CREATE ROLE: tidemark admin schema import")
                 }
             }
         }

@@ -27,14 +27,15 @@ struct AdminSchema: ParsableCommand {
 
     struct Import: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make the schema what a file says.",
+            abstract: "Replace the schema by that of a file.",
             discussion: """
                 What the file does not have is removed: in development if no record uses it, in production never. What \
                 changes is printed, as by `diff`. A container that is not there is created, and said to be.
                 """)
 
         @Argument(help: "The file; - for standard input.") var file: String
-        @Flag(help: "In development: remove and change also what records use. They keep their values.") var force =
+        @Flag(help: "In development: also remove and change what records use. The records keep their values.")
+        var force =
             false
         @OptionGroup var container: ContainerOption
         @OptionGroup var database: DatabaseOption
@@ -54,7 +55,7 @@ struct AdminSchema: ParsableCommand {
 
     struct Validate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Look whether a file is a schema; needs no database.")
+            abstract: "Check whether a file is a schema; needs no database.")
 
         @Argument(help: "The file; - for standard input.") var file: String
 
@@ -91,8 +92,8 @@ struct AdminSchema: ParsableCommand {
 
     struct Promote: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add to production what development has beyond it.",
-            discussion: "Nothing is removed from production. What changes is printed, as by `diff`.")
+            abstract: "Add to production what only development has.",
+            discussion: "Nothing is removed from production. It prints the changes, as `diff` does.")
 
         @Option(help: ArgumentHelp("The container's identifier.", valueName: "identifier")) var container: String
         @OptionGroup var database: DatabaseOption
@@ -130,7 +131,7 @@ struct ContainerOption: ParsableArguments {
     fileprivate static func missing(_ identifier: String, _ environment: EnvironmentName) -> CommandError {
         CommandError(
             "There is no container \(identifier) in \(environment.rawValue). Check its identifier and the environment: "
-                + "`tidemark admin containers list` shows all that there are, `containers create` makes one.")
+                + "`tidemark admin containers list` lists the existing ones, `containers create` creates one.")
     }
 }
 
@@ -239,7 +240,7 @@ extension AdminStore {
             if differences.isEmpty { return [] }
             if try await replaceSchema(current, by: schema) { return differences }
         }
-        throw CommandError("The schema keeps changing: devices save new fields at this moment. Try again.")
+        throw CommandError("The schema keeps changing, because devices are saving new fields. Try again.")
     }
 }
 

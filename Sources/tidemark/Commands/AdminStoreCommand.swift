@@ -9,7 +9,8 @@ struct AdminStoreCommand: ParsableCommand {
 
     struct RenewIncarnation: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "After a restore from a backup: make all change tokens void, so that devices fetch anew.",
+            abstract:
+                "After a restore from a backup: make all change tokens void, so that devices fetch everything again.",
             discussion: "Stop all servers first. Without this, devices that are ahead of the backup would miss changes."
         )
 

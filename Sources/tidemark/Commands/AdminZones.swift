@@ -29,7 +29,7 @@ struct AdminZones: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List an account's zones, those that are gone among them as long as that is known.")
+            abstract: "List an account's zones, including ended ones as long as they are known.")
 
         @OptionGroup var owner: Owner
         @OptionGroup var database: DatabaseOption
@@ -53,7 +53,7 @@ struct AdminZones: ParsableCommand {
     struct Purge: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete a zone for its user, who erased the app's data.",
-            discussion: "Devices drop what they have and send nothing again without asking (reason: purged).")
+            discussion: "Devices drop their copies and send nothing again without asking (reason: purged).")
 
         @Argument(help: "The zone's name.") var zone: String
         @OptionGroup var owner: Owner
@@ -67,7 +67,7 @@ struct AdminZones: ParsableCommand {
 
     struct ResetEncrypted: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete a zone whose encrypted data cannot be read any more, because its keys are lost.",
+            abstract: "Delete a zone whose encrypted data can no longer be read, because its keys are lost.",
             discussion: "Devices create it again and upload what they have (reason: encryptedDataReset).")
 
         @Argument(help: "The zone's name.") var zone: String

@@ -8,22 +8,22 @@ internal import TidemarkTelemetry
 struct Dev: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve for development: a private PostgreSQL, a certificate of its own, accounts alice and bob.",
-        discussion: "Everything is kept in the data directory; a second start finds it again. Ctrl-C stops it all.")
+        discussion: "Everything is kept in the data directory; a second start finds it again. Ctrl-C stops everything.")
 
     @Option(help: ArgumentHelp("Where data, certificates and tokens are kept.", valueName: "directory"))
     var dataDirectory = ".tidemark"
 
-    @Option(help: ArgumentHelp("Port to listen on; 0 is any free one.", valueName: "number"))
+    @Option(help: ArgumentHelp("The port to listen on; 0 for any free one.", valueName: "number"))
     var port: UInt16 = 8443
 
     @Option(
         help: ArgumentHelp(
-            "File that gets the URL, tokens and CA as JSON as soon as the server serves.", valueName: "file"))
+            "A file that gets the URL, tokens and CA as JSON once the server is ready.", valueName: "file"))
     var readyFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "Name or address under which other machines reach this one: listens beyond loopback; may be repeated.",
+            "A name or address by which other machines reach this one; listens beyond loopback. May be repeated.",
             valueName: "name"))
     var host: [String] = []
 

@@ -6,7 +6,7 @@ internal import TidemarkStore
 
 struct Migrate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Bring a database's tables to what this version needs; safe to run again, and while servers run.")
+        abstract: "Bring a database's tables up to this version. Safe to run again, and while servers run.")
 
     @OptionGroup var database: DatabaseOption
 

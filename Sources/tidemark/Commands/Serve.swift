@@ -8,7 +8,7 @@ internal import TidemarkTelemetry
 
 struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Serve devices, with everything kept in a PostgreSQL database.",
+        abstract: "Serve devices, with all data in a PostgreSQL database.",
         discussion: """
             Any number of servers may share one database. SIGHUP reads the certificate again; SIGTERM and SIGINT stop \
             after running requests have been answered. GET /healthz answers 200 while the database answers.
@@ -21,7 +21,7 @@ struct Serve: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Address and port, such as 0.0.0.0:443 or [::]:443; port 0 is any free one.", valueName: "host:port"))
+            "Address and port, such as 0.0.0.0:443 or [::]:443; port 0 for any free one.", valueName: "host:port"))
     var listen: String?
 
     @OptionGroup var database: DatabaseOption
@@ -51,17 +51,17 @@ struct Serve: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Memory for what is known of zones that this server wrote in last.",
+            "Memory for the cache of zones that this server wrote in last.",
             discussion:
-                "Saves in them need not ask the database first. In megabytes. Default: 128; 0: each save asks.",
+                "Saves in cached zones need no read of the database first. In megabytes. Default: 128; 0 for no cache.",
             valueName: "megabytes"))
     var knownZonesMegabytes: Int?
 
     @Option(
         help: ArgumentHelp(
-            "The key that closes the keys of encrypted values; the same file for all servers of a database.",
+            "The file with the master key that encrypts account keys; the same for all servers of a database.",
             discussion:
-                "Made at the first start; back it up, apart from the database. Without it, values are encrypted "
+                "Created at the first start; back it up, apart from the database. Without it, values are encrypted "
                 + "for accounts with end-to-end encryption alone.", valueName: "file"))
     var masterKeyFile: String?
 
@@ -75,13 +75,13 @@ struct Serve: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What one user's uploads to a database that have not ended may have together.",
+            "The bytes of one user's unfinished uploads to a database.",
             discussion: "In megabytes. Default: 8192, at least four of the largest assets.", valueName: "megabytes"))
     var uploadMegabytes: Int?
 
     @Option(
         help: ArgumentHelp(
-            "What is written to standard error, from this level up: \(Log.Level.names).",
+            "The lowest level that is written to standard error: \(Log.Level.names).",
             discussion:
                 "Default: info. debug has a line for each request, with the operation group that the app gave it.",
             valueName: "level"))
@@ -98,7 +98,7 @@ struct Serve: ParsableCommand {
     private func level() throws(CommandError) -> Log.Level {
         let name = Setting.optional(logLevel, "TIDEMARK_LOG_LEVEL") ?? Log.Level.info.rawValue
         guard let level = Log.Level(rawValue: name) else {
-            throw CommandError("--log-level is one of \(Log.Level.names), not \(name).")
+            throw CommandError("--log-level must be one of \(Log.Level.names), not \(name).")
         }
         return level
     }
@@ -134,7 +134,7 @@ struct Serve: ParsableCommand {
         do {
             return try SocketAddress(parsing: text)
         } catch {
-            throw CommandError("--listen takes an address in digits and a port, such as 127.0.0.1:8443, not \(text).")
+            throw CommandError("--listen takes a numeric address and a port, such as 127.0.0.1:8443, not \(text).")
         }
     }
 

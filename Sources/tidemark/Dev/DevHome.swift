@@ -30,7 +30,7 @@ struct DevHome {
                 atPath: certificates, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
         } catch {
             throw CommandError(
-                "Cannot make the directory \(self.path): \(error.localizedDescription). Choose another by --data-directory."
+                "Cannot create the directory \(self.path): \(error.localizedDescription). Choose another by --data-directory."
             )
         }
     }

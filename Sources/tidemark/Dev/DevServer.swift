@@ -22,7 +22,7 @@ struct DevServer {
                 now: Int64(Date().timeIntervalSince1970))
         } catch {
             throw CommandError(
-                "Cannot make certificates: \(error.debugDescription). Is \(home.certificates) writable, and every --host a name or an address?"
+                "Cannot create certificates: \(error.debugDescription). Is \(home.certificates) writable, and every --host a name or an address?"
             )
         }
         let certificate = ServerConfiguration.Certificate(
@@ -53,7 +53,7 @@ struct DevServer {
                 if port != 0 { try checkUnshared(address) }
                 return try blocking { try await Server.start(configuration) }
             } catch let error as SocketError where error.code == .addressInUse {
-                throw CommandError("Port \(port) is in use. Name another one with --port; 0 is any free one.")
+                throw CommandError("Port \(port) is in use. Choose another one with --port; 0 for any free one.")
             } catch {
                 failure = error
             }

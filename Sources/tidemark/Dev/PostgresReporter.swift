@@ -26,9 +26,9 @@ final class PostgresReporter: Sendable {
                 return state.hasEnded ? "PostgreSQL runs again." : nil
             case .ended:
                 state.hasEnded = true
-                return "PostgreSQL ended; it is started again."
+                return "PostgreSQL ended. It is being restarted."
             case .startFailed(let error):
-                return "PostgreSQL cannot be started; it is tried again. \(error)"
+                return "PostgreSQL cannot be started. Trying again. \(error)"
             }
         }
         if let text { printError(text) }

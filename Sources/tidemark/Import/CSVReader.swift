@@ -49,7 +49,7 @@ struct CSVReader: InputReader {
     private func values(of cells: [[UInt8]]) throws(InputMistake) -> [String: InputValue] {
         guard cells.count == columns.count else {
             throw InputMistake(
-                "There are \(cells.count) cells, and \(columns.count) columns. Is a delimiter not quoted?")
+                "There are \(cells.count) cells, but \(columns.count) columns. Is a delimiter not quoted?")
         }
         var values: [String: InputValue] = [:]
         for (column, cell) in zip(columns, cells) where !cell.isEmpty {

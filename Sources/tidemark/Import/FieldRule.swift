@@ -51,7 +51,7 @@ struct FieldRule: Equatable {
         } else {
             let types = ScalarType.allCases.map(\.rawValue) + ["list<string> (or of another type)", "location"]
             throw CommandError(
-                "\(type) is no type: \(types.joined(separator: ", ")) or reference. (In: \(words.joined(separator: " ")))"
+                "\(type) is not a type: \(types.joined(separator: ", ")) or reference. (In: \(words.joined(separator: " ")))"
             )
         }
     }
@@ -121,7 +121,7 @@ extension FieldRule {
         case .reference(let column, let action):
             guard let input = row[column] else { return nil }
             guard let text = ScalarType.string(input) else {
-                throw InputMistake("The column \(column) is \(input.description), which is no record's name.")
+                throw InputMistake("The column \(column) is \(input.description), which cannot be a record's name.")
             }
             return .reference(FieldReference(recordName: name(text), action: action))
         case .location(let latitude, let longitude, let altitude):

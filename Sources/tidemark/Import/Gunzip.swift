@@ -16,7 +16,7 @@ final class Gunzip {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         guard tidemark_inflate_init(stream, Self.gzipWindowBits) == Z_OK else {
-            throw CommandError("There is no memory to unpack the file.")
+            throw CommandError("There is not enough memory to decompress the file.")
         }
     }
 
@@ -37,7 +37,7 @@ final class Gunzip {
             defer { stream.pointee.next_in = nil }
             while isGood, step(&output, &isGood) {}
         }
-        guard isGood else { throw CommandError("The file is damaged: it cannot be unpacked. Fetch it again.") }
+        guard isGood else { throw CommandError("The file is damaged and cannot be decompressed. Download it again.") }
         return output
     }
 

@@ -144,7 +144,7 @@ struct RowConverter {
         }
         guard !keys.values.contains(key), !mapping.rules.contains(where: { $0.key == key }) else {
             throw InputMistake(
-                "The column \(column) would be the field \(key), which there is already: give it a rule.")
+                "The column \(column) would be the field \(key), which exists already: give it a rule.")
         }
         keys[column] = key
         return key
@@ -176,9 +176,9 @@ struct RowConverter {
         switch error.code {
         case .tooLarge: "The record is too large."
         case .badValue:
-            "A reference names no possible record: 1 to 255 printable ASCII characters, no underscore first."
+            "A reference's name cannot be a record's name: 1 to 255 printable ASCII characters, no underscore first."
         case .duplicateKey: "Two columns are the same field."
-        default: "The fields are not possible: \(error.code.rawValue)."
+        default: "The fields are not valid: \(error.code.rawValue)."
         }
     }
 }

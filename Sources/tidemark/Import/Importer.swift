@@ -16,7 +16,7 @@ struct ImportTally: Sendable, Equatable {
 
     var count: Int { savedCount + skippedCount + failedCount }
 
-    var text: String { "Imported \(savedCount), left \(skippedCount) that were there, refused \(failedCount)." }
+    var text: String { "Imported \(savedCount), skipped \(skippedCount) that existed, refused \(failedCount)." }
 }
 
 /// Saves the records of an input in batches, one batch ahead of the reader, and reports failures by line.
@@ -41,7 +41,7 @@ final class Importer {
     }
 
     /// The advice for a run that failed.
-    static let advice = "What was imported is safe; run the same command again to go on."
+    static let advice = "Imported records are saved. Run the same command again to continue."
 
     /// Bytes of fields in one batch: fewer than a request may have.
     private static let batchBytesMax = 1_048_576

@@ -73,7 +73,7 @@ final class InputFile {
         if bytes.isEmpty {
             isAtEnd = true
             guard gunzip?.isInMember != true else {
-                throw CommandError("\(name) is cut off: the end of what gzip packed is missing. Fetch it again.")
+                throw CommandError("\(name) is incomplete: the end of the gzip data is missing. Download it again.")
             }
         }
         return bytes

@@ -16,7 +16,7 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What the fields of one request's records may have together.",
+            "The size of all fields in one request's records.",
             discussion: "Or TIDEMARK_REQUEST_KILOBYTES. In kilobytes, 1536 to 3072. Default: 2048.",
             valueName: "kilobytes"))
     var requestKilobytes: Int?

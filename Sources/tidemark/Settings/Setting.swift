@@ -28,13 +28,13 @@ enum Setting {
         if let option {
             value = option
         } else if let text = optional(nil, variable) {
-            guard let number = Int(text) else { throw CommandError("\(variable) is not a number: \(text)") }
+            guard let number = Int(text) else { throw CommandError("\(variable) must be a number, not \(text).") }
             value = number
         } else {
             value = standard
         }
         guard range.contains(value) else {
-            throw CommandError("\(flag) is between \(range.lowerBound) and \(range.upperBound), not \(value).")
+            throw CommandError("\(flag) must be between \(range.lowerBound) and \(range.upperBound), not \(value).")
         }
         return value
     }

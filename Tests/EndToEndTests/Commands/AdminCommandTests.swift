@@ -64,7 +64,7 @@ import TidemarkTestSupport
             (["serve", "--listen", "127.0.0.1:0", "--plain", "--log-level", "loud"], "debug, info, warning, error"),
             (
                 ["serve", "--listen", "127.0.0.1:0", "--database-url", "x", "--plain", "--request-items", "9"],
-                "--request-items is between 250 and 4000"
+                "--request-items must be between 250 and 4000"
             ),
             (["admin", "credentials", "issue", "carol", "--expires", "soon"], "expires"),
             (["admin", "accounts", "create", "a b"], "name"),

@@ -10,7 +10,7 @@ import TidemarkTestSupport
             // A first start makes the master key.
             try await world.withServer { _ in }
             let new = "\(world.directory.path)/new.key"
-            for text in ["Closed 0 keys", "closed by the master key in \(new) already"] {
+            for text in ["Encrypted 0 keys", "already encrypted with the master key in \(new)"] {
                 let rotated = try await Program.run(
                     "tidemark", ["admin", "keys", "rotate-master", "--old", world.masterKeyFile, "--new", new],
                     environment: ["TIDEMARK_DATABASE_URL": world.database.url], directory: world.directory.path)

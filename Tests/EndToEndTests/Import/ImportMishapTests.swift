@@ -37,10 +37,10 @@ import TidemarkTestSupport
             let rows = (0..<900).map { "p\($0),\($0)\n" }.joined()
             let file = "\(place.directory.path)/places.csv.gz"
             try cutOff("id,n\n" + rows).write(to: URL(fileURLWithPath: file))
-            for tally in ["Imported 900, left 0 that were there", "Imported 0, left 900 that were there"] {
+            for tally in ["Imported 900, skipped 0 that existed", "Imported 0, skipped 900 that existed"] {
                 let broken = try await load(place, file)
                 #expect(broken.status == 1 && broken.output.contains("is cut off"), "\(broken.output)")
-                #expect(broken.output.contains("Until there: \(tally), refused 0. What was imported is safe;"))
+                #expect(broken.output.contains("Until there: \(tally), refused 0. Imported records are saved."))
             }
         }
     }
@@ -59,7 +59,7 @@ import TidemarkTestSupport
             try await eventually("it reads") { self.holds(importer.id, pipe) }
             importer.signal(SIGINT)
             #expect(try await importer.exit() == 130)
-            #expect(importer.output.contains("Broken off. What was imported is safe; run the same command again"))
+            #expect(importer.output.contains("Interrupted. Imported records are saved. Run the same command again"))
         }
     }
 

@@ -134,7 +134,7 @@ import TidemarkTestSupport
                 place,
                 ["import", file, "--type", "Country", "--name", "code", "--field", "number int64"] + Self.publicly)
             #expect(imported.status == 1, "\(imported.output)")
-            #expect(imported.output.hasPrefix("Imported 2, left 1 that were there, refused 2.\n"), "\(imported.output)")
+            #expect(imported.output.hasPrefix("Imported 2, skipped 1 that existed, refused 2.\n"), "\(imported.output)")
             #expect(imported.output.contains("countries.jsonl:3: The column number is \"seven\", which is not a whole"))
             #expect(imported.output.contains("countries.jsonl:4: This line is not a JSON object"))
             let database = place.database(.public, token: "")
@@ -150,7 +150,7 @@ import TidemarkTestSupport
             let partCount = try #require(first.output.firstMatch(of: /Imported (\d+), left 0/).flatMap { Int($0.1) })
             let second = try await run(place, ["import", whole, "--mapping", mapping] + Self.publicly)
             #expect(
-                second.output.contains("Imported \(2_045 - partCount), left \(partCount) that were there, refused 0."))
+                second.output.contains("Imported \(2_045 - partCount), skipped \(partCount) that existed, refused 0."))
             #expect(second.status == 0)
             #expect(try await count(place) == "2045\n")
 
@@ -201,7 +201,7 @@ import TidemarkTestSupport
             let file = try place.write("id,n,up\na,1,x\nb,2,x\nc,3,\n\u{e9},4,\nd,5,\n", to: "places.csv")
             let rules = ["--name", "id", "--field", "n int64", "--field", "up reference deleteSelf"]
             let first = try await run(place, ["import", file] + privately + rules)
-            #expect(first.status == 1 && first.output.hasPrefix("Imported 2, left 0 that were there, refused 3.\n"))
+            #expect(first.status == 1 && first.output.hasPrefix("Imported 2, skipped 0 that existed, refused 3.\n"))
             for text in [
                 "places.csv:3: b: Too many references", "places.csv:4: c: The record exists with another type",
                 "places.csv:5: \u{e9}: Invalid record name",
@@ -210,10 +210,10 @@ import TidemarkTestSupport
 
             let changed = try place.write("id,n,up\na,7,x\n", to: "changed.csv")
             let again = try await run(place, ["import", changed] + privately + rules)
-            #expect(again.output.hasPrefix("Imported 0, left 1 that were there, refused 0.\n"))
+            #expect(again.output.hasPrefix("Imported 0, skipped 1 that existed, refused 0.\n"))
             #expect(try await database.record(for: id)["n"] as? Int == 1)
             let replaced = try await run(place, ["import", changed, "--replace"] + privately + rules)
-            #expect(replaced.output.hasPrefix("Imported 1, left 0 that were there, refused 0.\n"))
+            #expect(replaced.output.hasPrefix("Imported 1, skipped 0 that existed, refused 0.\n"))
             #expect(try await database.record(for: id)["n"] as? Int == 7)
             let found = try await run(
                 place,
@@ -272,16 +272,16 @@ import TidemarkTestSupport
                     "import", folder + "/country-codes.csv.gz", "--type", "Country", "--name", "ISO3166-1-Alpha-2",
                     "--field", "names list<string> Languages separator=,",
                 ] + Self.publicly)
-            #expect(countries.output == "Imported 249, left 0 that were there, refused 0.\n")
+            #expect(countries.output == "Imported 249, skipped 0 that existed, refused 0.\n")
             let mapping = try place.write(Airports.mapping, to: "airports.mapping")
             let file = folder + "/airports.csv.gz"
             // Many of these are of the countries that queries ask for, and few of the rest.
             let part = try place.write(try Airports.head(file, lineCount: 9_001), to: "part.csv")
             let first = try await run(place, ["import", part, "--mapping", mapping] + Self.publicly)
-            #expect(first.output == "Imported 9000, left 0 that were there, refused 0.\n")
+            #expect(first.output == "Imported 9000, skipped 0 that existed, refused 0.\n")
             let imported = try await run(
                 place, ["import", file, "--mapping", mapping] + Self.publicly, within: .seconds(120))
-            #expect(imported.output == "Imported 19298, left 9000 that were there, refused 0.\n")
+            #expect(imported.output == "Imported 19298, skipped 9000 that existed, refused 0.\n")
             let airports = try Airports.read(file, counts: [79, 69, 27, 100, 326, 7_884, 16])
             try await ask(airports, place)
             try await askInOrder(place)

@@ -47,7 +47,7 @@ import TidemarkTestSupport
         let found = try csv("a,b\n1\n\"x\"y,2\n3,4\n\"5,6\n7,8\n")
         #expect(found.map(\.line) == [2, 3, 4, 5])
         #expect(try found[2].values.get() == ["a": .text("3"), "b": .text("4")])
-        for (index, word) in [(0, "1 cells, and 2 columns"), (1, "closing quotation mark"), (3, "without an end")] {
+        for (index, word) in [(0, "1 cells, but 2 columns"), (1, "closing quotation mark"), (3, "without an end")] {
             #expect(throws: InputMistake.self) { try found[index].values.get() }
             if case .failure(let mistake) = found[index].values { #expect(mistake.text.contains(word)) }
         }
