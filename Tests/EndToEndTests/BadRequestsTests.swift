@@ -248,7 +248,7 @@ import TidemarkWire
                 let cursor = CKQueryOperation.Cursor(query: cursor.query, place: place)
                 return try await database.records(continuingMatchFrom: cursor)
             }
-            let keep = "Keep a token for each zone and database"
+            let keep = "Keep a separate token for each zone and database"
             let again = "Run the query again from the beginning"
             try await expect(
                 [

@@ -56,7 +56,7 @@ import TidemarkTestSupport
     @Test func `what is missing or wrong is named, with what to do`() async throws {
         let cases: [([String], String)] = [
             (["migrate"], "--database-url"), (["serve"], "--listen"),
-            (["serve", "--listen", "localhost:1", "--plain", "--database-url", "x"], "digits"),
+            (["serve", "--listen", "localhost:1", "--plain", "--database-url", "x"], "numeric address"),
             (["serve", "--listen", "127.0.0.1:0", "--database-url", "x"], "--plain"),
             (["serve", "--listen", "127.0.0.1:0", "--database-url", "x", "--certificate", "y"], "--private-key"),
             (["serve", "--listen", "0.0.0.0:0", "--database-url", "postgresql:///x", "--plain"], "loopback"),

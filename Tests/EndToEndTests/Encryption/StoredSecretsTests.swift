@@ -180,7 +180,7 @@ import TidemarkTestSupport
                 let database = try await prepare(site.makeContainer())
                 try await database.save(record("r", "mine"))
                 let rotated = try await rotate(world.masterKeyFile, new)
-                #expect(rotated.status == 0 && rotated.output.contains("Closed 1 keys"), "\(rotated.output)")
+                #expect(rotated.status == 0 && rotated.output.contains("Encrypted 1 keys"), "\(rotated.output)")
                 // This server still has the old one, and a device that has the keys needs it no more.
                 try await database.save(record("s", "later"))
                 let error = try await failure {

@@ -147,7 +147,7 @@ import TidemarkTestSupport
             let part = try place.write(all.split(separator: "\n").prefix(700).joined(separator: "\n"), to: "part.csv")
             let whole = try place.write(all, to: "airports.csv")
             let first = try await run(place, ["import", part, "--mapping", mapping] + Self.publicly)
-            let partCount = try #require(first.output.firstMatch(of: /Imported (\d+), left 0/).flatMap { Int($0.1) })
+            let partCount = try #require(first.output.firstMatch(of: /Imported (\d+), skipped 0/).flatMap { Int($0.1) })
             let second = try await run(place, ["import", whole, "--mapping", mapping] + Self.publicly)
             #expect(
                 second.output.contains("Imported \(2_045 - partCount), skipped \(partCount) that existed, refused 0."))

@@ -144,7 +144,8 @@ import TidemarkTestSupport
             ("a int64", ["a": .text("1.5")], "The column a is \"1.5\", which is not a whole number."),
             ("a double", ["a": .text("high")], "not a number"), ("a date", ["a": .text("31.5.2024")], "2024-05-31"),
             ("a bool", ["a": .integer(2)], "true or false"), ("a bytes", ["a": .text("?")], "Base64"),
-            ("a string", ["a": .list([])], "not a string"), ("a reference", ["a": .object], "no record's name"),
+            ("a string", ["a": .list([])], "not a string"),
+            ("a reference", ["a": .object], "cannot be a record's name"),
             ("a list<int64>", ["a": .text("1;x")], "a whole number"),
             ("a location lat lon", ["lat": .text("1")], "There is a lat without a lon."),
             ("a location lat lon", ["lat": .text("91"), "lon": .text("0")], "between -90 and 90"),
@@ -203,11 +204,11 @@ import TidemarkTestSupport
         #expect(try record.fields["home"]?.value() == .reference(FieldReference(recordName: "x_B2")))
         let rows: [([String: InputValue], String)] = [
             (["a": .text("x")], "The column id is empty"),
-            (["id": .text("a"), "ISO3166_1": .text("x")], "which there is already"),
-            (["id": .text("a"), "home": .text("x")], "which there is already"),
+            (["id": .text("a"), "ISO3166_1": .text("x")], "which exists already"),
+            (["id": .text("a"), "home": .text("x")], "which exists already"),
             (["id": .text("a"), "o": .object], "no field can hold"),
             (["id": .text("a"), "l": .list([.integer(1), .text("x")])], "several types"),
-            (["id": .text("a"), "country": .text("Ísland")], "no possible record"),
+            (["id": .text("a"), "country": .text("Ísland")], "cannot be a record's name"),
         ]
         for (row, text) in rows {
             do {
