@@ -26,6 +26,7 @@ package enum ServerHandshake {
     package struct Acceptance: Sendable {
         package let response: ResponseHead
         package let subprotocol: String?
+        /// Nil without compression.
         package let deflate: DeflateParameters?
     }
 

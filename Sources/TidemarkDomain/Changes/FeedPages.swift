@@ -52,6 +52,7 @@ package struct ZonePageQuery: Sendable {
 package struct ZonePageRead: Sendable {
     /// The living incarnation; nil if there is none.
     package var zone: ZoneState?
+    /// If no incarnation lives: why the last one ended. Nil if there never was one, or if it is forgotten.
     package var lastRemoval: ZoneRemovalReason?
     /// By growing change number. There may be more than the query's bounds allow; the rules cut them (`ZonePage`).
     package var records: [RecordState]

@@ -7,6 +7,7 @@ internal import TidemarkFields
 /// A commit that proves a zone to be at one number, and leaves it at another, made all changes in between. For a device
 /// that has read up to the first number these changes are the whole next page, and the store need not be read again.
 package struct ZoneNews: Sendable {
+    /// The most records. A commit with more is no news: devices read it from the store.
     package static let recordsMax = 20
     /// The most bytes of stored fields.
     package static let bytesMax = 8_192

@@ -6,17 +6,17 @@ public struct TidemarkZoneList: Sendable, CustomStringConvertible {
     public let reason: TidemarkFullFetch.Reason
     /// Zones that the engine has fetched or sent to, and that are not on the server.
     let absent: [CKRecordZone.ID]
-    /// Zones that are on the server, and those that a `fetchedDatabaseChanges` tells of as erased or without keys.
+    /// Zones that are on the server, and those that a `fetchedDatabaseChanges` reports as erased or without keys.
     let accounted: Set<CKRecordZone.ID>
 
-    /// Those of `zoneIDs` that are not on the server, in their order, without the default zone.
+    /// The zones of `zoneIDs` that are not on the server, in the given order, without the default zone.
     ///
-    /// With `anotherLife` nobody deleted them: save them and their records again. With `deletionsForgotten` they were deleted. Zones that
-    /// the user erased, or that lost their keys, before the backup was made are not among these: a `fetchedDatabaseChanges` follows that
-    /// tells of them.
+    /// With `anotherLife` nobody deleted them: save them and their records again. With `deletionsForgotten` they were
+    /// deleted. Zones that the user erased or that lost their keys before the backup are not among them. A
+    /// `fetchedDatabaseChanges` that reports those follows.
     ///
-    /// Give it the zones of all records that the app once fetched or saved. The engine's state may lack some of them: it is stored after
-    /// the app has heard what was saved, and the process may have ended in between.
+    /// Pass the zones of all records that the app ever fetched or saved. The engine's state may lack some of them: it is
+    /// stored after the app has heard what was saved, and the process may have ended in between.
     public func zoneIDsNotFetched(among zoneIDs: some Sequence<CKRecordZone.ID>) -> [CKRecordZone.ID] {
         zoneIDs.filter { !accounted.contains($0) && $0.zoneName != CKRecordZone.ID.defaultZoneName }
     }

@@ -10,6 +10,7 @@ package struct MasterKey: KeyEscrow {
     package static let byteCount = 32
 
     private let key: [UInt8]
+    /// A digest by which servers see that they have the same key. The database keeps it.
     package let check: [UInt8]
 
     /// - Returns: nil unless there are ``byteCount`` bytes.

@@ -187,7 +187,8 @@ import TidemarkTestSupport
         #expect(overlay.apply(request, now: 1).reasons == [.cascadeTooLarge, nil])
         // Nobody counts how many more there are.
         #expect(
-            FailureReason.cascadeTooLarge.text(within: Limits()).hasSuffix("The limit is 50000 references per deletion."))
+            FailureReason.cascadeTooLarge.text(within: Limits()).hasSuffix(
+                "The limit is 50000 references per deletion."))
     }
 
     @Test func `saves of records without deleteSelf references ask and write nothing about them`() {

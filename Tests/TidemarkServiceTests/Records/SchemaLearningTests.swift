@@ -174,7 +174,8 @@ import TidemarkTestKit
             let failures = try Self.failures(outcome)
             #expect(failures.map(\.?.reason) == [nil, .schemaFull, nil, .schemaFull])
             for failure in failures.compactMap(\.self) {
-                #expect(failure.detail?.contains("cannot have more types and fields (3): nothing new of 'Note'") == true)
+                #expect(
+                    failure.detail?.contains("cannot have more types and fields (3): nothing new of 'Note'") == true)
             }
         }
     }
