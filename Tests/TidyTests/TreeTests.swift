@@ -116,21 +116,6 @@ import Testing
         #expect(!text.contains("swift-nio"))
     }
 
-    @Test func `every link of the documents leads somewhere`() throws {
-        let documents = [
-            "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "deploy/README.md",
-            "docs/pending-changes.md",
-        ]
-        for document in documents {
-            let url = SourceFile.root.appendingPathComponent(document)
-            let text = try String(contentsOf: url, encoding: .utf8)
-            for match in text.matches(of: /\]\(([^)#]+)\)/) where !match.1.contains("://") {
-                let target = url.deletingLastPathComponent().appendingPathComponent(String(match.1))
-                #expect(FileManager.default.fileExists(atPath: target.path), "\(document): \(match.1)")
-            }
-        }
-    }
-
     @Test func `tests name only rules that exist`() throws {
         let rules = try String(contentsOf: SourceFile.root.appendingPathComponent("Tests/RULES.md"), encoding: .utf8)
         let known = Set(rules.matches(of: /R-\d{3}/).map { String($0.0) })

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// The documents name what is there, and say what the program says.
+@Suite struct DocumentTests {
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    /// Those of the repository, but for the articles, which DocC links.
+    private static var documents: [String] {
+        get throws {
+            let folders = ["", "docs/", "deploy/", "Tests/", "Tests/Autobahn/"]
+            return try folders.flatMap { folder in
+                try FileManager.default.contentsOfDirectory(
+                    atPath: SourceFile.root.appendingPathComponent(folder).path
+                ).filter { $0.hasSuffix(".md") }.map { folder + $0 }
+            }
+        }
+    }
+
+    private static func exists(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: SourceFile.root.appendingPathComponent(path).path)
+    }
+
+    /// As GitHub makes the anchor of a heading.
+    private static func anchors(of text: String) -> Set<String> {
+        Set(
+            text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { line in
+                line.drop { $0 == "#" }.trimmingCharacters(in: .whitespaces).lowercased()
+                    .filter { $0.isLetter || $0.isNumber || "-_ ".contains($0) }.replacing(" ", with: "-")
+            })
+    }
+
+    @Test func `every link of the documents leads somewhere, to a heading too`() throws {
+        var linkCount = 0
+        for document in try Self.documents {
+            let folder = URL(fileURLWithPath: document, relativeTo: SourceFile.root).deletingLastPathComponent()
+            for match in try Self.text(document).matches(of: /\]\(([^)\s]+)\)/) where !match.1.contains("://") {
+                linkCount += 1
+                let parts = match.1.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                let target = parts[0].isEmpty ? document : folder.appendingPathComponent(parts[0]).relativePath
+                let file = URL(fileURLWithPath: target, relativeTo: SourceFile.root).standardizedFileURL
+                #expect(FileManager.default.fileExists(atPath: file.path), "\(document): \(match.1)")
+                guard parts.count > 1 else { continue }
+                let anchors = Self.anchors(of: try String(contentsOf: file, encoding: .utf8))
+                #expect(anchors.contains(parts[1]), "\(document): \(match.1)")
+            }
+        }
+        #expect(linkCount >= 40)
+    }
+
+    @Test func `every file that ARCHITECTURE, CONTRIBUTING and the pages name is there`() throws {
+        var pathCount = 0
+        for document in try Self.documents where document != "Tests/RULES.md" && document != "Tests/API.md" {
+            for match in try Self.text(document).matches(of: /`((Sources|Tests|migrations|deploy)\/[^`\s]*)`/)
+            where !match.1.contains(where: "<*…".contains) {
+                pathCount += 1
+                #expect(Self.exists(String(match.1)), "\(document): \(match.1)")
+            }
+        }
+        #expect(pathCount >= 80)
+    }
+
+    @Test func `each invariant in ARCHITECTURE has its test`() throws {
+        let tests = try SourceFile.all.filter { $0.path.hasPrefix("Tests/") }.map(\.text).joined(separator: "\n")
+        let rows = try Self.text("ARCHITECTURE.md").split(separator: "\n")
+            .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
+            .filter { $0.count == 2 && $0[1].hasPrefix("`") && $0[1].hasSuffix("`") }
+        #expect(rows.count >= 12, "the tables cannot be read")
+        for row in rows { #expect(tests.contains("func " + row[1] + "("), "\(row[0]): \(row[1])") }
+    }
+
+    @Test func `ARCHITECTURE is read in a quarter of an hour`() throws {
+        let words = try Self.text("ARCHITECTURE.md").split(whereSeparator: \.isWhitespace)
+        #expect(words.count <= 3_000)
+    }
+
+    @Test func `what the README tells to type is what tidemark dev prints`() throws {
+        let readme = try Self.text("README.md")
+        let lines = try Self.text("Sources/tidemark/Dev/DevSheet.swift")
+            .matches(of: /Keep two folders equal.*|swift run -c release foldersync.*/)
+        #expect(lines.count == 3)
+        for line in lines { #expect(readme.contains(line.0), "\(line.0)") }
+    }
+}
