@@ -18,7 +18,7 @@ THREADED = Sockets|TLS|HTTP|WebSocket|Transport|Postgres|Store|Service|Server|Ki
 test-threads: setup ## Transport, engine, service and server under the thread sanitizer
 	swift test --sanitize=thread --scratch-path $(TSAN) --filter '^Tidemark($(THREADED))Tests'
 
-test-threads-programs: setup ## The same of whole programs together: read its reports as CONTRIBUTING.md says
+test-threads-programs: setup ## The same of whole programs together: read its reports as docs/testing.md says
 	swift test --sanitize=thread --scratch-path $(TSAN) --filter '^EndToEndTests'
 
 client-programs: setup ## Programs written for CloudKit, on 2, 5 and 20 devices against the real server

@@ -13,8 +13,8 @@ struct TidemarkBench: ParsableCommand {
         abstract: "Measures Tidemark, each figure beside a reference from the same run.",
         discussion: """
             The references are programs in C that do the least possible work (tidemark-yardstick). Build as \
-            `make bench` does, leave the machine alone while it runs, and see CONTRIBUTING.md. Two cores are needed: \
-            servers run on the first, whoever asks them on the second.
+            `make bench` does, and leave the machine alone while it runs. Two cores are needed: servers run on the \
+            first, their clients on the second. docs/performance.md explains each row.
 
             Benchmarks: \(Bench.all.map { $0.name }.joined(separator: ", ")).
             """)
