@@ -40,7 +40,8 @@ import Testing
             let folder = URL(fileURLWithPath: document, relativeTo: SourceFile.root).deletingLastPathComponent()
             for match in try Self.text(document).matches(of: /\]\(([^)\s]+)\)/) where !match.1.contains("://") {
                 linkCount += 1
-                let parts = match.1.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                let parts = match.1.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(
+                    String.init)
                 let target = parts[0].isEmpty ? document : folder.appendingPathComponent(parts[0]).relativePath
                 let file = URL(fileURLWithPath: target, relativeTo: SourceFile.root).standardizedFileURL
                 #expect(FileManager.default.fileExists(atPath: file.path), "\(document): \(match.1)")
