@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why bytes are not a message of the protocol.
+package struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What is wrong.
+    package enum Code: Sendable, CaseIterable {
+        /// The bytes end within a value.
+        case truncated
+        /// A number has more than ten bytes.
+        case overlong
+        /// The tag has the field number 0, a number that is too large, or a wire type that does not exist.
+        case badTag
+        /// A known field has another wire type than the `.proto` file says.
+        case wrongType
+        /// A string is not UTF-8.
+        case badText
+        /// A field has more elements, or the whole message has more parts, than the `.proto` file allows.
+        case tooManyElements
+        /// A string or bytes are longer than the `.proto` file allows.
+        case tooManyBytes
+        /// A message contains itself more often than the `.proto` file allows.
+        case tooDeep
+    }
+
+    package let code: Code
+    /// Where in the bytes it was noticed.
+    package let offset: Int
+
+    package init(_ code: Code, at offset: Int) {
+        self.code = code
+        self.offset = offset
+    }
+
+    /// Whether the bytes are a well-formed message so far that is larger than the `.proto` file allows.
+    package var isBound: Bool {
+        switch code {
+        case .tooManyElements, .tooManyBytes, .tooDeep: true
+        case .truncated, .overlong, .badTag, .wrongType, .badText: false
+        }
+    }
+
+    package var description: String { "\(code) at byte \(offset)" }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Values of the types of protobuf. Numbers that are too large lose their upper bits, as protobuf says.
+extension WireReader {
+    @inlinable
+    package mutating func int64() throws(WireError) -> Int64 { Int64(bitPattern: try number()) }
+
+    @inlinable
+    package mutating func uint64() throws(WireError) -> UInt64 { try number() }
+
+    @inlinable
+    package mutating func int32() throws(WireError) -> Int32 { Int32(truncatingIfNeeded: try number()) }
+
+    @inlinable
+    package mutating func uint32() throws(WireError) -> UInt32 { UInt32(truncatingIfNeeded: try number()) }
+
+    @inlinable
+    package mutating func flag() throws(WireError) -> Bool { try number() != 0 }
+
+    @inlinable
+    package mutating func zigzag() throws(WireError) -> Int64 {
+        let raw = try number()
+        return Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
+    }
+
+    @inlinable
+    package mutating func double() throws(WireError) -> Double { Double(bitPattern: try fixed64()) }
+
+    @inlinable
+    package mutating func choice<Choice: WireChoice>() throws(WireError) -> Choice { Choice(rawValue: try int32()) }
+
+    // MARK: Messages
+
+    /// Reads a nested message into one that may have fields already.
+    @inlinable
+    package mutating func read<Message: WireMessage>(_ message: inout Message) throws(WireError) {
+        let length = try length()
+        try count()
+        let outer = end
+        end = position + length
+        try message.read(&self)
+        end = outer
+    }
+
+    @inlinable
+    package mutating func message<Message: WireMessage>() throws(WireError) -> Message {
+        var message = Message()
+        try read(&message)
+        return message
+    }
+
+    /// Notes one more nested message or element.
+    @inlinable
+    mutating func count() throws(WireError) {
+        guard elementsLeft > 0 else { throw WireError(.tooManyElements, at: position) }
+        elementsLeft -= 1
+    }
+
+    /// Begins a message that may contain itself; ``leave()`` ends it.
+    package mutating func enter(atMost depthMax: Int) throws(WireError) {
+        guard depth < depthMax else { throw WireError(.tooDeep, at: position) }
+        depth += 1
+    }
+
+    package mutating func leave() { depth -= 1 }
+
+    // MARK: Elements
+
+    /// One more element of a repeated field.
+    @inlinable
+    package mutating func append<Message: WireMessage>(
+        to list: inout [Message], atMost elementsMax: Int
+    ) throws(WireError) {
+        guard list.count < elementsMax else { throw WireError(.tooManyElements, at: position) }
+        list.append(try message())
+    }
+
+    @inlinable
+    package mutating func append(
+        to list: inout [String], atMost elementsMax: Int, bytesMax: Int = .max
+    ) throws(WireError) {
+        guard list.count < elementsMax else { throw WireError(.tooManyElements, at: position) }
+        try count()
+        list.append(try text(atMost: bytesMax))
+    }
+
+    @inlinable
+    package mutating func append(
+        to list: inout [[UInt8]], atMost elementsMax: Int, bytesMax: Int = .max
+    ) throws(WireError) {
+        guard list.count < elementsMax else { throw WireError(.tooManyElements, at: position) }
+        try count()
+        list.append(try content(atMost: bytesMax))
+    }
+
+    /// - Parameter value: reads the element.
+    @inlinable
+    package mutating func append<Value>(
+        to list: inout [Value], atMost elementsMax: Int, _ value: (inout WireReader) throws(WireError) -> Value
+    ) throws(WireError) {
+        guard list.count < elementsMax else { throw WireError(.tooManyElements, at: position) }
+        try count()
+        list.append(try value(&self))
+    }
+
+    /// Elements that stand in one field.
+    @inlinable
+    package mutating func appendPacked<Value>(
+        to list: inout [Value], atMost elementsMax: Int, _ value: (inout WireReader) throws(WireError) -> Value
+    ) throws(WireError) {
+        let length = try length()
+        let outer = end
+        end = position + length
+        while position < end { try append(to: &list, atMost: elementsMax, value) }
+        end = outer
+    }
+}

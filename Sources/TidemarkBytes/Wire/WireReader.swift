@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Steps through the bytes of a message.
+///
+/// It trusts nothing: each length is held against the end of the message it is in, and each bound is checked before
+/// anything is made of what it refuses. Bad bytes give a ``WireError``.
+package struct WireReader {
+    @usableFromInline let bytes: UnsafeBufferPointer<UInt8>
+    /// The array that the bytes are of: slices share it.
+    @usableFromInline let source: [UInt8]
+    /// Offset of the next byte.
+    @usableFromInline var position = 0
+    /// Offset of the end of the message that is read now.
+    @usableFromInline var end: Int
+    /// How many nested messages and elements may still come.
+    @usableFromInline var elementsLeft: Int
+    /// How many messages that may contain themselves are open.
+    @usableFromInline var depth = 0
+
+    /// - Parameters:
+    ///   - bytes: must stay where they are while the reader is in use.
+    ///   - source: the array that `bytes` points to.
+    ///   - elementsMax: see ``WireMessage/elementsInAllMax``.
+    @inlinable
+    package init(_ bytes: UnsafeBufferPointer<UInt8>, of source: [UInt8], elementsMax: Int) {
+        self.bytes = bytes
+        self.source = source
+        end = bytes.count
+        elementsLeft = elementsMax
+    }
+
+    // MARK: Tags
+
+    /// The tag of the next field: its number times eight, and its wire type. Nil at the end of the message.
+    @inlinable
+    package mutating func nextTag() throws(WireError) -> UInt32? {
+        guard position < end else { return nil }
+        let first = bytes[position]
+        guard first >= 0x80 else {
+            position += 1
+            return UInt32(first)
+        }
+        return try longTag()
+    }
+
+    @usableFromInline
+    mutating func longTag() throws(WireError) -> UInt32 {
+        let start = position
+        let tag = try number()
+        guard tag < UInt64(UInt32.max) else { throw WireError(.badTag, at: start) }
+        return UInt32(tag)
+    }
+
+    // MARK: Numbers
+
+    /// An unsigned number of variable length.
+    @inlinable
+    package mutating func number() throws(WireError) -> UInt64 {
+        guard position < end else { throw WireError(.truncated, at: position) }
+        let first = bytes[position]
+        position += 1
+        return first < 0x80 ? UInt64(first) : try longNumber(first)
+    }
+
+    @usableFromInline
+    mutating func longNumber(_ first: UInt8) throws(WireError) -> UInt64 {
+        var value = UInt64(first & 0x7F)
+        var shift: UInt64 = 7
+        while position < end {
+            let byte = bytes[position]
+            // What a tenth byte has too much is dropped, as all readers of protobuf do.
+            value |= UInt64(byte & 0x7F) << shift
+            position += 1
+            if byte < 0x80 { return value }
+            shift += 7
+            guard shift < 70 else { throw WireError(.overlong, at: position) }
+        }
+        throw WireError(.truncated, at: position)
+    }
+
+    /// Eight bytes, lowest first.
+    @inlinable
+    package mutating func fixed64() throws(WireError) -> UInt64 {
+        guard end - position >= 8 else { throw WireError(.truncated, at: position) }
+        let value = UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: position, as: UInt64.self)
+        position += 8
+        return UInt64(littleEndian: value)
+    }
+
+    // MARK: Content
+
+    /// Reads a length, and checks that so many bytes are there.
+    @inlinable
+    package mutating func length() throws(WireError) -> Int {
+        let length = try number()
+        guard length <= UInt64(end - position) else { throw WireError(.truncated, at: position) }
+        return Int(length)
+    }
+
+    /// Goes past a value with a length.
+    @inlinable
+    package mutating func range(atMost bytesMax: Int) throws(WireError) -> Range<Int> {
+        let length = try length()
+        guard length <= bytesMax else { throw WireError(.tooManyBytes, at: position) }
+        defer { position += length }
+        return position..<position + length
+    }
+
+    /// A string; its length is in bytes of UTF-8.
+    @inlinable
+    package mutating func text(atMost bytesMax: Int = .max) throws(WireError) -> String {
+        let range = try range(atMost: bytesMax)
+        let content = UnsafeBufferPointer(rebasing: bytes[range])
+        // Names are nearly always ASCII, of which there is less to check.
+        if content.allSatisfy({ $0 < 0x80 }) { return String(decoding: content, as: UTF8.self) }
+        guard let text = String(validating: content, as: UTF8.self) else {
+            throw WireError(.badText, at: range.lowerBound)
+        }
+        return text
+    }
+
+    /// A copy of the bytes.
+    @inlinable
+    package mutating func content(atMost bytesMax: Int = .max) throws(WireError) -> [UInt8] {
+        Array(bytes[try range(atMost: bytesMax)])
+    }
+
+    /// The bytes where they are. The slice holds the whole message.
+    package mutating func slice(atMost bytesMax: Int = .max) throws(WireError) -> ArraySlice<UInt8> {
+        source[try range(atMost: bytesMax)]
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Writes the bytes of messages: no objects in between, content copied once.
+///
+/// The size of a nested message stands before it, so whoever writes computes sizes first (``WireSize``).
+package struct WireWriter {
+    @usableFromInline var written: [UInt8]
+
+    /// What was written so far.
+    @inlinable package var bytes: [UInt8] { written }
+
+    @inlinable
+    package init(capacity: Int) {
+        written = []
+        written.reserveCapacity(capacity)
+    }
+
+    /// Adds to bytes that were written already.
+    @inlinable
+    package static func add(to bytes: inout [UInt8], _ write: (inout WireWriter) -> Void) {
+        var writer = WireWriter(capacity: 0)
+        // Taken, so that they are not copied.
+        swap(&writer.written, &bytes)
+        write(&writer)
+        swap(&writer.written, &bytes)
+    }
+
+    // MARK: Values
+
+    /// A number of variable length, also a tag or a length.
+    @inlinable
+    package mutating func number(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            written.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        written.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    @inlinable package mutating func uint64(_ value: UInt64) { number(value) }
+    @inlinable package mutating func int64(_ value: Int64) { number(UInt64(bitPattern: value)) }
+    @inlinable package mutating func uint32(_ value: UInt32) { number(UInt64(value)) }
+    @inlinable package mutating func int32(_ value: Int32) { int64(Int64(value)) }
+    @inlinable package mutating func zigzag(_ value: Int64) {
+        number(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
+    }
+    @inlinable package mutating func flag(_ value: Bool) { written.append(value ? 1 : 0) }
+    @inlinable package mutating func double(_ value: Double) {
+        withUnsafeBytes(of: value.bitPattern.littleEndian) { written.append(contentsOf: $0) }
+    }
+    @inlinable package mutating func choice(_ value: some WireChoice) { int32(value.rawValue) }
+
+    @inlinable
+    package mutating func text(_ text: String) {
+        number(UInt64(text.utf8.count))
+        written.append(contentsOf: text.utf8)
+    }
+
+    @inlinable
+    package mutating func content(_ content: some WireContent) {
+        number(UInt64(content.byteCount))
+        content.append(to: &written)
+    }
+
+    @inlinable
+    package mutating func message(_ message: some WireMessage) {
+        number(UInt64(message.size))
+        message.write(to: &self)
+    }
+
+    /// Bytes that are fields already.
+    @inlinable
+    package mutating func raw(_ fields: some WireContent) { fields.append(to: &written) }
+}
