@@ -171,6 +171,7 @@ let package = Package(
                 "TidemarkTransport", "TidemarkTLS", "TidemarkWebSocket", "TidemarkWire", "TidemarkFields",
                 "TidemarkDomain", arguments, protobuf,
             ]),
+        executable("tidemark-wire-generator", ["TidemarkBytes"]),
         .executableTarget(
             name: "tidemark-yardstick", dependencies: ["CTidemarkOpenSSL", "CTidemarkLibpq"],
             linkerSettings: ["ssl", "crypto", "pq"].map { .linkedLibrary($0) }),
@@ -212,6 +213,7 @@ let package = Package(
             "TidemarkPostgresTests",
             ["TidemarkPostgres", "TidemarkLocalPostgres", "TidemarkSockets", "LocalPostgresHost"]),
         tests("TidemarkDomainTests", ["TidemarkDomain", "TidemarkFields", "TidemarkBytes"]),
+        tests("WireGeneratorTests", ["tidemark-wire-generator"]),
         tests(
             "TidemarkTranslationTests",
             ["TidemarkTranslation", "TidemarkDomain", "TidemarkWire", "TidemarkFields", "TidemarkBytes", protobuf]),

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkBytes
+
+/// A `.proto` file, as `protoc --descriptor_set_out` describes it: google/protobuf/descriptor.proto, as far as it is used here.
+struct FileDescriptor {
+    var name = ""
+    var package = ""
+    var dependencies: [String] = []
+    var messages: [MessageDescriptor] = []
+    var choices: [ChoiceDescriptor] = []
+    var typePrefix = ""
+    var comments: [CommentPath: String] = [:]
+}
+
+/// The way to a declaration within a file: numbers of fields in the descriptors, and indices.
+typealias CommentPath = [Int32]
+
+/// A message.
+struct MessageDescriptor {
+    var name = ""
+    var fields: [FieldDescriptor] = []
+    var oneofs: [String] = []
+    var depthMax: Int?
+    var elementsInAllMax: Int?
+    var keepsUnknownFields = false
+    var isStreamed = false
+    var hasNestedTypes = false
+    /// Where its comments are.
+    var path: CommentPath = []
+}
+
+/// A field of a message.
+struct FieldDescriptor {
+    /// Numbers of descriptor.proto.
+    enum Kind: Int32 {
+        case double = 1
+        case int64 = 3
+        case uint64 = 4
+        case int32 = 5
+        case bool = 8
+        case string = 9
+        case message = 11
+        case bytes = 12
+        case uint32 = 13
+        case choice = 14
+        case sint64 = 18
+    }
+
+    var name = ""
+    var number: Int32 = 0
+    var kind: Kind?
+    var isRepeated = false
+    /// Of a message or an enumeration: ".tidemark.v1.Record".
+    var typeName = ""
+    /// Of the oneof that it belongs to.
+    var oneofIndex: Int?
+    /// `optional` in the file.
+    var isOptional = false
+    var elementsMax: Int?
+    var bytesMax: Int?
+    var isSlice = false
+    var path: CommentPath = []
+}
+
+/// An enumeration.
+struct ChoiceDescriptor {
+    var name = ""
+    var values: [(name: String, number: Int32, path: CommentPath)] = []
+    var path: CommentPath = []
+}

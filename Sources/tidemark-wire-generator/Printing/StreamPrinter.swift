@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Makes the functions that write a message field by field, for loops that must not make message objects.
+struct StreamPrinter {
+    let typeName: String
+    let codes: [FieldCode]
+
+    private var values: [FieldCode] {
+        codes.filter { !$0.isMessage && !$0.field.isRepeated && $0.field.oneofIndex == nil }
+    }
+    private var messages: [FieldCode] { codes.filter(\.isMessage) }
+
+    func print(to printer: inout CodePrinter) {
+        printer.line()
+        printer.line("// Field by field, for loops that make no message objects.")
+        printer.block("extension \(typeName)") { printer in
+            printTags(to: &printer)
+            if !values.isEmpty {
+                printer.line()
+                printSize(to: &printer)
+                printer.line()
+                printWriting(to: &printer)
+            }
+            for code in messages {
+                printer.line()
+                printMessage(code, to: &printer)
+            }
+        }
+    }
+
+    private func printTags(to printer: inout CodePrinter) {
+        printer.line("/// What `WireReader.nextTag()` gives for each field.")
+        printer.block("package enum Tag") { printer in
+            for code in codes {
+                printer.line("@inlinable package static var \(code.name): UInt32 { \(code.tag) }")
+            }
+        }
+    }
+
+    /// Bytes may be anything that writes itself: their types are parameters of the function.
+    private var generics: String {
+        let bytes = values.filter { $0.verb == "content" }
+        return bytes.isEmpty
+            ? "" : "<" + bytes.map { typeParameter($0) + ": WireContent" }.joined(separator: ", ") + ">"
+    }
+
+    private func typeParameter(_ code: FieldCode) -> String { Names.capitalizedProperty(code.field.name) }
+
+    private var parameters: [String] {
+        values.map { code in
+            code.verb == "content"
+                ? "\(code.name): \(typeParameter(code)) = [UInt8]()"
+                : "\(code.name): \(code.elementType)\(code.field.isOptional ? "? = nil" : " = \(code.elementDefault)")"
+        }
+    }
+
+    private func condition(_ code: FieldCode) -> String {
+        if code.field.isOptional { return "let \(code.name)" }
+        return code.verb == "content" ? "\(code.name).byteCount > 0" : code.isPresent(code.name)
+    }
+
+    private func printSize(to printer: inout CodePrinter) {
+        printer.line("/// The size of these fields. Those that are left out have their defaults.")
+        printer.line("@inlinable")
+        printer.call("package static func size\(generics)", parameters, " -> Int {")
+        printer.indented { printer in
+            printer.line("var size = 0")
+            for code in values {
+                printer.line("if \(condition(code)) { size += \(code.tagSize) + WireSize.\(code.verb)(\(code.name)) }")
+            }
+            printer.line("return size")
+        }
+        printer.line("}")
+    }
+
+    private func printWriting(to printer: inout CodePrinter) {
+        printer.line("/// Writes these fields.")
+        printer.line("@inlinable")
+        printer.call("package static func write\(generics)", parameters + ["to writer: inout WireWriter"], " {")
+        printer.indented { printer in
+            for code in values {
+                printer.block("if \(condition(code))") { printer in
+                    printer.line("writer.number(\(code.tag))")
+                    printer.line("writer.\(code.verb)(\(code.name))")
+                }
+            }
+        }
+        printer.line("}")
+    }
+
+    private func printMessage(_ code: FieldCode, to printer: inout CodePrinter) {
+        printer.line("/// The size of the field `\(code.name)`, whose message has so many bytes.")
+        printer.line("@inlinable")
+        printer.line(
+            "package static func size(\(code.name) byteCount: Int) -> Int { \(code.tagSize) + WireSize.content(byteCount) }"
+        )
+        printer.line()
+        printer.line("/// Writes what stands before the message of the field `\(code.name)`. Its bytes must follow.")
+        printer.line("@inlinable")
+        printer.block("package static func begin(\(code.name) byteCount: Int, to writer: inout WireWriter)") {
+            printer in
+            printer.line("writer.number(\(code.tag))")
+            printer.line("writer.number(UInt64(byteCount))")
+        }
+    }
+}
