@@ -68,7 +68,7 @@ torture: ## Kill server, PostgreSQL and clients at random under a folder in sync
 	swift build -c release --product foldersync
 	Tests/Torture/run
 
-protocol: ## Regenerate Sources/TidemarkWire/Generated from the .proto files
+protocol: ## Make the Swift code of the messages from the .proto files (needs protoc)
 	Sources/TidemarkWire/generate
 
 .PHONY: help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture protocol

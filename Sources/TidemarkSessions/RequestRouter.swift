@@ -26,9 +26,7 @@ struct RequestRouter: Sendable {
             switch context.message.request {
             case nil: throw Refusal(.requestInvalid)
             case .hello: throw Refusal(.requestInvalid, "Hello comes once.")
-            case .modifyRecords:
-                guard let modifications = context.message.modifications else { throw Refusal(.requestInvalid) }
-                return try await modifyRecords(modifications, context)
+            case .modifyRecords(let request): return try await modifyRecords(request, context)
             case .fetchRecords(let request): return try await fetchRecords(request, context)
             case .modifyZones(let request): return try await modifyZones(request, context)
             case .fetchZones(let request): return try await fetchZones(request, context)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SwiftProtobuf
 import Testing
+import TidemarkBytes
 import TidemarkKit
 import TidemarkWebSocket
 import TidemarkWire
@@ -91,7 +91,7 @@ import TidemarkWire
             try client.send(.hello(site))
             _ = try await client.answer(to: 1)
             client.pauseReading()
-            let requests = try (2..<10_002).map { try WireClientEnvelope.zones(id: $0).serializedBytes() as [UInt8] }
+            let requests = (2..<10_002).map { WireClientEnvelope.zones(id: $0).encoded }
             client.sendTogether(requests)
             let other = try await RawClient(site)
             try other.send(.hello(site, device: 2))

@@ -355,7 +355,7 @@ import TidemarkWire
         let client = try await RawClient(site)
         try client.send(.hello(site))
         _ = try await client.answer(to: 1)
-        for (index, scope) in [WireDatabaseScope.unspecified, .UNRECOGNIZED(9)].enumerated() {
+        for (index, scope) in [WireDatabaseScope.unspecified, .unrecognized(9)].enumerated() {
             var envelope = WireClientEnvelope.zones(id: UInt64(index + 2))
             envelope.fetchZones.database = scope
             try client.send(envelope)

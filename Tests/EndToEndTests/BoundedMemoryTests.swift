@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SwiftProtobuf
 import Testing
+import TidemarkBytes
 import TidemarkKit
 import TidemarkSockets
 import TidemarkTestSupport
@@ -18,7 +18,7 @@ import TidemarkWire
     private static let zoneID = CKRecordZone.ID(zoneName: "Large")
     private static let start = RawPeer.upgrade("/", deflate: true, subprotocol: "tidemark.v1")
 
-    private static func message(_ envelope: WireClientEnvelope) throws -> [UInt8] { try envelope.serializedBytes() }
+    private static func message(_ envelope: WireClientEnvelope) throws -> [UInt8] { envelope.encoded }
 
     /// 100 MB of nothing, in one frame of 100 KB.
     private static func bomb() throws -> [UInt8] {
@@ -106,7 +106,7 @@ import TidemarkWire
             for peer in fragmenting {
                 let received = await peer.receive { RawPeer.messages(in: $0).count == 2 }
                 let answer = try #require(RawPeer.messages(in: received).last)
-                #expect(try WireServerEnvelope(serializedBytes: answer).fetchZones.zones.count == 399)
+                #expect(try WireServerEnvelope(reading: answer).fetchZones.zones.count == 399)
             }
             // Meanwhile whoever behaves is served, with the same large pages.
             for _ in 0..<10 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SwiftProtobuf
 import Testing
+import TidemarkBytes
 import TidemarkSockets
 import TidemarkTestSupport
 import TidemarkWebSocket
@@ -12,7 +12,7 @@ import TidemarkWire
     private static let crowdCount = 40
 
     private static func entrance(_ site: Site) throws -> [UInt8] {
-        let hello: [UInt8] = try WireClientEnvelope.hello(site).serializedBytes()
+        let hello: [UInt8] = WireClientEnvelope.hello(site).encoded
         return RawPeer.upgrade("/", subprotocol: "tidemark.v1") + RawPeer.frame(.binary, hello)
     }
 
@@ -45,12 +45,12 @@ import TidemarkWire
             }
             #expect((1..<Self.crowdCount).contains(served.count))
             #expect(place.server.output.contains("accepting pauses"))
-            let request = RawPeer.frame(.binary, try WireClientEnvelope.zones(id: 2).serializedBytes())
+            let request = RawPeer.frame(.binary, WireClientEnvelope.zones(id: 2).encoded)
             for peer in served + [member] {
                 await peer.send(request)
                 let received = await peer.receive { RawPeer.messages(in: $0).count == 2 }
                 let answer = try #require(RawPeer.messages(in: received).last)
-                #expect(try WireServerEnvelope(serializedBytes: answer).id == 2)
+                #expect(try WireServerEnvelope(reading: answer).id == 2)
             }
 
             for peer in crowd { await peer.close() }

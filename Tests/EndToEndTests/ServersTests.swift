@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SwiftProtobuf
 import Testing
 import TidemarkBytes
 import TidemarkKit
@@ -37,7 +36,7 @@ import TidemarkWire
                 _ = try await client.answer(to: 1)
                 clients.append(client)
             }
-            let request = try makeSave(in: notes, id: 2).serializedBytes() as [UInt8]
+            let request = try makeSave(in: notes, id: 2).encoded as [UInt8]
             for client in clients { client.send(request) }
             var answers: [WireServerEnvelope] = []
             for client in clients { answers.append(try await client.answer(to: 2)) }

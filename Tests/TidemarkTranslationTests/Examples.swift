@@ -5,8 +5,6 @@ import TidemarkFields
 import TidemarkTranslation
 import TidemarkWire
 
-import struct Foundation.Data
-
 /// Values that the tests of this target share.
 enum Examples {
     static let viewpoint = Viewpoint(
@@ -53,7 +51,7 @@ enum Examples {
         var save = WireRecordSave()
         save.name = name
         save.type = "Note"
-        save.fields = Data(fields.bytes)
+        save.fields = fields.bytes
         return save
     }
 
@@ -78,7 +76,7 @@ enum Examples {
         hello.container = "iCloud.dev.tidemark"
         hello.environment = .development
         hello.credential = "secret"
-        hello.device = Data(device.bytes)
+        hello.device = device.bytes
         hello.clientName = "foldersync/1.0"
         hello.deviceName = "laptop"
         return hello

@@ -39,7 +39,10 @@ struct SourceFile: Sendable {
         code = Self.code(of: lines)
     }
 
-    var isGenerated: Bool { path.hasSuffix(".pb.swift") }
+    var isGenerated: Bool {
+        path.hasSuffix(".pb.swift") || path.hasPrefix("Sources/TidemarkWire/Messages/")
+            || path.hasSuffix("/MessageShape+All.swift")
+    }
 
     private static func code(of lines: [Substring]) -> [(number: Int, text: String)] {
         var isInText = false

@@ -116,6 +116,14 @@ import Testing
         #expect(!text.contains("swift-nio"))
     }
 
+    @Test func `swift-protobuf is the judge of the tests, and in no program`() throws {
+        for file in try SourceFile.all where file.path.hasPrefix("Sources/") {
+            for (number, line) in file.code where line.contains(/import (SwiftProtobuf|WireJudge)\b/) {
+                Issue.record("\(file.path):\(number): \(line)")
+            }
+        }
+    }
+
     @Test func `tests name only rules that exist`() throws {
         let rules = try String(contentsOf: SourceFile.root.appendingPathComponent("Tests/RULES.md"), encoding: .utf8)
         let known = Set(rules.matches(of: /R-\d{3}/).map { String($0.0) })

@@ -187,7 +187,7 @@ package final class CloudContext: Sendable {
         hello.container = containerIdentifier
         hello.environment = environment == .production ? .production : .development
         hello.credential = state.token
-        hello.device = Data(device)
+        hello.device = device
         hello.clientName = "TidemarkKit/0.1.0"
         hello.deviceName = ProcessInfo.processInfo.hostName
         let connection = CloudConnection(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
-internal import SwiftProtobuf
+internal import TidemarkBytes
 internal import TidemarkWire
 
 /// What a device's connection does next, as a function of what happened: no socket, no clock, no task.
@@ -287,11 +287,11 @@ struct ConnectionMachine {
         envelope.id = nextID
         nextID += 1
         envelope.hello = hello
-        return [.send(Self.encode(envelope))]
+        return [.send(envelope.encoded)]
     }
 
     mutating func received(_ message: [UInt8], now: Moment) -> [Action] {
-        guard let envelope = try? WireServerEnvelope(received: message) else { return [.closeChannel] }
+        guard let envelope = try? WireServerEnvelope(reading: message) else { return [.closeChannel] }
         switch (state, envelope.answer) {
         case (.greeting, .hello(let answer)):
             return answer.memoryEpoch == 0 ? refused(Self.serverTooOld) : greeted(answer, now: now)
@@ -316,13 +316,13 @@ struct ConnectionMachine {
 
     /// From now on requests are of this life, and counted anew. The server hears of it with the next Hello.
     mutating func begin(life: [UInt8]) {
-        hello.life = Data(life)
+        hello.life = life
         nextCounter = 1
     }
 
     /// From now on the device has this identity. The server hears of it with the next Hello.
     mutating func replace(device: [UInt8]) {
-        hello.device = Data(device)
+        hello.device = device
     }
 
     /// Whether the server cannot tell what became of a change. Somebody else may live this life too, such as a copy of a running
@@ -543,7 +543,7 @@ struct ConnectionMachine {
             if request.isChange { request.stamp = stamp(for: request) }
             var envelope = make(request.stamp)
             envelope.id = id
-            bytes = Self.encode(envelope)
+            bytes = envelope.encoded
             // A change that is sent again says so: it is made once more then, which is rare.
             if !request.isChange { (request.make, request.bytes) = (nil, bytes) }
         }
@@ -568,8 +568,4 @@ struct ConnectionMachine {
         return stamp
     }
 
-    private static func encode(_ envelope: WireClientEnvelope) -> [UInt8] {
-        // Proto3 messages without required fields cannot fail to encode below 2 GiB.
-        SaveMessage.bytes(of: envelope) ?? (try? envelope.serializedBytes()) ?? []
-    }
 }

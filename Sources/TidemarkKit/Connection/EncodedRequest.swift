@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
+internal import TidemarkBytes
 internal import TidemarkWire
 
 /// A request with a part of an asset, whole but for its id, which it gets when it is made. Taken once, so that the part is
 /// copied nowhere.
 final class EncodedRequest: Sendable {
+    /// Bytes that an id takes at most.
+    static let idBytesMax = WireClientEnvelope.size(id: .max)
+
     private let bytes: Mutex<[UInt8]>
 
-    /// - Parameter bytes: with room for `ChunkEnvelope.idBytesMax` more.
+    /// - Parameter bytes: with room for ``idBytesMax`` more.
     init(_ bytes: consuming [UInt8]) {
         self.bytes = Mutex(bytes)
     }
@@ -17,8 +21,26 @@ final class EncodedRequest: Sendable {
         bytes.withLock { kept in
             var bytes: [UInt8] = []
             swap(&bytes, &kept)
-            ChunkEnvelope.append(id: id, to: &bytes)
+            WireWriter.add(to: &bytes) { WireClientEnvelope.write(id: id, to: &$0) }
             return bytes
         }
+    }
+
+    /// What stands before the bytes of a part. Behind them comes the id.
+    ///
+    /// - Parameters:
+    ///   - chunk: without content.
+    ///   - envelope: what else is in it, such as the group of operations; without id and request.
+    static func head(
+        of chunk: WireUploadAssetChunk, in envelope: WireClientEnvelope, byteCount: Int
+    ) -> [UInt8] {
+        let content = ContentAhead(byteCount: byteCount)
+        let length = chunk.size + WireUploadAssetChunk.size(content: content)
+        var writer = WireWriter(capacity: envelope.size + length - byteCount + 32)
+        envelope.write(to: &writer)
+        WireClientEnvelope.begin(uploadAssetChunk: length, to: &writer)
+        chunk.write(to: &writer)
+        WireUploadAssetChunk.write(content: content, to: &writer)
+        return writer.bytes
     }
 }

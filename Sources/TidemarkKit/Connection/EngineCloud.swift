@@ -57,8 +57,8 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
             defer { pushed = nil }
             guard asPushed, gapCount == gapsAsked, let pushed, let place, now - pushed.at <= Self.pushedAgeMax,
                 pushed.credentialGeneration == database.credentialGeneration,
-                pushed.changes.databaseToken == token.map({ Data($0.bytes) }),
-                pushed.changes.zoneToken == place.token.map({ Data($0.bytes) }),
+                pushed.changes.databaseToken == token?.bytes,
+                pushed.changes.zoneToken == place.token?.bytes,
                 CKRecordZone.ID(pushed.changes.zone) == place.zoneID, pushed.changes.answer.hasThen
             else { return nil }
             attached = AttachedPage(

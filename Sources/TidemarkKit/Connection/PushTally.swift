@@ -31,7 +31,7 @@ struct PushTally {
     mutating func acknowledging(with request: [UInt8]) -> [UInt8] {
         guard acknowledged < heard, PushCount.fits(request) else { return request }
         var request = request
-        PushCount.append(heard, to: &request)
+        PushCount.append(heard: heard, to: &request)
         acknowledged = heard
         return request
     }

@@ -7,7 +7,7 @@ internal import TidemarkWire
 extension CKError.Code {
     /// The protocol uses CloudKit's numbers; a number that this library does not know is an internal error.
     init(_ code: WireErrorCode) {
-        self = CKError.Code(rawValue: code.rawValue) ?? .internalError
+        self = CKError.Code(rawValue: Int(code.rawValue)) ?? .internalError
     }
 }
 

@@ -63,11 +63,11 @@ package final class KeyRing: Sendable {
         state.withLock { state in
             var newest: ZoneSecret?
             for key in keys {
-                let id = Array(key.id)
+                let id = key.id
                 newest =
                     state.secrets[id]
                     ?? account.unwrap(
-                        Array(key.wrapped), id: id, container: container, zoneName: zoneID.zoneName)
+                        key.wrapped, id: id, container: container, zoneName: zoneID.zoneName)
                 if let newest { state.secrets[id] = newest }
             }
             state.newest[zoneID] = newest
@@ -92,14 +92,14 @@ package final class KeyRing: Sendable {
             if wire.id.isEmpty {
                 secret = nil
             } else {
-                guard let given = AccountSecret(Array(wire.key)), given.id == Array(wire.id) else {
+                guard let given = AccountSecret(wire.key), given.id == wire.id else {
                     throw CKError(.internalError, message: "The server's key of the account is damaged.")
                 }
                 secret = given
             }
         case .endToEnd:
-            secret = kept.flatMap(AccountSecret.init).flatMap { $0.id == Array(wire.id) ? $0 : nil }
-        case .unspecified, .UNRECOGNIZED:
+            secret = kept.flatMap(AccountSecret.init).flatMap { $0.id == wire.id ? $0 : nil }
+        case .unspecified, .unrecognized:
             throw CKError(.incompatibleVersion, message: "The server keeps keys in a way that is not known here.")
         }
         return secret

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
-internal import SwiftProtobuf
+internal import TidemarkBytes
 internal import TidemarkWire
 
 /// What records are wanted: a type, a condition, an order.
@@ -54,11 +54,7 @@ public class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// - Throws: `invalidArguments` for a predicate or a sort that cannot be sent.
     package func encoded(inZoneNamed zoneName: String?) throws(CKError) -> [UInt8] {
         let zoneID = zoneName.map { CKRecordZone.ID(unchecked: $0, ownerName: CKCurrentUserDefaultName) }
-        let query = try wire(in: zoneID, now: Date())
-        guard let bytes: [UInt8] = try? query.serializedBytes() else {
-            throw CKError(.internalError, message: "The query cannot be encoded.")
-        }
-        return bytes
+        return try wire(in: zoneID, now: Date()).encoded
     }
 
     /// Nil for what this version does not know.
@@ -80,7 +76,7 @@ public class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// Nil when the archive does not hold a query.
     public required convenience init?(coder: NSCoder) {
         if let bytes = coder.optionalBytes(forKey: "Query") {
-            guard let wire = try? WireQuery(serializedBytes: bytes) else { return nil }
+            guard let wire = try? WireQuery(reading: bytes) else { return nil }
             self.init(wire)
         } else {
             guard let recordType = coder.optionalString(forKey: "RecordType"),
@@ -93,7 +89,7 @@ public class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// Writes type, predicate and sorts; the word `now` in a predicate becomes the present time. Of a predicate that
     /// cannot be sent only its format is kept, and so it is after decoding: not to be sent.
     public func encode(with coder: NSCoder) {
-        if let bytes: [UInt8] = try? wire(in: nil, now: Date()).serializedBytes() {
+        if let bytes = try? wire(in: nil, now: Date()).encoded {
             coder.encode(bytes: bytes, forKey: "Query")
         } else {
             coder.encode(string: recordType, forKey: "RecordType")

@@ -173,7 +173,7 @@ extension WireComparisonOperator {
         case .lessOrEqual: "<="
         case .greater: ">"
         case .greaterOrEqual: ">="
-        case .unspecified, .UNRECOGNIZED: "?"
+        case .unspecified, .unrecognized: "?"
         }
     }
 }

@@ -31,7 +31,7 @@ extension RequestRouter {
             sha256: request.sha256, byteCount: request.byteCount, draft: request.draft,
             isNamedByContent: request.isNamedByContent, checksum: request.checksum, for: request.zone, by: viewpoint)
         let answer = await service.append(
-            context.message.content ?? ArraySlice(request.content), at: Int64(clamping: request.offset), to: upload)
+            request.content, at: Int64(clamping: request.offset), to: upload)
         let progress = try await orRefusal(answer, of: upload)
         return ServerMessage.answer(context.id, .uploadAssetChunk(WireAssetProgress(progress)))
     }
@@ -71,7 +71,7 @@ extension RequestRouter {
         let count = min(Int64(request.length), max(0, asset.content.byteCount - offset))
         return try await service.assetBytes(
             of: asset, at: offset, count: Int(request.length), namedBy: holder,
-            after: ChunkEnvelope.answerHead(id: context.id, contentCount: Int(count))
+            after: ServerMessage.assetChunkHead(context.id, byteCount: Int(count))
         ).orRefusal()
     }
 }

@@ -3,10 +3,11 @@
 internal import TidemarkDomain
 internal import TidemarkService
 internal import TidemarkTranslation
+internal import TidemarkWire
 
 extension RequestRouter {
     /// Saves and deletes records: each zone's part has its own outcome (R-150 … R-157).
-    func modifyRecords(_ request: RecordModifications, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
+    func modifyRecords(_ request: WireModifyRecords, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
         let parts = try RecordsPart.parts(of: request, by: viewpoint, limits: limits)
         let requests = parts.compactMap { part -> RecordsRequest? in

@@ -116,7 +116,7 @@ package final class Session: Sendable {
     }
 
     private func push(_ message: consuming [UInt8], _ number: UInt64) {
-        PushCount.append(number, to: &message)
+        PushCount.append(sent: number, to: &message)
         let numbered = message
         send { $0.send(numbered) }
         hub.pushes.remindLater()
@@ -141,7 +141,7 @@ package final class Session: Sendable {
         guard let unacknowledged else { return true }
         countUnacknowledged(unacknowledged)
         var reminder: [UInt8] = []
-        PushCount.append(owed, to: &reminder)
+        PushCount.append(sent: owed, to: &reminder)
         send { [reminder] in $0.send(reminder) }
         return true
     }
@@ -299,8 +299,10 @@ extension Session {
 
     /// The answer, which says how many pushes came before it if the device may not know that.
     private func counting(_ answer: consuming [UInt8]) -> [UInt8] {
-        guard let owed = state.withLock({ $0.ledger?.owed }), PushCount.fits(answer) else { return answer }
-        PushCount.append(owed, to: &answer)
+        guard let owed = state.withLock({ $0.ledger?.owed }), PushCount.fits(answer) else {
+            return answer
+        }
+        PushCount.append(sent: owed, to: &answer)
         return answer
     }
 

@@ -148,7 +148,8 @@ struct SessionMachine {
         // Only an acknowledgement has none.
         guard message.id != 0 else { return [] }
         guard let request = message.request else {
-            return [.refuse(message.id, Refusal(.requestInvalid, "This server does not know that request."))]
+            let refusal = message.refusal ?? Refusal(.requestInvalid, "This server does not know that request.")
+            return [.refuse(message.id, refusal)]
         }
         if case .hello = request { return misuse(message.id, "Hello comes once.") }
         guard underWay[message.id] == nil else { return misuse(message.id, "A request with this id is under way.") }
@@ -220,7 +221,7 @@ struct SessionMachine {
     }
 }
 
-extension WireClientEnvelope.OneOf_Request {
+extension WireClientEnvelope.OneOfRequest {
     /// For logs.
     var name: String {
         switch self {

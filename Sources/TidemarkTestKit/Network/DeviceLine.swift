@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import SwiftProtobuf
 internal import Synchronization
+internal import TidemarkBytes
 internal import TidemarkDomain
 package import TidemarkKit
 package import TidemarkScheduling
@@ -104,7 +104,7 @@ package final class DeviceLine: CloudTransport {
     }
 
     fileprivate func look(atSent message: [UInt8]) {
-        guard let envelope = try? WireClientEnvelope(serializedBytes: message),
+        guard let envelope = try? WireClientEnvelope(reading: message),
             case .hello(let hello) = envelope.request,
             let device = DeviceID(bytes: Array(hello.device))
         else { return }
@@ -115,7 +115,7 @@ package final class DeviceLine: CloudTransport {
     fileprivate func losesPush(_ message: [UInt8]) -> Bool {
         let (losesPush, hears) = state.withLock { ($0.losesPush, $0.hears) }
         guard let losesPush, let hears else { return false }
-        if case .push? = (try? WireServerEnvelope(serializedBytes: message))?.answer, losesPush() { return true }
+        if case .push? = (try? WireServerEnvelope(reading: message))?.answer, losesPush() { return true }
         hears()
         return false
     }
@@ -123,7 +123,7 @@ package final class DeviceLine: CloudTransport {
     /// Whether the message is to get lost, and its connection with it.
     fileprivate func loses(_ message: [UInt8]) -> Bool {
         guard state.withLock({ $0.losesAnswer }),
-            let envelope = try? WireServerEnvelope(serializedBytes: message)
+            let envelope = try? WireServerEnvelope(reading: message)
         else { return false }
         switch envelope.answer {
         case .modifyRecords, .modifyZones, .modifySubscriptions: break

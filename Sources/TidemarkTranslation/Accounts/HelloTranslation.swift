@@ -35,17 +35,17 @@ package struct Greeting: Sendable, Equatable {
         guard !name.isEmpty, name.count <= Self.textMax, name.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw Refusal(.containerUnknown, "A container's identifier is 1 to 255 printable ASCII characters.")
         }
-        guard let device = DeviceID(bytes: [UInt8](hello.device)) else {
+        guard let device = DeviceID(bytes: hello.device) else {
             throw Refusal(.requestInvalid, "A device's id is 16 bytes.")
         }
-        guard let life = hello.life.isEmpty ? device : DeviceID(bytes: [UInt8](hello.life)) else {
+        guard let life = hello.life.isEmpty ? device : DeviceID(bytes: hello.life) else {
             throw Refusal(.requestInvalid, "The life of a device is 16 bytes.")
         }
         guard hello.credential.utf8.count <= Self.credentialBytesMax else { throw Refusal(.notAuthenticated) }
         switch hello.environment {
         case .unspecified, .development: environment = .development
         case .production: environment = .production
-        case .UNRECOGNIZED: throw Refusal(.requestInvalid, "There is no such environment.")
+        case .unrecognized: throw Refusal(.requestInvalid, "There is no such environment.")
         }
         container = hello.container
         credential = hello.credential.isEmpty ? nil : Array(hello.credential.utf8)

@@ -4,12 +4,6 @@ package import TidemarkDomain
 package import TidemarkFields
 package import TidemarkWire
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 extension FieldAsset {
     /// - Throws: ``Refusal`` with `requestInvalid` for what no asset has.
     package init(sha256: some Sequence<UInt8>, byteCount: UInt64) throws(Refusal) {
@@ -78,7 +72,7 @@ extension WireAssetProgress {
         self.init()
         offset = UInt64(clamping: progress.byteCount)
         isComplete = progress.isComplete
-        if let sha256 = progress.sha256 { self.sha256 = Data(sha256) }
+        if let sha256 = progress.sha256 { self.sha256 = sha256 }
     }
 }
 
@@ -86,6 +80,6 @@ extension WireAssetChunk {
     /// - Parameter checksum: nil if the server has none.
     package init(checksum: [UInt8]?) {
         self.init()
-        self.checksum = Data(checksum ?? [])
+        self.checksum = checksum ?? []
     }
 }

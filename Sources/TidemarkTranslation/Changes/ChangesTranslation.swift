@@ -4,12 +4,6 @@ package import TidemarkDomain
 package import TidemarkFields
 package import TidemarkWire
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// A `FetchZoneChanges` as the server understands it.
 package struct ZoneChangesQuery: Sendable {
     /// Nil: a zone of somebody else.
@@ -25,7 +19,7 @@ package struct ZoneChangesQuery: Sendable {
     /// - Throws: ``Refusal`` with `requestInvalid`.
     package init(_ request: WireFetchZoneChanges, by viewpoint: Viewpoint) throws(Refusal) {
         zoneName = ZoneNames.read(request.zone, by: viewpoint)
-        token = [UInt8](request.token)
+        token = request.token
         limit = Int(request.limit)
         selection = request.hasDesiredKeys ? try FieldSelection(request.desiredKeys) : nil
         tellsEnds = request.withEnds
@@ -46,7 +40,7 @@ package struct DatabaseChangesQuery: Sendable {
     package let follows: Bool
 
     package init(_ request: WireFetchDatabaseChanges, by viewpoint: Viewpoint) {
-        token = [UInt8](request.token)
+        token = request.token
         limit = Int(request.limit)
         tellsEnds = request.withEnds
         let isPrivate = viewpoint.access.scope == .private && request.then.database == request.database
@@ -70,7 +64,7 @@ extension WireFetchDatabaseChangesAnswer {
             zone.name = entry.key.name
             return zone
         }
-        token = Data(page.token.bytes)
+        token = page.token.bytes
         moreComing = page.moreComing
     }
 }

@@ -1,48 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkBytes
 package import TidemarkDomain
 package import TidemarkFields
 package import TidemarkWire
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// Writes a page of a zone's feed as the bytes of a `ServerEnvelope` with a `FetchZoneChangesAnswer`, without message
 /// objects: a record's fields are copied once, from the store's answer to the message.
-///
-/// It writes what the generated code would write, byte for byte, which a test compares.
 package enum ZonePageEncoder {
-    // Numbers of the fields in Envelope.proto, Changes.proto and Records.proto.
-    private enum Field {
-        static let envelopeID: UInt8 = 1
-        static let envelopeDatabaseChanges: UInt8 = 8
-        static let databaseThen: UInt8 = 5
-        static let envelopePush: UInt8 = 15
-        static let pushChanges: UInt8 = 5
-        static let pushedAnswer: UInt8 = 4
-        static let envelopeZoneChanges: UInt8 = 9
-        static let changes: UInt8 = 1
-        static let token: UInt8 = 2
-        static let moreComing: UInt8 = 3
-        static let clientToken: UInt8 = 4
-        static let changeRecord: UInt8 = 1
-        static let changeDeleted: UInt8 = 2
-        static let endName: UInt8 = 1
-        static let endType: UInt8 = 2
-        static let name: UInt8 = 1
-        static let type: UInt8 = 2
-        static let fields: UInt8 = 3
-        static let tag: UInt8 = 4
-        static let createdAt: UInt8 = 5
-        static let modifiedAt: UInt8 = 6
-        static let createdBy: UInt8 = 7
-        static let modifiedBy: UInt8 = 8
-        static let parent: UInt8 = 9
-    }
-
     /// The answer to request `id`.
     ///
     /// - Parameter selection: the keys that the client wants; nil: all.
@@ -50,8 +15,8 @@ package enum ZonePageEncoder {
         _ id: UInt64, _ page: ZonePage, selection: FieldSelection?, seenFrom viewpoint: Viewpoint
     ) -> [UInt8] {
         message(page, selection: selection, seenFrom: viewpoint) { writer, length in
-            writer.append(field: Field.envelopeID, number: Int64(bitPattern: id))
-            writer.beginMessage(Field.envelopeZoneChanges, length: length)
+            WireServerEnvelope.write(id: id, to: &writer)
+            WireServerEnvelope.begin(fetchZoneChanges: length, to: &writer)
         }
     }
 
@@ -62,15 +27,15 @@ package enum ZonePageEncoder {
         _ id: UInt64, _ database: DatabasePage, lacksSubscription: Bool = false, then page: ZonePage,
         selection: FieldSelection?, seenFrom viewpoint: Viewpoint
     ) -> [UInt8] {
-        var head = WireFetchDatabaseChangesAnswer(database)
-        head.subscriptionMissing = lacksSubscription
-        let answer = head.encoded
-        return message(page, selection: selection, seenFrom: viewpoint, headLength: answer.count) { writer, length in
-            writer.append(field: Field.envelopeID, number: Int64(bitPattern: id))
-            writer.beginMessage(
-                Field.envelopeDatabaseChanges, length: answer.count + MessageWriter.size(message: length))
-            writer.append(raw: answer)
-            writer.beginMessage(Field.databaseThen, length: length)
+        var answer = WireFetchDatabaseChangesAnswer(database)
+        answer.subscriptionMissing = lacksSubscription
+        let size = answer.size
+        return message(page, selection: selection, seenFrom: viewpoint, headLength: size) { [answer] writer, length in
+            let answerLength = size + WireFetchDatabaseChangesAnswer.size(then: length)
+            WireServerEnvelope.write(id: id, to: &writer)
+            WireServerEnvelope.begin(fetchDatabaseChanges: answerLength, to: &writer)
+            answer.write(to: &writer)
+            WireFetchDatabaseChangesAnswer.begin(then: length, to: &writer)
         }
     }
 
@@ -81,35 +46,35 @@ package enum ZonePageEncoder {
         _ push: WirePush, _ database: DatabasePage, then page: ZonePage,
         after: (database: ChangeToken, zone: ChangeToken), seenFrom viewpoint: Viewpoint
     ) -> [UInt8] {
-        let (push, answer) = (push.encoded, WireFetchDatabaseChangesAnswer(database).encoded)
+        let answer = WireFetchDatabaseChangesAnswer(database)
         var changes = WirePushedChanges()
-        changes.databaseToken = Data(after.database.bytes)
+        changes.databaseToken = after.database.bytes
         changes.zone.name = database.changed.first?.key.name ?? ""
-        changes.zoneToken = Data(after.zone.bytes)
-        let start = changes.encoded
-        let headLength = push.count + start.count + answer.count
-        return message(page, selection: nil, seenFrom: viewpoint, headLength: headLength) { writer, length in
-            let answerLength = answer.count + MessageWriter.size(message: length)
-            let changesLength = start.count + MessageWriter.size(message: answerLength)
-            writer.beginMessage(Field.envelopePush, length: push.count + MessageWriter.size(message: changesLength))
-            writer.append(raw: push)
-            writer.beginMessage(Field.pushChanges, length: changesLength)
-            writer.append(raw: start)
-            writer.beginMessage(Field.pushedAnswer, length: answerLength)
-            writer.append(raw: answer)
-            writer.beginMessage(Field.databaseThen, length: length)
+        changes.zoneToken = after.zone.bytes
+        let (pushSize, changesSize, answerSize) = (push.size, changes.size, answer.size)
+        let headLength = pushSize + changesSize + answerSize
+        return message(page, selection: nil, seenFrom: viewpoint, headLength: headLength) { [changes] writer, length in
+            let answerLength = answerSize + WireFetchDatabaseChangesAnswer.size(then: length)
+            let changesLength = changesSize + WirePushedChanges.size(answer: answerLength)
+            WireServerEnvelope.begin(push: pushSize + WirePush.size(changes: changesLength), to: &writer)
+            push.write(to: &writer)
+            WirePush.begin(changes: changesLength, to: &writer)
+            changes.write(to: &writer)
+            WirePushedChanges.begin(answer: answerLength, to: &writer)
+            answer.write(to: &writer)
+            WireFetchDatabaseChangesAnswer.begin(then: length, to: &writer)
         }
     }
 
     /// - Parameter begin: writes what comes before the page, of which it gets the length.
     private static func message(
         _ page: ZonePage, selection: FieldSelection?, seenFrom viewpoint: Viewpoint, headLength: Int = 0,
-        begin: (inout MessageWriter, Int) -> Void
+        begin: (inout WireWriter, Int) -> Void
     ) -> [UInt8] {
         let selected = selection.map { selection in
             page.entries.map { $0.isDeleted ? FieldMap() : $0.fields.selecting(selection) }
         }
-        let writer = Writer(
+        let writer = PageWriter(
             tags: ChangeTagEncoder(store: viewpoint.store, zone: page.zone),
             names: viewpoint.access.scope == .private ? nil : viewpoint)
         // NB: the records stay where they are: to copy one is to count five references up and down.
@@ -119,72 +84,66 @@ package enum ZonePageEncoder {
         }
     }
 
-    private struct Writer {
+    private struct PageWriter {
         let tags: ChangeTagEncoder
         /// Who knows the names of users; nil in a private database, where all of them are the caller, who has none.
         let names: Viewpoint?
 
         func message(
             _ page: ZonePage, _ records: UnsafeBufferPointer<RecordState>, headLength: Int, fields: (Int) -> FieldMap,
-            begin: (inout MessageWriter, Int) -> Void
+            begin: (inout WireWriter, Int) -> Void
         ) -> [UInt8] {
             let token = page.token.bytes
-            let contentLengths = records.indices.map { contentLength(of: records, $0, fields($0).byteCount) }
+            let changeLengths = records.indices.map { size(of: records, $0, fields($0)) }
             let length =
-                contentLengths.reduce(0) { $0 + MessageWriter.size(message: MessageWriter.size(message: $1)) }
-                + MessageWriter.size(field: token.count) + MessageWriter.size(flag: page.moreComing)
-                + MessageWriter.size(field: page.clientToken.count)
-            var writer = MessageWriter(capacity: headLength + length + 32)
+                changeLengths.reduce(0) { sum, length in
+                    // A record and the end of one have tags of one size.
+                    sum + WireFetchZoneChangesAnswer.size(changes: WireZoneChange.size(record: length))
+                }
+                + WireFetchZoneChangesAnswer.size(
+                    token: token, moreComing: page.moreComing, clientChangeToken: page.clientToken)
+            var writer = WireWriter(capacity: headLength + length + 64)
             begin(&writer, length)
             for index in records.indices {
-                append(records, index, fields(index), contentLength: contentLengths[index], to: &writer)
+                write(records, index, fields(index), length: changeLengths[index], to: &writer)
             }
-            writer.append(field: Field.token, token)
-            writer.append(field: Field.moreComing, flag: page.moreComing)
-            writer.append(field: Field.clientToken, page.clientToken)
+            WireFetchZoneChangesAnswer.write(
+                token: token, moreComing: page.moreComing, clientChangeToken: page.clientToken, to: &writer)
             return writer.bytes
         }
 
         /// Of the `Record` or `RecordEnd`.
-        private func contentLength(
-            of records: UnsafeBufferPointer<RecordState>, _ index: Int, _ fieldsByteCount: Int
-        ) -> Int {
-            let nameAndType =
-                MessageWriter.size(field: records[index].name.utf8.count)
-                + MessageWriter.size(field: records[index].type.utf8.count)
-            guard !records[index].isDeleted else { return nameAndType }
-            return nameAndType + MessageWriter.size(field: fieldsByteCount)
-                + MessageWriter.size(field: tags.byteCount(of: records[index].changeNumber))
-                + MessageWriter.size(number: records[index].createdAt.milliseconds)
-                + MessageWriter.size(number: records[index].modifiedAt.milliseconds)
-                + MessageWriter.size(field: records[index].parent?.utf8.count ?? 0)
-                + MessageWriter.size(field: name(of: records[index].createdBy).utf8.count)
-                + MessageWriter.size(field: name(of: records[index].modifiedBy).utf8.count)
+        private func size(of records: UnsafeBufferPointer<RecordState>, _ index: Int, _ fields: FieldMap) -> Int {
+            guard !records[index].isDeleted else {
+                return WireRecordEnd.size(name: records[index].name, type: records[index].type)
+            }
+            return WireRecord.size(
+                name: records[index].name, type: records[index].type, fields: fields.bytes,
+                tag: EncodedTag(encoder: tags, number: records[index].changeNumber),
+                createdAt: records[index].createdAt.milliseconds, modifiedAt: records[index].modifiedAt.milliseconds,
+                createdBy: name(of: records[index].createdBy), modifiedBy: name(of: records[index].modifiedBy),
+                parent: records[index].parent ?? "")
         }
 
         private func name(of user: UserID) -> String { names?.name(of: user) ?? "" }
 
-        private func append(
-            _ records: UnsafeBufferPointer<RecordState>, _ index: Int, _ fields: FieldMap, contentLength: Int,
-            to writer: inout MessageWriter
+        private func write(
+            _ records: UnsafeBufferPointer<RecordState>, _ index: Int, _ fields: FieldMap, length: Int,
+            to writer: inout WireWriter
         ) {
-            writer.beginMessage(Field.changes, length: MessageWriter.size(message: contentLength))
             guard !records[index].isDeleted else {
-                writer.beginMessage(Field.changeDeleted, length: contentLength)
-                writer.append(field: Field.endName, records[index].name)
-                writer.append(field: Field.endType, records[index].type)
-                return
+                WireFetchZoneChangesAnswer.begin(changes: WireZoneChange.size(deleted: length), to: &writer)
+                WireZoneChange.begin(deleted: length, to: &writer)
+                return WireRecordEnd.write(name: records[index].name, type: records[index].type, to: &writer)
             }
-            writer.beginMessage(Field.changeRecord, length: contentLength)
-            writer.append(field: Field.name, records[index].name)
-            writer.append(field: Field.type, records[index].type)
-            writer.append(field: Field.fields, fields.bytes)
-            writer.append(field: Field.tag, tags, records[index].changeNumber)
-            writer.append(field: Field.createdAt, number: records[index].createdAt.milliseconds)
-            writer.append(field: Field.modifiedAt, number: records[index].modifiedAt.milliseconds)
-            writer.append(field: Field.createdBy, name(of: records[index].createdBy))
-            writer.append(field: Field.modifiedBy, name(of: records[index].modifiedBy))
-            if let parent = records[index].parent { writer.append(field: Field.parent, parent) }
+            WireFetchZoneChangesAnswer.begin(changes: WireZoneChange.size(record: length), to: &writer)
+            WireZoneChange.begin(record: length, to: &writer)
+            WireRecord.write(
+                name: records[index].name, type: records[index].type, fields: fields.bytes,
+                tag: EncodedTag(encoder: tags, number: records[index].changeNumber),
+                createdAt: records[index].createdAt.milliseconds, modifiedAt: records[index].modifiedAt.milliseconds,
+                createdBy: name(of: records[index].createdBy), modifiedBy: name(of: records[index].modifiedBy),
+                parent: records[index].parent ?? "", to: &writer)
         }
     }
 }

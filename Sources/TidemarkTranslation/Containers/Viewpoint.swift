@@ -73,7 +73,7 @@ extension DatabaseScope {
         case .public: self = .public
         case .private: self = .private
         case .shared: self = .shared
-        case .unspecified, .UNRECOGNIZED: throw Refusal(.requestInvalid, "The request names no database.")
+        case .unspecified, .unrecognized: throw Refusal(.requestInvalid, "The request names no database.")
         }
     }
 }

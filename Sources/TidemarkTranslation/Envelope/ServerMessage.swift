@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import SwiftProtobuf
+internal import TidemarkBytes
 package import TidemarkDomain
 package import TidemarkWire
 
 /// Makes the bytes of what a server sends.
 package enum ServerMessage {
     /// The answer to request `id`.
-    package static func answer(_ id: UInt64, _ answer: WireServerEnvelope.OneOf_Answer) -> [UInt8] {
+    package static func answer(_ id: UInt64, _ answer: WireServerEnvelope.OneOfAnswer) -> [UInt8] {
         var envelope = WireServerEnvelope()
         envelope.id = id
         envelope.answer = answer
@@ -31,16 +31,15 @@ package enum ServerMessage {
     package static func failure(_ id: UInt64, _ refusal: Refusal) -> [UInt8] {
         failure(id, refusal.code, detail: refusal.detail)
     }
-}
 
-extension Message {
-    /// The bytes of a message of ours.
-    var encoded: [UInt8] {
-        do {
-            return try serializedBytes()
-        } catch {
-            // Only messages over 2 GiB and bad UTF-8 in a string fail to encode; answers are bounded, strings are valid.
-            preconditionFailure("answer cannot be encoded: \(error)")
-        }
+    /// What stands before the bytes of an asset in the answer to request `id`. They must follow.
+    package static func assetChunkHead(_ id: UInt64, byteCount: Int) -> [UInt8] {
+        let content = ContentAhead(byteCount: byteCount)
+        let length = WireAssetChunk.size(content: content)
+        var writer = WireWriter(capacity: 32)
+        WireServerEnvelope.write(id: id, to: &writer)
+        WireServerEnvelope.begin(fetchAssetChunk: length, to: &writer)
+        WireAssetChunk.write(content: content, to: &writer)
+        return writer.bytes
     }
 }

@@ -3,12 +3,6 @@
 package import TidemarkDomain
 package import TidemarkWire
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 extension AccountKey {
     /// A key that a device wants to give the account.
     ///
@@ -18,9 +12,9 @@ extension AccountKey {
         switch key.mode {
         case .escrowed: mode = .escrowed
         case .endToEnd: mode = .endToEnd
-        case .unspecified, .UNRECOGNIZED: throw Refusal(.requestInvalid, "There is no such mode of encryption.")
+        case .unspecified, .unrecognized: throw Refusal(.requestInvalid, "There is no such mode of encryption.")
         }
-        self.init(mode: mode, id: Array(key.id), key: key.key.isEmpty ? nil : Array(key.key))
+        self.init(mode: mode, id: key.id, key: key.key.isEmpty ? nil : key.key)
     }
 }
 
@@ -28,14 +22,14 @@ extension WireAccountKey {
     package init(_ key: AccountKey) {
         self.init()
         mode = key.mode == .escrowed ? .escrowed : .endToEnd
-        id = Data(key.id ?? [])
-        self.key = Data(key.key ?? [])
+        id = key.id ?? []
+        self.key = key.key ?? []
     }
 }
 
 extension WrappedZoneKey {
     package init(_ key: WireZoneKey) {
-        self.init(id: Array(key.id), accountKeyID: Array(key.accountKeyID), wrapped: Array(key.wrapped))
+        self.init(id: key.id, accountKeyID: key.accountKeyID, wrapped: key.wrapped)
     }
 }
 
@@ -44,9 +38,9 @@ extension WireZoneKeys {
         self.init()
         self.keys = keys.map { key in
             var wire = WireZoneKey()
-            wire.id = Data(key.id)
-            wire.accountKeyID = Data(key.accountKeyID)
-            wire.wrapped = Data(key.wrapped)
+            wire.id = key.id
+            wire.accountKeyID = key.accountKeyID
+            wire.wrapped = key.wrapped
             return wire
         }
     }

@@ -1,41 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkBytes
 package import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkWire
 
-/// Writes a page of a query's results as the bytes of a `ServerEnvelope` with a `QueryRecordsAnswer`: what the generated code
-/// would write, which a test compares.
+/// Writes a page of a query's results as the bytes of a `ServerEnvelope` with a `QueryRecordsAnswer`, without message objects.
 package enum QueryPageEncoder {
-    // Numbers of the fields in Envelope.proto, Queries.proto and Zones.proto.
-    private enum Field {
-        static let envelopeQueryRecords: UInt8 = 12
-        static let matches: UInt8 = 1
-        static let cursor: UInt8 = 2
-        static let matchZone: UInt8 = 2
-        static let zoneName: UInt8 = 1
-    }
-
     /// The answer to request `id`.
     package static func message(
         _ id: UInt64, _ page: QueryPage, to search: RecordsSearch, seenFrom viewpoint: Viewpoint
     ) -> [UInt8] {
         let fieldBytes = page.matches.reduce(0) { $0 + $1.record.fields.byteCount }
-        var body = MessageWriter(capacity: fieldBytes + page.matches.count * 128)
+        var answer = WireWriter(capacity: fieldBytes + page.matches.count * 128)
         var records = RecordWriter(viewpoint)
         for match in page.matches {
             let fields = search.selection.map { match.record.fields.selecting($0) } ?? match.record.fields
-            let zone = search.query.zoneName == nil ? Self.zone(match.zoneName) : []
-            records.append(match.record, fields, in: match.zone, tail: zone, as: Field.matches, to: &body)
+            let length = records.size(of: match.record, fields, in: match.zone)
+            let zoneName = search.query.zoneName == nil ? match.zoneName : nil
+            let zoneLength = zoneName.map { WireZoneID.size(name: $0) }
+            WireQueryRecordsAnswer.begin(
+                matches: WireQueryMatch.size(record: length) + (zoneLength.map { WireQueryMatch.size(zone: $0) } ?? 0),
+                to: &answer)
+            WireQueryMatch.begin(record: length, to: &answer)
+            records.write(match.record, fields, in: match.zone, to: &answer)
+            if let zoneName, let zoneLength {
+                WireQueryMatch.begin(zone: zoneLength, to: &answer)
+                WireZoneID.write(name: zoneName, to: &answer)
+            }
         }
-        body.append(field: Field.cursor, page.cursor?.bytes ?? [])
-        return MessageWriter.answer(id, Field.envelopeQueryRecords, body: body.bytes)
-    }
-
-    private static func zone(_ name: String) -> [UInt8] {
-        var writer = MessageWriter(capacity: name.utf8.count + 8)
-        writer.beginMessage(Field.matchZone, length: MessageWriter.size(field: name.utf8.count))
-        writer.append(field: Field.zoneName, name)
-        return writer.bytes
+        WireQueryRecordsAnswer.write(cursor: page.cursor?.bytes ?? [], to: &answer)
+        var envelope = WireWriter(capacity: answer.bytes.count + 24)
+        WireServerEnvelope.write(id: id, to: &envelope)
+        WireServerEnvelope.begin(queryRecords: answer.bytes.count, to: &envelope)
+        envelope.raw(answer.bytes)
+        return envelope.bytes
     }
 }

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import SwiftProtobuf
+internal import TidemarkBytes
 package import TidemarkDomain
 package import TidemarkFields
 package import TidemarkWire
-
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
 
 /// A `QueryRecords` as the server understands it. What it asks for has not been checked.
 package struct RecordsSearch: Sendable {
@@ -27,7 +21,7 @@ package struct RecordsSearch: Sendable {
         var unknownUsers: Set<String> = []
         query = try Query(request.query, by: viewpoint, limits: limits, unknownUsers: &unknownUsers)
         self.unknownUsers = unknownUsers
-        cursor = [UInt8](request.cursor)
+        cursor = request.cursor
         limit = Int(request.limit)
         selection = request.hasDesiredKeys ? try FieldSelection(request.desiredKeys) : nil
     }
@@ -37,7 +31,7 @@ package struct RecordsSearch: Sendable {
     /// - Throws: as above; `requestInvalid` for bytes that are none.
     package init(encodedQuery: [UInt8], by viewpoint: Viewpoint, limits: Limits) throws(Refusal) {
         var request = WireQueryRecords()
-        guard let query = try? WireQuery(serializedBytes: encodedQuery) else { throw Refusal(.requestInvalid) }
+        guard let query = try? WireQuery(reading: encodedQuery) else { throw Refusal(.requestInvalid) }
         request.query = query
         try self.init(request, by: viewpoint, limits: limits)
     }
@@ -169,7 +163,7 @@ extension QueryComparison {
         case .lessOrEqual: self = .lessOrEqual
         case .greater: self = .greater
         case .greaterOrEqual: self = .greaterOrEqual
-        case .unspecified, .UNRECOGNIZED:
+        case .unspecified, .unrecognized:
             throw Refusal(
                 .requestInvalid, "A comparison of the predicate has no operator, or one that is newer than this server."
             )

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkBytes
 package import TidemarkDomain
 package import TidemarkFields
 package import TidemarkWire
@@ -45,20 +46,12 @@ extension FieldSelection {
 
 /// Makes the answer of a `FetchRecords`, in the order of the names, up to its bound of bytes.
 package struct RecordsFetchAnswer {
-    // Numbers of the fields in Envelope.proto and Records.proto.
-    private enum Field {
-        static let envelopeFetchRecords: UInt8 = 5
-        static let results: UInt8 = 1
-        static let covered: UInt8 = 2
-        static let failure: UInt8 = 2
-    }
-
     private let selection: FieldSelection?
     private var bytesLeft: Int
     private var records: RecordWriter
-    private var body = MessageWriter(capacity: 1_024)
+    private var body = WireWriter(capacity: 1_024)
     /// How many names it answers.
-    private var count: Int64 = 0
+    private var count: UInt32 = 0
 
     package init(viewpoint: Viewpoint, selection: FieldSelection?, limits: Limits) {
         self.selection = selection
@@ -83,11 +76,16 @@ package struct RecordsFetchAnswer {
         case .success(let record):
             let fields = selection.map { record.fields.selecting($0) } ?? record.fields
             bytesLeft -= fields.byteCount
-            records.append(record, fields, in: zone ?? ZoneID(0), as: Field.results, to: &body)
+            let zone = zone ?? ZoneID(0)
+            let length = records.size(of: record, fields, in: zone)
+            WireFetchRecordsAnswer.begin(results: WireRecordResult.size(record: length), to: &body)
+            WireRecordResult.begin(record: length, to: &body)
+            records.write(record, fields, in: zone, to: &body)
         case .failure(let reason):
-            let failure: [UInt8] = reason.wire().encoded
-            body.beginMessage(Field.results, length: MessageWriter.size(message: failure.count))
-            body.append(message: Field.failure, failure)
+            var result = WireRecordResult()
+            result.failure = reason.wire()
+            WireFetchRecordsAnswer.begin(results: result.size, to: &body)
+            result.write(to: &body)
         }
     }
 
@@ -97,8 +95,13 @@ package struct RecordsFetchAnswer {
     }
 
     package func message(_ id: UInt64) -> [UInt8] {
-        var body = body
-        body.append(field: Field.covered, number: count)
-        return MessageWriter.answer(id, Field.envelopeFetchRecords, body: body.bytes)
+        let covered = WireFetchRecordsAnswer.size(covered: count)
+        let length = body.bytes.count + covered
+        var envelope = WireWriter(capacity: length + 24)
+        WireServerEnvelope.write(id: id, to: &envelope)
+        WireServerEnvelope.begin(fetchRecords: length, to: &envelope)
+        envelope.raw(body.bytes)
+        WireFetchRecordsAnswer.write(covered: count, to: &envelope)
+        return envelope.bytes
     }
 }

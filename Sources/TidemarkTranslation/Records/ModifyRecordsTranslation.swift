@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkBytes
 package import TidemarkDomain
 internal import TidemarkFields
-internal import TidemarkWire
+package import TidemarkWire
 
 /// One zone's part of a `ModifyRecords`.
 package enum RecordsPart: Sendable {
@@ -16,7 +17,7 @@ extension RecordsPart {
     ///
     /// - Throws: ``Refusal`` for the request as a whole: `requestInvalid`, or what the rules say of it whatever is stored.
     package static func parts(
-        of request: RecordModifications, by viewpoint: Viewpoint, limits: Limits
+        of request: WireModifyRecords, by viewpoint: Viewpoint, limits: Limits
     ) throws(Refusal) -> [RecordsPart] {
         // Before anything is made of it, and with the number, which the rules cannot give.
         try ItemCount.check(request.zones.reduce(0) { $0 + $1.saves.count + $1.deletes.count }, limits)
@@ -40,7 +41,7 @@ extension RecordsPart {
             }
             let records = RecordsRequest(
                 id: id, zoneName: zoneName, saves: saves, deletes: part.deletes, policy: policy,
-                isAtomic: request.isAtomic, user: user, access: viewpoint.access,
+                isAtomic: request.atomic, user: user, access: viewpoint.access,
                 clientToken: request.clientChangeToken)
             requests.append(records)
             parts.append(.request(records))
@@ -51,7 +52,7 @@ extension RecordsPart {
 }
 
 extension RecordSave {
-    fileprivate convenience init(_ save: RecordModifications.Save, isOwnUser: Bool, limits: Limits) throws(Refusal) {
+    fileprivate convenience init(_ save: WireRecordSave, isOwnUser: Bool, limits: Limits) throws(Refusal) {
         var fields = FieldMap()
         var failure: FailureReason?
         do {
@@ -69,13 +70,13 @@ extension RecordSave {
 }
 
 extension ParentChange {
-    fileprivate init(_ save: RecordModifications.Save) throws(Refusal) {
+    fileprivate init(_ save: WireRecordSave) throws(Refusal) {
         switch save.parentChange {
         case .parentUnchanged: self = .unchanged
         case .parentSet where !save.parent.isEmpty: self = .set(save.parent)
         case .parentRemoved: self = .removed
         case .parentSet: throw Refusal(.requestInvalid, "A parent that is set has a name.")
-        case .UNRECOGNIZED: throw Refusal(.requestInvalid, "There is no such change of a parent.")
+        case .unrecognized: throw Refusal(.requestInvalid, "There is no such change of a parent.")
         }
     }
 }
@@ -86,36 +87,20 @@ extension SavePolicy {
         case .ifServerRecordUnchanged: self = .ifServerRecordUnchanged
         case .changedKeys: self = .changedKeys
         case .allKeys: self = .allKeys
-        case .UNRECOGNIZED: throw Refusal(.requestInvalid, "There is no such save policy.")
+        case .unrecognized: throw Refusal(.requestInvalid, "There is no such save policy.")
         }
     }
 }
 
 /// Makes the answer of a `ModifyRecords`. What succeeds is written without message objects, as what is sent most.
 package struct RecordsAnswer {
-    // Numbers of the fields in Envelope.proto and Records.proto.
-    private enum Field {
-        static let envelopeID: UInt8 = 1
-        static let envelopeModifyRecords: UInt8 = 4
-        static let zones: UInt8 = 1
-        static let saves: UInt8 = 1
-        static let deletes: UInt8 = 2
-        static let saved: UInt8 = 1
-        static let deleted: UInt8 = 1
-        static let tag: UInt8 = 1
-        static let createdAt: UInt8 = 2
-        static let modifiedAt: UInt8 = 3
-        static let createdBy: UInt8 = 4
-        static let modifiedBy: UInt8 = 5
-    }
-
     /// Knows the names of all users that the outcomes name.
     private let viewpoint: Viewpoint
     private let limits: Limits
     /// Stored bytes of records that are in the way which the answer may still hold.
     private var bytesLeft: Int
     /// The content of the `ModifyRecordsAnswer`.
-    private var answer = MessageWriter(capacity: 0)
+    private var answer = WireWriter(capacity: 0)
     /// For the zone of the record before.
     private var tags: (zone: ZoneID, encoder: ChangeTagEncoder)?
 
@@ -127,23 +112,30 @@ package struct RecordsAnswer {
 
     /// Adds the next part's outcome.
     package mutating func append(_ outcome: RecordsOutcome) {
-        var results = MessageWriter(capacity: outcome.saves.count * 64 + outcome.deletes.count * 4)
+        var results = WireWriter(capacity: outcome.saves.count * 64 + outcome.deletes.count * 4)
         for save in outcome.saves {
             switch save {
             case .saved(let metadata): append(metadata, to: &results)
-            case .failed(let failure): results.append(message: Field.saves, result(of: failure).encoded)
+            case .failed(let failure):
+                let result = result(of: failure)
+                WireZoneModificationResults.begin(saves: result.size, to: &results)
+                result.write(to: &results)
             }
         }
         for delete in outcome.deletes {
             switch delete {
             case .deleted:
-                results.beginMessage(Field.deletes, length: MessageWriter.size(message: 0))
-                results.beginMessage(Field.deleted, length: 0)
+                WireZoneModificationResults.begin(deletes: WireDeleteResult.size(deleted: 0), to: &results)
+                WireDeleteResult.begin(deleted: 0, to: &results)
             case .failed(let failure):
-                results.append(message: Field.deletes, WireDeleteResult(wire(failure)).encoded)
+                var result = WireDeleteResult()
+                result.failure = wire(failure)
+                WireZoneModificationResults.begin(deletes: result.size, to: &results)
+                result.write(to: &results)
             }
         }
-        answer.append(message: Field.zones, results.bytes)
+        WireModifyRecordsAnswer.begin(zones: results.bytes.count, to: &answer)
+        answer.raw(results.bytes)
     }
 
     /// Adds the next part, all of whose items have failed for one reason.
@@ -157,28 +149,25 @@ package struct RecordsAnswer {
 
     /// The answer to request `id`.
     package func message(_ id: UInt64) -> [UInt8] {
-        var envelope = MessageWriter(capacity: answer.bytes.count + 24)
-        envelope.append(field: Field.envelopeID, number: Int64(bitPattern: id))
-        envelope.append(message: Field.envelopeModifyRecords, answer.bytes)
+        var envelope = WireWriter(capacity: answer.bytes.count + 24)
+        WireServerEnvelope.write(id: id, to: &envelope)
+        WireServerEnvelope.begin(modifyRecords: answer.bytes.count, to: &envelope)
+        envelope.raw(answer.bytes)
         return envelope.bytes
     }
 
-    private mutating func append(_ metadata: RecordMetadata, to results: inout MessageWriter) {
-        let tags = tags(of: metadata.zone)
+    private mutating func append(_ metadata: RecordMetadata, to results: inout WireWriter) {
+        let tag = EncodedTag(encoder: tags(of: metadata.zone), number: metadata.changeNumber)
         let createdBy = viewpoint.name(of: metadata.createdBy)
         let modifiedBy = viewpoint.name(of: metadata.modifiedBy)
-        let length =
-            MessageWriter.size(field: tags.byteCount(of: metadata.changeNumber))
-            + MessageWriter.size(number: metadata.createdAt.milliseconds)
-            + MessageWriter.size(number: metadata.modifiedAt.milliseconds)
-            + MessageWriter.size(field: createdBy.utf8.count) + MessageWriter.size(field: modifiedBy.utf8.count)
-        results.beginMessage(Field.saves, length: MessageWriter.size(message: length))
-        results.beginMessage(Field.saved, length: length)
-        results.append(field: Field.tag, tags, metadata.changeNumber)
-        results.append(field: Field.createdAt, number: metadata.createdAt.milliseconds)
-        results.append(field: Field.modifiedAt, number: metadata.modifiedAt.milliseconds)
-        results.append(field: Field.createdBy, createdBy)
-        results.append(field: Field.modifiedBy, modifiedBy)
+        let length = WireSavedRecord.size(
+            tag: tag, createdAt: metadata.createdAt.milliseconds, modifiedAt: metadata.modifiedAt.milliseconds,
+            createdBy: createdBy, modifiedBy: modifiedBy)
+        WireZoneModificationResults.begin(saves: WireSaveResult.size(saved: length), to: &results)
+        WireSaveResult.begin(saved: length, to: &results)
+        WireSavedRecord.write(
+            tag: tag, createdAt: metadata.createdAt.milliseconds, modifiedAt: metadata.modifiedAt.milliseconds,
+            createdBy: createdBy, modifiedBy: modifiedBy, to: &results)
     }
 
     private mutating func tags(of zone: ZoneID) -> ChangeTagEncoder {
@@ -200,12 +189,5 @@ package struct RecordsAnswer {
             result.failure.serverRecord = WireRecord(record, in: zone, seenFrom: viewpoint)
         }
         return result
-    }
-}
-
-extension WireDeleteResult {
-    fileprivate init(_ failure: WireFailure) {
-        self.init()
-        self.failure = failure
     }
 }

@@ -4,19 +4,13 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkWire
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 extension WireRecord {
     init(_ record: RecordState, in zone: ZoneID, seenFrom viewpoint: Viewpoint) {
         self.init()
         name = record.name
         type = record.type
-        fields = Data(record.fields.bytes)
-        tag = Data(viewpoint.tag(zone: zone, number: record.changeNumber))
+        fields = record.fields.bytes
+        tag = viewpoint.tag(zone: zone, number: record.changeNumber)
         createdAt = record.createdAt.milliseconds
         modifiedAt = record.modifiedAt.milliseconds
         parent = record.parent ?? ""

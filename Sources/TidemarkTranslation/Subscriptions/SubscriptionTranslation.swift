@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import SwiftProtobuf
+internal import TidemarkBytes
 package import TidemarkDomain
 package import TidemarkWire
 
@@ -15,16 +15,11 @@ extension Subscription {
         guard kind == .query || subscription.notificationInfo.desiredKeys.isEmpty else {
             throw Refusal(.subscriptionInvalid, "cannot add additionalFields to this subscription type")
         }
-        let info: [UInt8]
-        do {
-            info = try subscription.notificationInfo.serializedBytes()
-        } catch {
-            throw Refusal(.subscriptionInvalid, "The notification info cannot be read.")
-        }
         self.init(
             id: subscription.id, scope: scope, kind: kind,
             recordType: subscription.recordType.isEmpty ? nil : subscription.recordType,
-            zoneName: subscription.hasZone ? subscription.zone.name : nil, notificationInfo: info)
+            zoneName: subscription.hasZone ? subscription.zone.name : nil,
+            notificationInfo: subscription.notificationInfo.encoded)
     }
 }
 
@@ -34,7 +29,7 @@ extension Subscription.Kind {
         case .query: self = .query
         case .recordZone: self = .recordZone
         case .database: self = .database
-        case .unspecified, .UNRECOGNIZED: return nil
+        case .unspecified, .unrecognized: return nil
         }
     }
 }
@@ -58,7 +53,7 @@ extension WireSubscription {
         if let zoneName = subscription.zoneName { zone.name = zoneName }
         // What is stored was written by the initialiser above. If it cannot be read, the subscription is silent.
         if !subscription.notificationInfo.isEmpty,
-            let info = try? WireNotificationInfo(serializedBytes: subscription.notificationInfo)
+            let info = try? WireNotificationInfo(reading: subscription.notificationInfo)
         {
             notificationInfo = info
         }

@@ -98,7 +98,7 @@ extension ZoneEncryptionScope {
         case .unspecified: nil
         case .perRecord: .perRecord
         case .perZone: .perZone
-        case .UNRECOGNIZED: throw Refusal(.requestInvalid, "There is no such encryption scope.")
+        case .unrecognized: throw Refusal(.requestInvalid, "There is no such encryption scope.")
         }
     }
 }

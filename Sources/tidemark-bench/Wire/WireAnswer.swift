@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import SwiftProtobuf
+internal import TidemarkBytes
 internal import TidemarkWire
 
 /// What a client that measures wants to know of an answer.
@@ -19,16 +19,16 @@ struct WireAnswer {
 
     /// Nil: not an answer.
     init?(_ message: UnsafeRawBufferPointer) {
-        if let page = PageScanner.scan(message) {
+        if let page = try? PageScanner.scan(message) {
             (id, self.page) = page
             return
         }
-        if let id = SavesScanner.scan(message) {
+        if let id = try? SavesScanner.scan(message) {
             self.id = id
             return
         }
         // An answer with records of which some are missing comes here too, and is none that was asked for.
-        guard let envelope = try? WireServerEnvelope(serializedBytes: Array(message)) else { return nil }
+        guard let envelope = try? WireServerEnvelope(reading: Array(message)) else { return nil }
         id = envelope.id
         switch envelope.answer {
         case .hello: break
@@ -60,37 +60,36 @@ struct WireAnswer {
 
 /// Looks through the answer to a request that saves without decoding it. Nil: another answer, or not all is saved.
 private enum SavesScanner {
-    // Numbers of fields in Envelope.proto and Records.proto.
-    private static let idField: UInt64 = 1
-    private static let modifyRecordsField: UInt64 = 4
-    private static let zonesField: UInt64 = 1
-    private static let savesField: UInt64 = 1
-    private static let savedField: UInt64 = 1
-
-    static func scan(_ message: UnsafeRawBufferPointer) -> UInt64? {
-        var reader = ProtobufReader(message)
-        guard let id = reader.next(), id.number == idField, case .number(let number) = id.value,
-            let answer = reader.next(), answer.number == modifyRecordsField, case .bytes(let zones) = answer.value
-        else { return nil }
-        return reader.isAtEnd && isSaved(zones) ? number : nil
+    static func scan(_ message: UnsafeRawBufferPointer) throws(WireError) -> UInt64? {
+        var id: UInt64 = 0
+        var isSaved = false
+        var reader = WireReader(message)
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case WireServerEnvelope.Tag.id: id = try reader.number()
+            case WireServerEnvelope.Tag.modifyRecords: isSaved = try Self.isSaved(try reader.bytes(in: message))
+            default: return nil
+            }
+        }
+        return isSaved ? id : nil
     }
 
-    /// At least one, every one of them, and nothing that cannot be read.
-    private static func isSaved(_ zones: UnsafeRawBufferPointer) -> Bool {
+    /// At least one, and every one of them.
+    private static func isSaved(_ zones: UnsafeRawBufferPointer) throws(WireError) -> Bool {
         var savedCount = 0
-        var reader = ProtobufReader(zones)
-        while let zone = reader.next() {
-            guard zone.number == zonesField, case .bytes(let content) = zone.value else { return false }
-            var results = ProtobufReader(content)
-            while let result = results.next() {
-                guard result.number == savesField, case .bytes(let outcome) = result.value else { return false }
-                var parts = ProtobufReader(outcome)
-                guard parts.next()?.number == savedField else { return false }
+        var reader = WireReader(zones)
+        while let tag = try reader.nextTag() {
+            guard tag == WireModifyRecordsAnswer.Tag.zones else { return false }
+            let content = try reader.bytes(in: zones)
+            var results = WireReader(content)
+            while let tag = try results.nextTag() {
+                guard tag == WireZoneModificationResults.Tag.saves else { return false }
+                var parts = WireReader(try results.bytes(in: content))
+                guard try parts.nextTag() == WireSaveResult.Tag.saved else { return false }
                 savedCount += 1
             }
-            guard results.isAtEnd else { return false }
         }
-        return reader.isAtEnd && savedCount > 0
+        return savedCount > 0
     }
 }
 
@@ -99,54 +98,57 @@ private enum SavesScanner {
 ///
 /// Whoever measures the server must cost little; an engine decodes every record, in a process of its own.
 enum PageScanner {
-    // Numbers of fields in Envelope.proto, and in Changes.proto, Records.proto and Queries.proto.
-    private static let idField: UInt64 = 1
-    private static let fetchRecordsField: UInt64 = 5
-    private static let fetchZoneChangesField: UInt64 = 9
-    private static let queryRecordsField: UInt64 = 12
-    private static let changesField: UInt64 = 1
-    private static let tokenField: UInt64 = 2
-    private static let moreComingField: UInt64 = 3
-    private static let recordsField: UInt64 = 1
-    private static let recordField: UInt64 = 1
-
-    /// Nil: another answer, or not well-formed, or one of the records is a failure.
-    static func scan(_ message: UnsafeRawBufferPointer) -> (UInt64, WireAnswer.Page)? {
+    /// Nil: another answer, or one of the records is a failure.
+    static func scan(_ message: UnsafeRawBufferPointer) throws(WireError) -> (UInt64, WireAnswer.Page)? {
         var id: UInt64 = 0
-        var reader = ProtobufReader(message)
-        while let field = reader.next() {
-            switch (field.number, field.value) {
-            case (idField, .number(let number)): id = number
-            case (fetchZoneChangesField, .bytes(let bytes)): return scanPage(bytes).map { (id, $0) }
-            case (fetchRecordsField, .bytes(let bytes)), (queryRecordsField, .bytes(let bytes)):
-                return scanRecords(bytes).map { (id, $0) }
+        var reader = WireReader(message)
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case WireServerEnvelope.Tag.id: id = try reader.number()
+            case WireServerEnvelope.Tag.fetchZoneChanges:
+                return try scanPage(try reader.bytes(in: message)).map { (id, $0) }
+            case WireServerEnvelope.Tag.fetchRecords:
+                let list = WireFetchRecordsAnswer.Tag.results
+                return try scanRecords(try reader.bytes(in: message), list, WireRecordResult.Tag.record).map {
+                    (id, $0)
+                }
+            case WireServerEnvelope.Tag.queryRecords:
+                let list = WireQueryRecordsAnswer.Tag.matches
+                return try scanRecords(try reader.bytes(in: message), list, WireQueryMatch.Tag.record).map { (id, $0) }
             default: return nil
             }
         }
         return nil
     }
 
-    /// Results and matches alike are messages whose field 1 is the record; the fields after them are of no interest.
-    private static func scanRecords(_ bytes: UnsafeRawBufferPointer) -> WireAnswer.Page? {
+    /// Results and matches alike are messages that begin with the record.
+    private static func scanRecords(
+        _ bytes: UnsafeRawBufferPointer, _ list: UInt32, _ record: UInt32
+    ) throws(WireError) -> WireAnswer.Page? {
         var page = WireAnswer.Page(token: [], recordCount: 0, isLast: true)
-        var reader = ProtobufReader(bytes)
-        while let field = reader.next() {
-            guard field.number == recordsField, case .bytes(let result) = field.value else { continue }
-            var parts = ProtobufReader(result)
-            guard let record = parts.next(), record.number == recordField else { return nil }
+        var reader = WireReader(bytes)
+        while let tag = try reader.nextTag() {
+            guard tag == list else {
+                try reader.skip(tag, known: 0)
+                continue
+            }
+            var parts = WireReader(try reader.bytes(in: bytes))
+            guard try parts.nextTag() == record else { return nil }
             page.recordCount += 1
         }
         return page
     }
 
-    private static func scanPage(_ bytes: UnsafeRawBufferPointer) -> WireAnswer.Page? {
+    private static func scanPage(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> WireAnswer.Page? {
         var page = WireAnswer.Page(token: [], recordCount: 0, isLast: true)
-        var reader = ProtobufReader(bytes)
-        while let field = reader.next() {
-            switch (field.number, field.value) {
-            case (changesField, .bytes): page.recordCount += 1
-            case (tokenField, .bytes(let token)): page.token = Array(token)
-            case (moreComingField, .number(let number)): page.isLast = number == 0
+        var reader = WireReader(bytes)
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case WireFetchZoneChangesAnswer.Tag.changes:
+                _ = try reader.bytes(in: bytes)
+                page.recordCount += 1
+            case WireFetchZoneChangesAnswer.Tag.token: page.token = try reader.content()
+            case WireFetchZoneChangesAnswer.Tag.moreComing: page.isLast = try reader.number() == 0
             default: return nil
             }
         }
@@ -154,45 +156,13 @@ enum PageScanner {
     }
 }
 
-/// Reads the fields of a protobuf message one after the other.
-private struct ProtobufReader {
-    enum Value {
-        case number(UInt64)
-        case bytes(UnsafeRawBufferPointer)
+extension WireReader {
+    fileprivate init(_ bytes: UnsafeRawBufferPointer) {
+        self.init(bytes.bindMemory(to: UInt8.self), of: [], elementsMax: .max)
     }
 
-    private let bytes: UnsafeRawBufferPointer
-    private var offset = 0
-
-    init(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
-    }
-
-    var isAtEnd: Bool { offset == bytes.count }
-
-    /// Nil at the end, or at something that is neither a number nor bytes.
-    mutating func next() -> (number: UInt64, value: Value)? {
-        guard let tag = varint() else { return nil }
-        switch tag & 7 {
-        case 0: return varint().map { (tag >> 3, .number($0)) }
-        case 2:
-            guard let count = varint(), count <= bytes.count - offset else { return nil }
-            defer { offset += Int(count) }
-            return (tag >> 3, .bytes(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + Int(count)])))
-        default: return nil
-        }
-    }
-
-    private mutating func varint() -> UInt64? {
-        var value: UInt64 = 0
-        var shift: UInt64 = 0
-        while offset < bytes.count, shift < 64 {
-            let byte = bytes[offset]
-            offset += 1
-            value |= UInt64(byte & 127) << shift
-            if byte < 128 { return value }
-            shift += 7
-        }
-        return nil
+    /// The content of a field, where it is.
+    fileprivate mutating func bytes(in all: UnsafeRawBufferPointer) throws(WireError) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: all[try range(atMost: .max)])
     }
 }

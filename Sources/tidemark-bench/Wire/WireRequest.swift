@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
-internal import SwiftProtobuf
+internal import TidemarkBytes
 internal import TidemarkCrypto
 internal import TidemarkWire
 
@@ -26,19 +25,25 @@ enum WireRequest: Sendable {
         case .saves(let records, let zone):
             var part = WireZoneModifications()
             part.zone = Self.zone(zone)
-            let zone = Self.bytes(part) + SaveMessage.zone(records)
+            let zone = part.encoded + SaveMessage.zone(records)
             var request = WireModifyRecords()
             request.database = .private
             request.stamp = stamp
             request.policy = .allKeys
             request.atomic = true
             // A field of a message may stand after all others: the saves are not encoded once more.
-            let head = Self.bytes(request) + SaveMessage.field(5, zone.count)
-            return Self.bytes(envelope) + SaveMessage.field(3, head.count + zone.count) + head + zone
+            let length = request.size + WireModifyRecords.size(zones: zone.count)
+            var writer = WireWriter(capacity: length + 24)
+            WireClientEnvelope.write(id: id, to: &writer)
+            WireClientEnvelope.begin(modifyRecords: length, to: &writer)
+            request.write(to: &writer)
+            WireModifyRecords.begin(zones: zone.count, to: &writer)
+            writer.raw(zone)
+            return writer.bytes
         case .page(let zone, let token, let limit):
             envelope.fetchZoneChanges.database = .private
             envelope.fetchZoneChanges.zone = Self.zone(zone)
-            envelope.fetchZoneChanges.token = Data(token)
+            envelope.fetchZoneChanges.token = token
             envelope.fetchZoneChanges.limit = UInt32(limit)
         case .records(let names, let zone):
             var part = WireZoneRecordNames()
@@ -51,7 +56,7 @@ enum WireRequest: Sendable {
             envelope.queryRecords.query = query
             envelope.queryRecords.limit = UInt32(limit)
         }
-        return Self.bytes(envelope)
+        return envelope.encoded
     }
 
     /// The first message of a connection, as a device that nobody has seen before.
@@ -61,22 +66,14 @@ enum WireRequest: Sendable {
         envelope.hello.container = BenchDatabase.container
         envelope.hello.environment = .development
         envelope.hello.credential = credential
-        envelope.hello.device = Data(SecureRandom.bytes(16))
+        envelope.hello.device = SecureRandom.bytes(16)
         envelope.hello.clientName = "tidemark-bench"
-        return bytes(envelope)
+        return envelope.encoded
     }
 
     private static func zone(_ name: String) -> WireZoneID {
         var zone = WireZoneID()
         zone.name = name
         return zone
-    }
-
-    private static func bytes(_ message: some Message) -> [UInt8] {
-        do {
-            return try message.serializedBytes()
-        } catch {
-            preconditionFailure("Our own messages can be encoded: \(error)")
-        }
     }
 }

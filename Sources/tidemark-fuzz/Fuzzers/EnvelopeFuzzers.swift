@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import SwiftProtobuf
+internal import TidemarkBytes
 internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkTranslation
 internal import TidemarkWire
-
-internal import struct Foundation.Data
 
 extension Fuzzer {
     /// A client's message: read, translated and judged by the rules that need no store, as a session does.
@@ -37,13 +35,14 @@ private enum Envelopes {
     static let limits = Limits()
 
     /// False if the bytes are no such message. What was read is written to bytes that say the same.
-    static func checkWriting<Message: SwiftProtobuf.Message>(
+    static func checkWriting<Message: WireMessage>(
         _ type: Message.Type, _ input: [UInt8]
     ) throws(Finding) -> Bool {
-        guard let message = try? Message(serializedBytes: input) else { return false }
-        guard let written: [UInt8] = try? message.serializedBytes(),
-            let again = try? Message(serializedBytes: written), let twice: [UInt8] = try? again.serializedBytes()
-        else { throw Finding("read, but not written") }
+        guard let message = try? Message(reading: input) else { return false }
+        let written = message.encoded
+        try Finding.unless(written.count == message.size, "written as \(written.count) bytes, not \(message.size)")
+        guard let again = try? Message(reading: written) else { throw Finding("read, but not written") }
+        let twice = again.encoded
         // Bytes, not values: a number that is not one is not equal to itself.
         try Finding.unless(written == twice, "written as \(written), then as \(twice)")
         return true
@@ -55,8 +54,7 @@ private enum Envelopes {
         case .hello(let hello):
             let greeting = try Greeting(hello)
             try Finding.unless(greeting.shownName.unicodeScalars.count <= 1_024, "a name to show of any length")
-        case .modifyRecords:
-            guard let request = message.modifications else { throw Finding("a request that says nothing") }
+        case .modifyRecords(let request):
             _ = try DatabaseScope(request.database)
             try check(RecordsPart.parts(of: request, by: viewpoint, limits: limits))
         case .fetchRecords(let request):
@@ -122,7 +120,7 @@ private enum Envelopes {
                 "\(outcome) for \(request)")
             var answer = RecordsAnswer(viewpoint: viewpoint, limits: limits)
             answer.append(outcome)
-            _ = try WireServerEnvelope(serializedBytes: answer.message(1))
+            _ = try WireServerEnvelope(reading: answer.message(1))
         }
     }
 }
@@ -144,9 +142,9 @@ private enum EnvelopeSeeds {
         client {
             $0.uploadAssetChunk.database = .private
             $0.uploadAssetChunk.zone = zone("notes")
-            $0.uploadAssetChunk.sha256 = Data(repeating: 1, count: 32)
+            $0.uploadAssetChunk.sha256 = [UInt8](repeating: 1, count: 32)
             $0.uploadAssetChunk.byteCount = 3
-            $0.uploadAssetChunk.content = Data([1, 2, 3])
+            $0.uploadAssetChunk.content = [1, 2, 3]
         },
         client {
             $0.fetchKeys.database = .private
@@ -154,15 +152,15 @@ private enum EnvelopeSeeds {
         },
         client {
             $0.saveAccountKey.account.mode = .escrowed
-            $0.saveAccountKey.account.id = Data(repeating: 1, count: 16)
-            $0.saveAccountKey.account.key = Data(repeating: 2, count: 32)
+            $0.saveAccountKey.account.id = [UInt8](repeating: 1, count: 16)
+            $0.saveAccountKey.account.key = [UInt8](repeating: 2, count: 32)
         },
         client {
             $0.saveZoneKey.database = .private
             $0.saveZoneKey.zone = zone("notes")
-            $0.saveZoneKey.key.id = Data(repeating: 3, count: 16)
-            $0.saveZoneKey.key.accountKeyID = Data(repeating: 1, count: 16)
-            $0.saveZoneKey.key.wrapped = Data(repeating: 4, count: 60)
+            $0.saveZoneKey.key.id = [UInt8](repeating: 3, count: 16)
+            $0.saveZoneKey.key.accountKeyID = [UInt8](repeating: 1, count: 16)
+            $0.saveZoneKey.key.wrapped = [UInt8](repeating: 4, count: 60)
         },
         client {
             $0.fetchZones.database = .private
@@ -172,7 +170,7 @@ private enum EnvelopeSeeds {
             $0.fetchZoneChanges.database = .private
             $0.fetchZoneChanges.zone = zone("notes")
             $0.fetchZoneChanges.limit = 10
-            $0.fetchZoneChanges.token = Data(
+            $0.fetchZoneChanges.token = [UInt8](
                 ChangeToken.zone(
                     ZoneKey(database: Envelopes.viewpoint.database, name: "notes"), store: Envelopes.viewpoint.store,
                     position: .init(zone: ZoneID(11), number: 5)
@@ -180,7 +178,7 @@ private enum EnvelopeSeeds {
         },
         client {
             $0.fetchDatabaseChanges.database = .private
-            $0.fetchDatabaseChanges.token = Data(
+            $0.fetchDatabaseChanges.token = [UInt8](
                 ChangeToken.database(
                     store: Envelopes.viewpoint.store, viewer: Envelopes.viewpoint.database,
                     position: FeedPosition(number: 5)
@@ -207,9 +205,9 @@ private enum EnvelopeSeeds {
         var answer = WireFetchZoneChangesAnswer()
         var change = WireZoneChange()
         change.record.name = "a"
-        change.record.fields = Data(FieldSeeds.all[1])
+        change.record.fields = [UInt8](FieldSeeds.all[1])
         answer.changes = [change]
-        answer.token = Data([1, 2, 3])
+        answer.token = [1, 2, 3]
         return answer
     }
 
@@ -217,7 +215,7 @@ private enum EnvelopeSeeds {
         var envelope = WireClientEnvelope()
         envelope.id = 3
         fill(&envelope)
-        return (try? envelope.serializedBytes()) ?? []
+        return envelope.encoded
     }
 
     private static var stamp: WireRequestStamp {
@@ -247,7 +245,7 @@ private enum EnvelopeSeeds {
         hello.container = "iCloud.dev.tidemark"
         hello.environment = .development
         hello.credential = "secret"
-        hello.device = Data(Envelopes.viewpoint.device.bytes)
+        hello.device = Envelopes.viewpoint.device.bytes
         hello.clientName = "foldersync/1.0"
         hello.deviceName = "laptop"
         return hello
@@ -257,8 +255,8 @@ private enum EnvelopeSeeds {
         var save = WireRecordSave()
         save.name = "a"
         save.type = "Note"
-        save.fields = Data(FieldSeeds.all[1])
-        save.tag = Data(ChangeTag.version(store: Envelopes.viewpoint.store, zone: ZoneID(11), number: 5).bytes)
+        save.fields = [UInt8](FieldSeeds.all[1])
+        save.tag = [UInt8](ChangeTag.version(store: Envelopes.viewpoint.store, zone: ZoneID(11), number: 5).bytes)
         var child = WireRecordSave()
         child.name = "b"
         child.type = "Note"

@@ -10,6 +10,8 @@ struct JudgePrinter {
         printer.line("//")
         printer.line(
             "// Made by tidemark-wire-generator from the .proto files. Run `make protocol` after changing those.")
+        // NB: in two parts, so that it is not said of this file.
+        printer.line("// swift-format-" + "ignore-file")
         printer.line()
         printer.line("import TidemarkWire")
         printer.line("import WireJudge")

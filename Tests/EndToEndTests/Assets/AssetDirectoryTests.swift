@@ -110,7 +110,7 @@ import TidemarkWire
             func begin(_ number: UInt8) async throws {
                 let name = AssetUploadName(byteCount: 1_048_576, draft: [UInt8](repeating: number, count: 32))
                 var form = cloud.chunk(of: name, zoneID)
-                form.content = Data(repeating: number, count: 50_000)
+                form.content = ArraySlice(repeating: number, count: 50_000)
                 _ = try await cloud.request { [form] _ in .uploadAssetChunk(form) }
             }
             for number in 1...3 as ClosedRange<UInt8> { try await begin(number) }

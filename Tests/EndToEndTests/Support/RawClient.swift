@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SwiftProtobuf
 import Synchronization
+import TidemarkBytes
 import TidemarkSockets
 import TidemarkTLS
 import TidemarkTransport
@@ -51,7 +51,7 @@ final class RawClient: MessageHandler, @unchecked Sendable {
     }
 
     func send(_ envelope: WireClientEnvelope) throws {
-        send(try envelope.serializedBytes())
+        send(envelope.encoded)
     }
 
     /// In one piece, as far as the network lets them.
@@ -93,7 +93,7 @@ final class RawClient: MessageHandler, @unchecked Sendable {
     }
 
     func received(_ connection: MessageConnection, _ kind: MessageKind, _ payload: MessagePayload) {
-        guard let envelope = try? WireServerEnvelope(serializedBytes: payload.bytes) else { return }
+        guard let envelope = try? WireServerEnvelope(reading: payload.bytes) else { return }
         state.withLock { $0.answers.append(envelope) }
     }
 
@@ -111,7 +111,7 @@ extension WireClientEnvelope {
         hello.container = site.container
         hello.environment = .development
         hello.credential = token ?? site.tokens[account] ?? ""
-        hello.device = Data(repeating: device, count: 16)
+        hello.device = [UInt8](repeating: device, count: 16)
         hello.clientName = "test"
         var envelope = WireClientEnvelope()
         envelope.id = id

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SwiftProtobuf
 import Synchronization
+import TidemarkBytes
 import TidemarkSockets
 import TidemarkTransport
 import TidemarkWebSocket
@@ -109,7 +109,7 @@ final class Relay: Sendable {
     }
 
     fileprivate func takeRequest(_ message: [UInt8], _ pass: @escaping @Sendable () -> Void) {
-        guard let request = try? WireClientEnvelope(serializedBytes: message) else { return pass() }
+        guard let request = try? WireClientEnvelope(reading: message) else { return pass() }
         let passes = state.withLock { state in
             if state.losesRequest(request) {
                 state.lostCount += 1
@@ -123,7 +123,7 @@ final class Relay: Sendable {
     }
 
     fileprivate func passesAnswer(_ message: [UInt8]) -> Bool {
-        guard let answer = try? WireServerEnvelope(serializedBytes: message) else { return true }
+        guard let answer = try? WireServerEnvelope(reading: message) else { return true }
         return state.withLock { state in
             guard state.losesAnswer(answer) else { return true }
             state.lostCount += 1

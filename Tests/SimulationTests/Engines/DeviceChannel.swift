@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SwiftProtobuf
+import TidemarkBytes
 import TidemarkWire
 
 @testable import TidemarkKit
@@ -33,11 +33,11 @@ final class DeviceChannel: CloudChannel, CloudChannelObserver, @unchecked Sendab
     func close() { base?.close() }
 
     private static func withDeviceAsLife(_ message: [UInt8]) -> [UInt8] {
-        guard var envelope = try? WireClientEnvelope(serializedBytes: message), case .hello = envelope.request else {
+        guard var envelope = try? WireClientEnvelope(reading: message), case .hello = envelope.request else {
             return message
         }
         envelope.hello.life = envelope.hello.device
-        return (try? envelope.serializedBytes()) ?? message
+        return envelope.encoded
     }
 
     // MARK: From the server
@@ -56,7 +56,7 @@ final class DeviceChannel: CloudChannel, CloudChannelObserver, @unchecked Sendab
     }
 
     private static func isPush(_ message: [UInt8]) -> Bool {
-        guard case .push? = try? WireServerEnvelope(serializedBytes: message).answer else { return false }
+        guard case .push? = try? WireServerEnvelope(reading: message).answer else { return false }
         return true
     }
 }

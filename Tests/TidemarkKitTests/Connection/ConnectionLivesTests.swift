@@ -37,7 +37,7 @@ import TidemarkWire
         bench.machine.begin(life: Array(repeating: 1, count: 16))
         _ = bench.request()
         try bench.open(serverTime: serverTime)
-        #expect(bench.sent.first?.hello.life == Data(repeating: 1, count: 16))
+        #expect(bench.sent.first?.hello.life == [UInt8](repeating: 1, count: 16))
         #expect(bench.sent.last?.modifyRecords.stamp.counter == 1)
         let second = bench.request()
         #expect(bench.sent.last?.modifyRecords.stamp.counter == 2)
@@ -67,7 +67,7 @@ import TidemarkWire
         bench.clock += bench.waits[0]
         bench.take(bench.machine.wokeUp(now: bench.now))
         try bench.open()
-        #expect(bench.sent.map(\.hello.life).last { !$0.isEmpty } == Data(repeating: 2, count: 16))
+        #expect(bench.sent.map(\.hello.life).last { !$0.isEmpty } == [UInt8](repeating: 2, count: 16))
         #expect(bench.sent.last?.modifyRecords.stamp.counter == 1)
         // The same of a repeat: the server has forgotten it, or knows it of somebody else.
         bench.cut()
@@ -97,7 +97,7 @@ import TidemarkWire
         bench.clock += bench.waits[0]
         bench.take(bench.machine.wokeUp(now: bench.now))
         try bench.open()
-        #expect(bench.sent.last?.hello.device == Data(repeating: 9, count: 16))
+        #expect(bench.sent.last?.hello.device == [UInt8](repeating: 9, count: 16))
         #expect(bench.deviceReplacements == 1)
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SwiftProtobuf
 import Testing
+import TidemarkBytes
 import TidemarkWire
 
 @testable import TidemarkKit
@@ -37,7 +37,7 @@ import TidemarkWire
                 case .closeChannel: closes += 1
                 case .send(let bytes):
                     sentBytes.append(bytes)
-                    if let envelope = try? WireClientEnvelope(serializedBytes: bytes) { sent.append(envelope) }
+                    if let envelope = try? WireClientEnvelope(reading: bytes) { sent.append(envelope) }
                 case .wakeUp(let wait): waits.append(wait)
                 case .limitChunks(let byteCount): chunkLimits.append(byteCount)
                 case .renewLife: lifeRenewals += 1
@@ -60,10 +60,10 @@ import TidemarkWire
         }
 
         mutating func part() -> UInt64 {
-            var chunk = WireUploadAssetChunk()
-            chunk.byteCount = 5
-            let head = ChunkEnvelope.head(of: chunk, in: WireClientEnvelope(), contentCount: 5)
-            let (id, actions) = machine.request(EncodedRequest(head + [1, 2, 3, 4, 5]), now: now)
+            var envelope = WireClientEnvelope()
+            envelope.uploadAssetChunk.byteCount = 5
+            envelope.uploadAssetChunk.content = [1, 2, 3, 4, 5]
+            let (id, actions) = machine.request(EncodedRequest(envelope.encoded), now: now)
             take(actions)
             return id
         }
@@ -82,14 +82,14 @@ import TidemarkWire
             answer.hello.limits.requestsInFlightMax = inFlightMax
             answer.hello.limits.assetChunkBytesMax = chunkBytesMax
             answer.hello.limits.messageBytesMax = messageBytesMax
-            take(machine.received(try answer.serializedBytes(), now: now))
+            take(machine.received(answer.encoded, now: now))
         }
 
         mutating func answer(_ id: UInt64) throws {
             var answer = WireServerEnvelope()
             answer.id = id
             answer.modifyRecords = WireModifyRecordsAnswer()
-            take(machine.received(try answer.serializedBytes(), now: now))
+            take(machine.received(answer.encoded, now: now))
         }
 
         mutating func cut() {
@@ -136,7 +136,7 @@ import TidemarkWire
         var answer = WireServerEnvelope()
         answer.hello.memoryEpoch = 1
         answer.hello.warnings = ["The container x is new."]
-        bench.take(bench.machine.received(try answer.serializedBytes(), now: bench.now))
+        bench.take(bench.machine.received(answer.encoded, now: bench.now))
         #expect(bench.notifications.first == .warned("The container x is new."))
     }
 
@@ -268,7 +268,7 @@ import TidemarkWire
                 var envelope = WireClientEnvelope()
                 envelope.modifyRecords = WireModifyRecords()
                 if let stamp { envelope.modifyRecords.stamp = stamp }
-                envelope.modifyRecords.clientChangeToken = Data(count: byteCount)
+                envelope.modifyRecords.clientChangeToken = [UInt8](repeating: 0, count: byteCount)
                 return envelope
             }
             bench.take(actions)
@@ -355,7 +355,7 @@ import TidemarkWire
         var answer = WireServerEnvelope()
         answer.id = bench.sent.last?.id ?? 0
         answer.failure.code = .notAuthenticated
-        bench.take(bench.machine.received(try answer.serializedBytes(), now: bench.now))
+        bench.take(bench.machine.received(answer.encoded, now: bench.now))
         bench.cut()
         #expect(bench.connects == 1)
     }
@@ -368,7 +368,7 @@ import TidemarkWire
         var answer = WireServerEnvelope()
         answer.id = bench.sent.last?.id ?? 0
         answer.failure.code = .notAuthenticated
-        bench.take(bench.machine.received(try answer.serializedBytes(), now: bench.now))
+        bench.take(bench.machine.received(answer.encoded, now: bench.now))
         #expect(bench.failure(id) == .refused(.notAuthenticated))
         #expect(bench.closes == 1)
         bench.take(bench.machine.closed(.server(code: 4401, reason: "unknown"), now: bench.now, dice: .max))

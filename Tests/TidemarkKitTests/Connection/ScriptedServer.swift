@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SwiftProtobuf
 import Synchronization
+import TidemarkBytes
 import TidemarkScheduling
 import TidemarkTestSupport
 import TidemarkWire
@@ -17,7 +17,7 @@ final class ScriptedServer: CloudTransport, Sendable {
         /// What is held back is not answered.
         var holds: @Sendable (WireClientEnvelope) -> Bool = { _ in false }
         /// What is answered instead; nil: the usual.
-        var script: @Sendable (WireClientEnvelope) -> WireServerEnvelope.OneOf_Answer? = { _ in nil }
+        var script: @Sendable (WireClientEnvelope) -> WireServerEnvelope.OneOfAnswer? = { _ in nil }
         /// Whose connection, and what came over it.
         var received: [(credential: String, envelope: WireClientEnvelope)] = []
         var channels: [Channel] = []
@@ -50,7 +50,7 @@ final class ScriptedServer: CloudTransport, Sendable {
         state.withLock { $0.holds = holds }
     }
 
-    func answer(_ script: @escaping @Sendable (WireClientEnvelope) -> WireServerEnvelope.OneOf_Answer?) {
+    func answer(_ script: @escaping @Sendable (WireClientEnvelope) -> WireServerEnvelope.OneOfAnswer?) {
         state.withLock { $0.script = script }
     }
 
@@ -76,7 +76,7 @@ final class ScriptedServer: CloudTransport, Sendable {
     }
 
     fileprivate func answer(_ message: [UInt8], on channel: Channel) {
-        guard let envelope = try? WireClientEnvelope(serializedBytes: message) else { return }
+        guard let envelope = try? WireClientEnvelope(reading: message) else { return }
         if case .hello(let hello) = envelope.request { channel.credential = hello.credential }
         let (isHeld, refused, scripted) = state.withLock { state in
             state.received.append((channel.credential, envelope))
@@ -87,7 +87,7 @@ final class ScriptedServer: CloudTransport, Sendable {
         answer.id = envelope.id
         if let scripted {
             answer.answer = scripted
-            return channel.deliver((try? answer.serializedBytes()) ?? [])
+            return channel.deliver(answer.encoded)
         }
         switch envelope.request {
         case .hello(let hello) where refused.contains(hello.credential):
@@ -108,7 +108,7 @@ final class ScriptedServer: CloudTransport, Sendable {
                 return results
             }
         case .fetchDatabaseChanges:
-            answer.fetchDatabaseChanges.token = Data([1])
+            answer.fetchDatabaseChanges.token = [1]
         case .fetchSubscriptions(let request):
             answer.fetchSubscriptions.subscriptions = (request.ids.isEmpty ? ["tidemark-sync-engine"] : request.ids).map
             { id in
@@ -119,7 +119,7 @@ final class ScriptedServer: CloudTransport, Sendable {
         default:
             answer.failure.code = .internalError
         }
-        channel.deliver((try? answer.serializedBytes()) ?? [])
+        channel.deliver(answer.encoded)
     }
 
     /// One connection; all of it happens on the test's scheduler.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SwiftProtobuf
 import Synchronization
 import Testing
+import TidemarkBytes
 import TidemarkScheduling
 import TidemarkTestSupport
 import TidemarkWire
@@ -59,7 +59,7 @@ import TidemarkWire
             var answer = WireServerEnvelope()
             answer.hello.userRecordName = "_alice"
             answer.hello.memoryEpoch = 1
-            _ = machine.received(try answer.serializedBytes(), now: now)
+            _ = machine.received(answer.encoded, now: now)
             let failures = machine.timeOut(id, now: now).compactMap { action in
                 if case .answer(id, .failure(let failure)) = action { failure } else { nil }
             }

@@ -261,7 +261,7 @@ import TidemarkWire
     }
 }
 
-extension WireClientEnvelope.OneOf_Request? {
+extension WireClientEnvelope.OneOfRequest? {
     fileprivate var isModifyRecords: Bool {
         if case .modifyRecords = self { true } else { false }
     }

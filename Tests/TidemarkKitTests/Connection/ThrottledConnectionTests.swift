@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SwiftProtobuf
 import Testing
+import TidemarkBytes
 import TidemarkWire
 
 @testable import TidemarkKit
@@ -112,7 +112,7 @@ extension ConnectionMachineTests.Bench {
         answer.id = id
         answer.failure.code = code
         answer.failure.retryAfterSeconds = retryAfter
-        take(machine.received(try answer.serializedBytes(), now: now))
+        take(machine.received(answer.encoded, now: now))
     }
 
     fileprivate func retryAfter(_ id: UInt64) -> Double? {

@@ -2,7 +2,6 @@
 
 import CloudKit
 import Foundation
-import SwiftProtobuf
 import Testing
 import TidemarkWire
 

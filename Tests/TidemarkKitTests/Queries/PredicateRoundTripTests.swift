@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SwiftProtobuf
 import Testing
+import TidemarkBytes
 import TidemarkDomain
 import TidemarkFields
 import TidemarkTestKit
@@ -32,14 +32,14 @@ import TidemarkWire
             client.sortDescriptors = query.sorts.compactMap(\.descriptor)
             query.sorts = query.sorts.filter { $0.descriptor != nil }
             let zoneID = query.zoneName.map { CKRecordZone.ID(zoneName: $0) }
-            let bytes: [UInt8] = try client.wire(in: zoneID, now: Date()).serializedBytes()
-            let server = try Query(WireQuery(serializedBytes: bytes), by: Self.viewpoint, limits: Limits())
+            let bytes: [UInt8] = try client.wire(in: zoneID, now: Date()).encoded
+            let server = try Query(WireQuery(reading: bytes), by: Self.viewpoint, limits: Limits())
             #expect(server.digest == query.digest, "seed \(seed): \(format)\n\(server)\n\(query)")
             #expect(
                 server.refusal(fields: .unknown, scope: .private, limits: Limits()) == nil, "seed \(seed): \(format)")
             let archive = try NSKeyedArchiver.archivedData(withRootObject: client, requiringSecureCoding: true)
             let copy = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: CKQuery.self, from: archive))
-            #expect(try copy.wire(in: zoneID, now: Date()).serializedBytes() == bytes, "seed \(seed): \(format)")
+            #expect(try copy.wire(in: zoneID, now: Date()).encoded == bytes, "seed \(seed): \(format)")
         }
     }
 }

@@ -126,7 +126,7 @@ import TidemarkWire
         var wire = WireRecord()
         wire.name = CKRecordNameZoneWideShare
         wire.type = CKRecord.SystemType.share
-        wire.tag = Data([1])
+        wire.tag = [1]
         wire.createdBy = "_owner"
         let record = try CKRecord.make(wire, in: zoneID).get()
         let share = try #require(record as? CKShare)

@@ -17,7 +17,7 @@ import TidemarkWire
     }
 
     /// One zone, in which there is a share and a note; then the share is gone.
-    private static func answer(to request: WireClientEnvelope) -> WireServerEnvelope.OneOf_Answer? {
+    private static func answer(to request: WireClientEnvelope) -> WireServerEnvelope.OneOfAnswer? {
         switch request.request {
         case .fetchDatabaseChanges(let feed):
             var answer = WireFetchDatabaseChangesAnswer()
@@ -34,7 +34,7 @@ import TidemarkWire
                     var change = WireZoneChange()
                     change.record.name = name
                     change.record.type = type
-                    change.record.tag = Data([1])
+                    change.record.tag = [1]
                     change.record.createdBy = "_owner"
                     return change
                 }

@@ -11,8 +11,6 @@ import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
 
-import struct Foundation.Data
-
 @Suite struct AssetSessionTests {
     private let content = (0..<1_000).map { UInt8(truncatingIfNeeded: $0) }
 
@@ -20,34 +18,34 @@ import struct Foundation.Data
         FieldAsset(sha256: ContentHash.of(content), byteCount: Int64(content.count))
     }
 
-    private func chunk(_ range: Range<Int>, of content: [UInt8]) -> WireClientEnvelope.OneOf_Request {
+    private func chunk(_ range: Range<Int>, of content: [UInt8]) -> WireClientEnvelope.OneOfRequest {
         var request = WireUploadAssetChunk()
         request.database = .private
-        request.sha256 = Data(ContentHash.of(content))
+        request.sha256 = [UInt8](ContentHash.of(content))
         request.byteCount = UInt64(content.count)
         request.offset = UInt64(range.lowerBound)
-        request.content = Data(content[range])
+        request.content = content[range]
         return .uploadAssetChunk(request)
     }
 
-    private func prepare(_ asset: FieldAsset, owner: String = "") -> WireClientEnvelope.OneOf_Request {
+    private func prepare(_ asset: FieldAsset, owner: String = "") -> WireClientEnvelope.OneOfRequest {
         var request = WirePrepareAssetUpload()
         request.database = .private
         request.zone.owner = owner
-        request.sha256 = Data(asset.sha256)
+        request.sha256 = asset.sha256
         request.byteCount = UInt64(asset.byteCount)
         return .prepareAssetUpload(request)
     }
 
     private func fetch(
         _ asset: FieldAsset, at offset: UInt64 = 0, length: UInt32 = 1_000, owner: String = ""
-    ) -> WireClientEnvelope.OneOf_Request {
+    ) -> WireClientEnvelope.OneOfRequest {
         var request = WireFetchAssetChunk()
         request.database = .private
         request.zone.name = "notes"
         request.zone.owner = owner
         request.record = "r"
-        request.sha256 = Data(asset.sha256)
+        request.sha256 = asset.sha256
         request.byteCount = UInt64(asset.byteCount)
         request.offset = offset
         request.length = length
@@ -56,11 +54,11 @@ import struct Foundation.Data
 
     private func naming(_ asset: FieldAsset, _ client: TestClient) throws -> WireModifyRecords {
         var request = try client.saving("r", in: "notes")
-        request.zones[0].saves[0].fields = Data(try FieldMap([Field("file", .asset(asset))]).bytes)
+        request.zones[0].saves[0].fields = [UInt8](try FieldMap([Field("file", .asset(asset))]).bytes)
         return request
     }
 
-    private func saveCode(_ answer: WireServerEnvelope.OneOf_Answer?) throws -> WireErrorCode? {
+    private func saveCode(_ answer: WireServerEnvelope.OneOfAnswer?) throws -> WireErrorCode? {
         guard case .modifyRecords(let records)? = answer, let save = records.zones.first?.saves.first else {
             throw SessionWorld.Unexpected(answer)
         }
@@ -68,7 +66,7 @@ import struct Foundation.Data
         return nil
     }
 
-    private func code(_ answer: WireServerEnvelope.OneOf_Answer?) -> WireErrorCode? {
+    private func code(_ answer: WireServerEnvelope.OneOfAnswer?) -> WireErrorCode? {
         if case .failure(let failure)? = answer { failure.code } else { nil }
     }
 
@@ -108,10 +106,10 @@ import struct Foundation.Data
         }
         guard case .uploadAssetChunk(var upload) = chunk(0..<1_000, of: content) else { return }
         for count in [1, 15, 17] {
-            upload.checksum = Data(repeating: 1, count: count)
+            upload.checksum = [UInt8](repeating: 1, count: count)
             #expect(try code(alice.ask(.uploadAssetChunk(upload))) == .invalidArguments)
         }
-        upload.checksum = Data(Checksum.of(content))
+        upload.checksum = [UInt8](Checksum.of(content))
         #expect(try code(alice.ask(.uploadAssetChunk(upload))) == nil)
         #expect(try checksum(of: content) == Checksum.of(content))
         let small = Array(content[..<10])
@@ -164,16 +162,17 @@ import struct Foundation.Data
             $0.limits.assetChunkBytesMax = 1_000
         }
         let client = try world.enter()
-        var bad: [WireClientEnvelope.OneOf_Request] = [
+        var bad: [WireClientEnvelope.OneOfRequest] = [
             fetch(asset(content), length: 0), fetch(asset(content), length: 1_001), fetch(asset(content), at: 1_001),
             fetch(asset(content), at: .max),
         ]
         for change: (inout WireUploadAssetChunk) -> Void in [
-            { $0.sha256 = Data([1]) }, { $0.byteCount = .max }, { $0.offset = 1 }, { $0.offset = .max },
-            { $0.content = Data(repeating: 0, count: 1_001) }, { $0.byteCount = 10 }, { $0.database = .unspecified },
-            { $0.draft = Data([1]) }, { $0.sha256 = Data() },
+            { $0.sha256 = [1] }, { $0.byteCount = .max }, { $0.offset = 1 }, { $0.offset = .max },
+            { $0.content = ArraySlice(repeating: 0, count: 1_001) }, { $0.byteCount = 10 },
+            { $0.database = .unspecified },
+            { $0.draft = [1] }, { $0.sha256 = [] },
             // Whole, and nobody has said what it is.
-            { ($0.sha256, $0.draft) = (Data(), Data(repeating: 1, count: 32)) },
+            { ($0.sha256, $0.draft) = ([], [UInt8](repeating: 1, count: 32)) },
         ] {
             guard case .uploadAssetChunk(var request) = chunk(0..<1_000, of: content) else { return }
             change(&request)
@@ -207,7 +206,7 @@ import struct Foundation.Data
         let client = try world.enter()
         let container = ContainerKey(identifier: SessionWorld.container, environment: .development)
         let small = Array(content.prefix(400))
-        func progress(_ request: WireClientEnvelope.OneOf_Request) throws -> WireAssetProgress {
+        func progress(_ request: WireClientEnvelope.OneOfRequest) throws -> WireAssetProgress {
             switch try client.ask(request) {
             case .prepareAssetUpload(let progress)?, .uploadAssetChunk(let progress)?: return progress
             case let other: throw SessionWorld.Unexpected(other)
@@ -246,8 +245,8 @@ import struct Foundation.Data
             guard case .uploadAssetChunk(var request) = chunk(range, of: content) else {
                 throw SessionWorld.Unexpected(nil)
             }
-            request.sha256 = Data(sha256)
-            request.draft = Data(repeating: 1, count: 32)
+            request.sha256 = [UInt8](sha256)
+            request.draft = [UInt8](repeating: 1, count: 32)
             guard case .uploadAssetChunk(let progress)? = try client.ask(.uploadAssetChunk(request)) else {
                 throw SessionWorld.Unexpected(nil)
             }
@@ -262,12 +261,12 @@ import struct Foundation.Data
     @Test func `R-070: a device that does not know the hash is told`() throws {
         let world = SessionWorld()
         let client = try world.enter()
-        func ask(_ range: Range<Int>, isEnd: Bool) throws -> WireServerEnvelope.OneOf_Answer? {
+        func ask(_ range: Range<Int>, isEnd: Bool) throws -> WireServerEnvelope.OneOfAnswer? {
             guard case .uploadAssetChunk(var request) = chunk(range, of: content) else {
                 throw SessionWorld.Unexpected(nil)
             }
-            request.sha256 = Data()
-            request.draft = Data(repeating: 1, count: 32)
+            request.sha256 = []
+            request.draft = [UInt8](repeating: 1, count: 32)
             request.isNamedByContent = isEnd
             return try client.ask(.uploadAssetChunk(request))
         }

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SwiftProtobuf
 import Testing
 import TidemarkDomain
 import TidemarkFields
 import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
-
-import struct Foundation.Data
 
 /// The public database as sessions serve it.
 @Suite struct PublicDatabaseTests {
@@ -41,7 +38,7 @@ import struct Foundation.Data
         return answer.results
     }
 
-    private func saves(_ answer: WireServerEnvelope.OneOf_Answer?) -> [WireSaveResult] {
+    private func saves(_ answer: WireServerEnvelope.OneOfAnswer?) -> [WireSaveResult] {
         guard case .modifyRecords(let answer)? = answer else { return [] }
         return answer.zones.flatMap(\.saves)
     }

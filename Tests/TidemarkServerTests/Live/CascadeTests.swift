@@ -6,8 +6,6 @@ import TidemarkFields
 import TidemarkStore
 import TidemarkWire
 
-import struct Foundation.Data
-
 /// Deletions that take many records along, over TLS and PostgreSQL.
 @Suite struct CascadeTests {
     private static let airportCount = 12_579
@@ -16,7 +14,7 @@ import struct Foundation.Data
         _ client: LiveClient, _ names: some Sequence<String>, goingWith target: String?
     ) throws -> WireModifyRecords {
         let reference = FieldReference(recordName: target ?? "", action: .deleteSelf)
-        let fields = Data(try FieldMap(target == nil ? [] : [Field("country", .reference(reference))]).bytes)
+        let fields = [UInt8](try FieldMap(target == nil ? [] : [Field("country", .reference(reference))]).bytes)
         var request = try client.saving([], in: "world")
         request.zones[0].saves = names.map { name in
             var save = WireRecordSave()
@@ -88,8 +86,8 @@ import struct Foundation.Data
         }
     }
 
-    private func lastToken(_ client: LiveClient) async throws -> Data {
-        var token = Data()
+    private func lastToken(_ client: LiveClient) async throws -> [UInt8] {
+        var token: [UInt8] = []
         for _ in 0..<1_000 {
             var request = TestClient.zoneChanges("world", token: token, limit: 1_000)
             request.desiredKeys = WireDesiredKeys()
@@ -100,7 +98,7 @@ import struct Foundation.Data
         throw LiveError("a feed without an end")
     }
 
-    private func ends(_ client: LiveClient, since token: Data) async throws -> [WireRecordEnd] {
+    private func ends(_ client: LiveClient, since token: [UInt8]) async throws -> [WireRecordEnd] {
         var token = token
         var ends: [WireRecordEnd] = []
         for _ in 0..<1_000 {

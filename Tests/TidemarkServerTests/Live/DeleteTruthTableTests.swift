@@ -7,8 +7,6 @@ import TidemarkTestSupport
 import TidemarkTranslation
 import TidemarkWire
 
-import struct Foundation.Data
-
 /// The truth table of deleting through a real server: TLS, WebSocket, protobuf, PostgreSQL. Every cell has records of its own,
 /// and all of a database go in one request.
 @Suite struct DeleteTruthTableTests {
@@ -34,9 +32,9 @@ import struct Foundation.Data
                 for (access, client) in [(DeleteTruthTable.Access.otherUser, alice), (.creator, bob), (.owner, bob)] {
                     try await prepare(cells.filter { $0.access == access && $0.server != .neverExisted }, client)
                 }
-                var tokens: [Zone: Data] = [:]
+                var tokens: [Zone: [UInt8]] = [:]
                 for zone in [Zone.living, .recreated] {
-                    tokens[zone] = try await bob.feed(of: zone, since: Data()).token
+                    tokens[zone] = try await bob.feed(of: zone, since: []).token
                 }
                 for scope in [DatabaseScope.private, .public, .shared] {
                     try await judge(cells.filter { $0.access.scope == scope }, scope, bob)
@@ -78,7 +76,7 @@ import struct Foundation.Data
         var save = WireRecordSave()
         save.name = name
         save.type = type
-        save.fields = Data(try FieldMap(fields).bytes)
+        save.fields = [UInt8](try FieldMap(fields).bytes)
         if let parent {
             save.parentChange = .parentSet
             save.parent = parent
@@ -151,7 +149,7 @@ import struct Foundation.Data
     }
 
     /// what is gone is told once, with its type, and nothing else is.
-    private func judgeFeeds(since tokens: [Zone: Data], _ client: LiveClient) async throws {
+    private func judgeFeeds(since tokens: [Zone: [UInt8]], _ client: LiveClient) async throws {
         var told: [End] = []
         for (zone, token) in tokens {
             let changes = try await client.feed(of: zone, since: token).changes
@@ -182,9 +180,9 @@ import struct Foundation.Data
 extension LiveClient {
     /// What a zone's feed has past a token, to its end.
     fileprivate func feed(
-        of zone: DeleteTruthTable.Zone, since token: Data
-    ) async throws -> (changes: [WireZoneChange], token: Data) {
-        var (changes, token): ([WireZoneChange], Data) = ([], token)
+        of zone: DeleteTruthTable.Zone, since token: [UInt8]
+    ) async throws -> (changes: [WireZoneChange], token: [UInt8]) {
+        var (changes, token): ([WireZoneChange], [UInt8]) = ([], token)
         for _ in 0..<1_000 {
             let answer = try await ask(.fetchZoneChanges(TestClient.zoneChanges(zone.rawValue, token: token)))
             guard case .fetchZoneChanges(let page)? = answer.answer else { throw LiveError("no page: \(answer)") }

@@ -6,8 +6,6 @@ import TidemarkServer
 import TidemarkTestSupport
 import TidemarkWire
 
-import struct Foundation.Data
-
 /// I-5, I-6: tokens and tags are only good where they were given out.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ForeignTokenTests {
     private func token(of zone: String, _ client: LiveClient) async throws -> [UInt8] {
@@ -19,7 +17,7 @@ import struct Foundation.Data
     private func databaseChanges(_ client: LiveClient, token: [UInt8] = []) async throws -> WireServerEnvelope {
         var request = WireFetchDatabaseChanges()
         request.database = .private
-        request.token = Data(token)
+        request.token = [UInt8](token)
         return try await client.ask(.fetchDatabaseChanges(request))
     }
 

@@ -8,8 +8,6 @@ import TidemarkTransport
 import TidemarkWebSocket
 import TidemarkWire
 
-import struct Foundation.Data
-
 extension LiveWorld {
     /// Connected, perhaps encrypted, and free to say anything.
     func rawPeer(
@@ -65,6 +63,6 @@ extension LiveClient {
 
     /// The codes of a page of changes that is asked for with this token; `.unspecified`: there is a page.
     func code(of zone: String, token: [UInt8]) async throws -> WireErrorCode {
-        try await ask(.fetchZoneChanges(TestClient.zoneChanges(zone, token: Data(token)))).failure.code
+        try await ask(.fetchZoneChanges(TestClient.zoneChanges(zone, token: [UInt8](token)))).failure.code
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SwiftProtobuf
 import Testing
+import TidemarkBytes
 import TidemarkServer
 import TidemarkSockets
 import TidemarkTestSupport
@@ -174,7 +174,7 @@ import TidemarkWire
                     await peer.send(bytes + RawPeer.frame(.continuation))
                     let received = await peer.receive { RawPeer.messages(in: $0).count == 2 }
                     let answer = try #require(RawPeer.messages(in: received).last)
-                    #expect(try WireServerEnvelope(serializedBytes: answer).fetchZones.zones.count == 399)
+                    #expect(try WireServerEnvelope(reading: answer).fetchZones.zones.count == 399)
                     await peer.close()
                 }
             }

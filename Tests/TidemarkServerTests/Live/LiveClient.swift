@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SwiftProtobuf
 import Synchronization
+import TidemarkBytes
 import TidemarkScheduling
 import TidemarkSockets
 import TidemarkTLS
@@ -47,7 +47,7 @@ final class LiveClient: MessageHandler, Sendable {
     }
 
     func received(_ connection: MessageConnection, _ kind: MessageKind, _ payload: MessagePayload) {
-        let envelope = try? WireServerEnvelope(serializedBytes: payload.bytes)
+        let envelope = try? WireServerEnvelope(reading: payload.bytes)
         change { $0.inbox.append(envelope ?? WireServerEnvelope()) }
     }
 
@@ -131,14 +131,14 @@ final class LiveClient: MessageHandler, Sendable {
 
     /// Sends this first, as soon as it is connected, however long the test's own task has to wait for its turn. Its id
     /// is 1.
-    func greet(with request: WireClientEnvelope.OneOf_Request) {
+    func greet(with request: WireClientEnvelope.OneOfRequest) {
         state.withLock { state in
             state.lastID = 1
             state.greeting = TestClient.envelope(request, id: 1)
         }
     }
 
-    func post(_ request: WireClientEnvelope.OneOf_Request) -> UInt64 {
+    func post(_ request: WireClientEnvelope.OneOfRequest) -> UInt64 {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
@@ -147,7 +147,7 @@ final class LiveClient: MessageHandler, Sendable {
         return id
     }
 
-    func ask(_ request: WireClientEnvelope.OneOf_Request) async throws -> WireServerEnvelope {
+    func ask(_ request: WireClientEnvelope.OneOfRequest) async throws -> WireServerEnvelope {
         try await answer(to: post(request))
     }
 

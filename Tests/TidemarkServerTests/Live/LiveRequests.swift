@@ -5,15 +5,13 @@ import TidemarkFields
 import TidemarkTranslation
 import TidemarkWire
 
-import struct Foundation.Data
-
 extension LiveClient {
     /// To save and delete records; without any yet.
     func request(_ scope: DatabaseScope, _ policy: SavePolicy) -> WireModifyRecords {
         var request = WireModifyRecords()
         request.database = WireDatabaseScope(scope)
         request.stamp = stamp()
-        request.policy = WireSavePolicy(rawValue: policy.rawValue) ?? .ifServerRecordUnchanged
+        request.policy = WireSavePolicy(rawValue: Int32(policy.rawValue))
         return request
     }
 
@@ -29,7 +27,7 @@ extension LiveClient {
     func saving(_ names: [String], in zone: String, text: String = "text") throws -> WireModifyRecords {
         var part = WireZoneModifications()
         part.zone = TestClient.zone(zone)
-        let fields = Data(try FieldMap([Field("text", .string(text))]).bytes)
+        let fields = [UInt8](try FieldMap([Field("text", .string(text))]).bytes)
         part.saves = names.map { name in
             var save = WireRecordSave()
             save.name = name
@@ -55,7 +53,7 @@ extension LiveClient {
     /// The names of a zone's living records, fetched from the beginning.
     func names(in zone: String) async throws -> [String] {
         var names: [String] = []
-        var token = Data()
+        var token: [UInt8] = []
         for _ in 0..<10_000 {
             let answer = try await ask(.fetchZoneChanges(TestClient.zoneChanges(zone, token: token)))
             guard case .fetchZoneChanges(let page)? = answer.answer else { throw LiveError("no page: \(answer)") }

@@ -93,7 +93,7 @@ final class LiveWorld: Sendable {
     /// Connected, and nothing said but the greeting.
     func connect(
         to server: Server, subprotocols: [String] = [Server.subprotocol], isEncrypted: Bool = true,
-        greeting: WireClientEnvelope.OneOf_Request? = nil
+        greeting: WireClientEnvelope.OneOfRequest? = nil
     ) async throws -> LiveClient {
         let port = server.addresses[0].port
         let client = LiveClient(loop: loop)

@@ -10,8 +10,6 @@ import TidemarkStore
 import TidemarkTestSupport
 import TidemarkWire
 
-import struct Foundation.Data
-
 /// What an operator does to zones and feeds while devices are connected, over TLS and PostgreSQL.
 @Suite struct OperatorTests {
     private static let key = ContainerKey(identifier: LiveWorld.container, environment: .development)
@@ -22,7 +20,7 @@ import struct Foundation.Data
         try #require(try await world.admin.privateDatabase(ofAccount: "alice", in: Self.key))
     }
 
-    private func feed(_ client: LiveClient, since token: Data = Data()) async throws -> WireServerEnvelope {
+    private func feed(_ client: LiveClient, since token: [UInt8] = []) async throws -> WireServerEnvelope {
         var request = WireFetchDatabaseChanges()
         request.database = .private
         request.token = token
@@ -111,7 +109,7 @@ import struct Foundation.Data
                 try await client.makeZone("old")
                 try await client.save(["a", "b", "c"], in: "notes")
                 let oldFeed = try await feed(client).fetchDatabaseChanges.token
-                let oldZone = try await page(client, since: Data()).fetchZoneChanges.token
+                let oldZone = try await page(client, since: []).fetchZoneChanges.token
                 var deleting = try client.saving([], in: "notes")
                 deleting.zones[0].deletes = ["a"]
                 _ = try await client.ask(.modifyRecords(deleting))
@@ -145,7 +143,7 @@ import struct Foundation.Data
         }
     }
 
-    private func page(_ client: LiveClient, since token: Data) async throws -> WireServerEnvelope {
+    private func page(_ client: LiveClient, since token: [UInt8]) async throws -> WireServerEnvelope {
         try await client.ask(.fetchZoneChanges(TestClient.zoneChanges("notes", token: token)))
     }
 }

@@ -9,8 +9,6 @@ import TidemarkTestSupport
 import TidemarkTranslation
 import TidemarkWire
 
-import struct Foundation.Data
-
 /// The truth table of saving through a real server: TLS, WebSocket, protobuf, PostgreSQL. Every cell is a record of its
 /// own, and hundreds go in one request.
 @Suite struct SaveTruthTableTests {
@@ -18,8 +16,8 @@ import struct Foundation.Data
 
     /// What a cell's record was before the save that is judged.
     private struct Prepared {
-        var tag = Data()
-        var olderTag = Data()
+        var tag: [UInt8] = []
+        var olderTag: [UInt8] = []
         var createdAt: Int64 = 0
         var modifiedAt: Int64 = 0
     }
@@ -42,7 +40,7 @@ import struct Foundation.Data
                         prepared.merge(try await prepare(mine, client)) { $1 }
                     }
                 }
-                let tags = try Tags(prepared.values.lazy.map(\.tag).first ?? Data(), oldZone: oldZone)
+                let tags = try Tags(prepared.values.lazy.map(\.tag).first ?? [], oldZone: oldZone)
                 for policy in SavePolicy.allCases {
                     for scope in [DatabaseScope.private, .public, .shared] {
                         let some = cells.filter { $0.policy == policy && $0.access.scope == scope }
@@ -91,7 +89,7 @@ import struct Foundation.Data
         private let store: StoreIncarnation
         private let oldZone: ZoneID
 
-        init(_ some: Data, oldZone: Data) throws {
+        init(_ some: [UInt8], oldZone: [UInt8]) throws {
             guard case .version(let store, _, _) = ChangeTag(bytes: Array(some)),
                 case .version(_, let zone, _) = ChangeTag(bytes: Array(oldZone))
             else { throw LiveError("no tags") }
@@ -99,23 +97,23 @@ import struct Foundation.Data
             self.oldZone = zone
         }
 
-        func make(_ tag: SaveTruthTable.Tag, of prepared: Prepared?) -> Data {
+        func make(_ tag: SaveTruthTable.Tag, of prepared: Prepared?) -> [UInt8] {
             var zone = oldZone
             var number: ChangeNumber = 1
             if case .version(_, let current, let newest)? = prepared.map({ ChangeTag(bytes: Array($0.tag)) }) {
                 (zone, number) = (current, newest)
             }
-            func version(_ store: StoreIncarnation, _ zone: ZoneID, _ number: ChangeNumber) -> Data {
-                Data(ChangeTag.version(store: store, zone: zone, number: number).bytes)
+            func version(_ store: StoreIncarnation, _ zone: ZoneID, _ number: ChangeNumber) -> [UInt8] {
+                [UInt8](ChangeTag.version(store: store, zone: zone, number: number).bytes)
             }
             return switch tag {
-            case .none: Data()
+            case .none: []
             case .equal: prepared?.tag ?? version(store, zone, number)
             case .older: prepared?.olderTag ?? version(store, zone, number - 1)
             case .ahead: version(store, zone, number + 1_000_000)
             case .otherIncarnationOfZone: version(store, ZoneID(oldZone.rawValue), number)
             case .otherStore: version(StoreIncarnation(store.rawValue &+ 1), zone, number)
-            case .foreign: Data("not a tag".utf8)
+            case .foreign: [UInt8]("not a tag".utf8)
             }
         }
     }
@@ -142,7 +140,7 @@ import struct Foundation.Data
             let fields = record.fields
             switch rule.result {
             case .created:
-                #expect(fields == (cell.sent == .changes ? Self.created : Data()), comment)
+                #expect(fields == (cell.sent == .changes ? Self.created : []), comment)
                 #expect(record.tag == result.saved.tag && record.createdAt == record.modifiedAt, comment)
                 #expect(record.createdBy.isEmpty && record.createdAt > before?.modifiedAt ?? 0, comment)
             case .updated:
@@ -197,8 +195,8 @@ import struct Foundation.Data
     private static let created = try? fields(["b": 20, "d": 4])
     private static let updated = try? fields(["a": 1, "b": 20, "d": 4])
 
-    private static func fields(_ pairs: KeyValuePairs<String, Int64?>) throws -> Data {
-        Data(try FieldMap(pairs.map { Field($0.key, $0.value.map(FieldValue.int64) ?? .removed) }).bytes)
+    private static func fields(_ pairs: KeyValuePairs<String, Int64?>) throws -> [UInt8] {
+        [UInt8](try FieldMap(pairs.map { Field($0.key, $0.value.map(FieldValue.int64) ?? .removed) }).bytes)
     }
 
     private func send(

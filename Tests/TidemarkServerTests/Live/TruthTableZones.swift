@@ -7,15 +7,13 @@ import TidemarkStore
 import TidemarkTestSupport
 import TidemarkWire
 
-import struct Foundation.Data
-
 extension LiveWorld {
     /// Makes the zones of the truth tables what their names say.
     ///
     /// - Parameter client: of bob.
     /// - Returns: a tag of the zone that is created again, from before.
     @discardableResult
-    func makeTruthTableZones(by client: LiveClient) async throws -> Data {
+    func makeTruthTableZones(by client: LiveClient) async throws -> [UInt8] {
         typealias Zone = SaveTruthTable.Zone
         for zone in [Zone.living, .recreated, .deleted, .purged, .keysReset] {
             try await client.makeZone(zone.rawValue)

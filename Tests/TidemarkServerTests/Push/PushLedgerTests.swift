@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SwiftProtobuf
 import Testing
+import TidemarkBytes
 import TidemarkTelemetry
 import TidemarkTestSupport
 import TidemarkWire
@@ -87,7 +87,7 @@ import TidemarkWire
     private func acknowledge(_ count: UInt64, by client: TestClient) throws {
         var envelope = WireClientEnvelope()
         envelope.pushesHeard = count
-        client.post(try envelope.serializedBytes())
+        client.post(envelope.encoded)
         world.scheduler.runUntilIdle()
     }
 

@@ -14,8 +14,8 @@ import TidemarkWire
     /// A device that reads the feeds of "notes" and goes on from what it is pushed.
     private struct Follower {
         let client: TestClient
-        var feed = Data()
-        var zone = Data()
+        var feed: [UInt8] = []
+        var zone: [UInt8] = []
         /// The zones that the last answer named.
         var changed: [String] = []
 

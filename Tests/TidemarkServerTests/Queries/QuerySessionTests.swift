@@ -6,8 +6,6 @@ import TidemarkService
 import TidemarkTestSupport
 import TidemarkWire
 
-import struct Foundation.Data
-
 /// Queries through a session, over the protocol's own messages.
 @Suite struct QuerySessionTests {
     private let world = SessionWorld()
@@ -21,8 +19,8 @@ import struct Foundation.Data
 
     private func request(
         _ type: String = "Note", zone: String? = nil, scope: WireDatabaseScope = .private, limit: UInt32 = 0,
-        cursor: Data = Data(), _ change: (inout WireQuery) -> Void = { _ in }
-    ) -> WireClientEnvelope.OneOf_Request {
+        cursor: [UInt8] = [], _ change: (inout WireQuery) -> Void = { _ in }
+    ) -> WireClientEnvelope.OneOfRequest {
         var request = WireQueryRecords()
         request.database = scope
         request.query.recordType = type
@@ -36,7 +34,7 @@ import struct Foundation.Data
         return .queryRecords(request)
     }
 
-    private func page(_ client: TestClient, _ request: WireClientEnvelope.OneOf_Request) throws
+    private func page(_ client: TestClient, _ request: WireClientEnvelope.OneOfRequest) throws
         -> WireQueryRecordsAnswer
     {
         let answer = try client.ask(request)
@@ -44,7 +42,7 @@ import struct Foundation.Data
         return page
     }
 
-    private func failure(_ client: TestClient, _ request: WireClientEnvelope.OneOf_Request) throws -> WireFailure {
+    private func failure(_ client: TestClient, _ request: WireClientEnvelope.OneOfRequest) throws -> WireFailure {
         let answer = try client.ask(request)
         guard case .failure(let failure)? = answer else { throw SessionWorld.Unexpected(answer) }
         return failure
@@ -54,7 +52,7 @@ import struct Foundation.Data
         let client = try world.enter()
         try fill(client)
         var names: [String] = []
-        var cursor = Data()
+        var cursor: [UInt8] = []
         for _ in 0..<20 {
             let page = try page(client, request(limit: 3, cursor: cursor))
             names += page.matches.map { "\($0.zone.name)/\($0.record.name)" }
@@ -102,7 +100,7 @@ import struct Foundation.Data
         let stranger = try world.enter("bob", device: 2)
         try fill(stranger)
         #expect(try failure(stranger, request(zone: "a", cursor: cursor)).code == .invalidArguments)
-        var wrong: [Data] = (1..<cursor.count).map { cursor.prefix($0) }
+        var wrong: [[UInt8]] = (1..<cursor.count).map { Array(cursor.prefix($0)) }
         for index in cursor.indices {
             var garbled = cursor
             garbled[index] ^= 0x10

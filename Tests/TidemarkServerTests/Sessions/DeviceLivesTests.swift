@@ -8,8 +8,6 @@ import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
 
-import struct Foundation.Data
-
 /// Two devices with one identity, such as a folder and its copy, or a backup that was restored on a second machine.
 @Suite struct DeviceLivesTests {
     private static func isTaken(_ client: TestClient) -> Bool {

@@ -8,10 +8,8 @@ import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
 
-import struct Foundation.Data
-
 @Suite struct SessionLimitsTests {
-    private var fetch: WireClientEnvelope.OneOf_Request {
+    private var fetch: WireClientEnvelope.OneOfRequest {
         var request = WireFetchZones()
         request.database = .private
         return .fetchZones(request)
@@ -57,7 +55,7 @@ import struct Foundation.Data
         var keys = WireFetchKeys()
         keys.database = .private
         keys.zones = Array(repeating: TestClient.zone("a"), count: 4)
-        let wholes: [(WireClientEnvelope.OneOf_Request, String)] = [
+        let wholes: [(WireClientEnvelope.OneOfRequest, String)] = [
             (.fetchSubscriptions(fetch), "contains 5 items which is more than the maximum"),
             (.modifySubscriptions(subscriptions), "contains 7 items which is more than the maximum"),
             (.fetchKeys(keys), "in a single request (3)"),
@@ -69,9 +67,9 @@ import struct Foundation.Data
         key.zone = TestClient.zone("a")
         for number in 0..<2 as Range<UInt8> {
             key.newestID = key.key.id
-            key.key.id = Data(repeating: number, count: 16)
-            key.key.accountKeyID = Data(repeating: 9, count: 16)
-            key.key.wrapped = Data(repeating: 9, count: 60)
+            key.key.id = [UInt8](repeating: number, count: 16)
+            key.key.accountKeyID = [UInt8](repeating: 9, count: 16)
+            key.key.wrapped = [UInt8](repeating: 9, count: 60)
             if number == 0 {
                 guard case .saveZoneKey? = try client.ask(.saveZoneKey(key)) else { throw Unanswered() }
             } else {
@@ -89,7 +87,7 @@ import struct Foundation.Data
     private struct Unanswered: Error {}
 
     private func expectRefusal(
-        of request: WireClientEnvelope.OneOf_Request, by client: TestClient, _ text: String
+        of request: WireClientEnvelope.OneOfRequest, by client: TestClient, _ text: String
     ) throws {
         guard case .failure(let failure)? = try client.ask(request) else { throw Unanswered() }
         #expect(failure.code == .limitExceeded && failure.message.contains(text), "\(failure.message)")

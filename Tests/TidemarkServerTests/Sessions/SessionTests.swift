@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SwiftProtobuf
 import Testing
 import TidemarkDomain
 import TidemarkService
@@ -8,8 +7,6 @@ import TidemarkSessions
 import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
-
-import struct Foundation.Data
 
 @Suite struct SessionTests {
     // MARK: Hello
@@ -181,7 +178,7 @@ import struct Foundation.Data
         }
         zones.database = .unspecified
         #expect(try client.ask(.modifyZones(zones))?.code == .invalidArguments)
-        zones.database = .UNRECOGNIZED(9)
+        zones.database = .unrecognized(9)
         #expect(try client.ask(.modifyZones(zones))?.code == .invalidArguments)
     }
 
@@ -244,7 +241,7 @@ import struct Foundation.Data
         try client.makeZone("notes")
         for index in 0..<5 { try client.save("r\(index)", in: "notes") }
         var names: [String] = []
-        var token = Data()
+        var token: [UInt8] = []
         for _ in 0..<10 {
             let answer = try client.ask(.fetchZoneChanges(TestClient.zoneChanges("notes", token: token, limit: 2)))
             guard case .fetchZoneChanges(let page)? = answer else {
@@ -296,7 +293,7 @@ import struct Foundation.Data
     }
 }
 
-extension WireServerEnvelope.OneOf_Answer {
+extension WireServerEnvelope.OneOfAnswer {
     /// The code, if the request failed as a whole.
     var code: WireErrorCode? {
         if case .failure(let failure) = self { failure.code } else { nil }

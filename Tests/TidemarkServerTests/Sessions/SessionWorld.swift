@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SwiftProtobuf
 import Synchronization
+import TidemarkBytes
 import TidemarkDomain
 import TidemarkFields
 import TidemarkScheduling
@@ -10,8 +10,6 @@ import TidemarkSessions
 import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
-
-import struct Foundation.Data
 
 /// A store in memory with any number of servers' hubs on it, on one scheduler whose time the test moves.
 struct SessionWorld {
@@ -98,15 +96,15 @@ struct SessionWorld {
         var hello = WireHello()
         hello.container = container
         hello.credential = account
-        hello.device = Data(DeviceID(high: 0, low: device).bytes)
+        hello.device = [UInt8](DeviceID(high: 0, low: device).bytes)
         hello.deviceName = "device \(device)"
-        if let life { hello.life = Data(DeviceID(high: 1, low: life).bytes) }
+        if let life { hello.life = [UInt8](DeviceID(high: 1, low: life).bytes) }
         return hello
     }
 
     struct Unexpected: Error, CustomStringConvertible {
         let description: String
-        init(_ answer: WireServerEnvelope.OneOf_Answer?) {
+        init(_ answer: WireServerEnvelope.OneOfAnswer?) {
             description = "unexpected answer: \(String(describing: answer))"
         }
     }
@@ -146,7 +144,7 @@ final class TestClient: SessionPeer {
     // MARK: SessionPeer
 
     func send(_ message: [UInt8]) {
-        let envelope = try? WireServerEnvelope(serializedBytes: message)
+        let envelope = try? WireServerEnvelope(reading: message)
         state.withLock { state in
             guard state.closed == nil else { return }
             state.inbox.append(envelope ?? WireServerEnvelope())
@@ -197,7 +195,7 @@ final class TestClient: SessionPeer {
 
     /// - Returns: the request's id.
     @discardableResult
-    func post(_ request: WireClientEnvelope.OneOf_Request?, id: UInt64? = nil) -> UInt64 {
+    func post(_ request: WireClientEnvelope.OneOfRequest?, id: UInt64? = nil) -> UInt64 {
         let id =
             id
             ?? state.withLock { state in
@@ -208,21 +206,21 @@ final class TestClient: SessionPeer {
         return id
     }
 
-    static func envelope(_ request: WireClientEnvelope.OneOf_Request?, id: UInt64) -> [UInt8] {
+    static func envelope(_ request: WireClientEnvelope.OneOfRequest?, id: UInt64) -> [UInt8] {
         var envelope = WireClientEnvelope()
         envelope.id = id
         envelope.request = request
-        return (try? envelope.serializedBytes()) ?? []
+        return envelope.encoded
     }
 
     /// Sends a request, lets everything happen that does not need time to pass, and returns the answer.
-    func ask(_ request: WireClientEnvelope.OneOf_Request) throws -> WireServerEnvelope.OneOf_Answer? {
+    func ask(_ request: WireClientEnvelope.OneOfRequest) throws -> WireServerEnvelope.OneOfAnswer? {
         let id = post(request)
         scheduler.runUntilIdle()
         return answer(to: id)
     }
 
-    func answer(to id: UInt64) -> WireServerEnvelope.OneOf_Answer? {
+    func answer(to id: UInt64) -> WireServerEnvelope.OneOfAnswer? {
         inbox.first { $0.id == id }?.answer
     }
 
@@ -272,7 +270,7 @@ extension TestClient {
         var save = WireRecordSave()
         save.name = name
         save.type = "Note"
-        save.fields = Data(try FieldMap([Field("text", .string(text))]).bytes)
+        save.fields = [UInt8](try FieldMap([Field("text", .string(text))]).bytes)
         var part = WireZoneModifications()
         part.zone = Self.zone(zone)
         part.saves = [save]
@@ -308,7 +306,7 @@ extension TestClient {
         }
     }
 
-    static func zoneChanges(_ name: String, token: Data = Data(), limit: UInt32 = 0) -> WireFetchZoneChanges {
+    static func zoneChanges(_ name: String, token: [UInt8] = [], limit: UInt32 = 0) -> WireFetchZoneChanges {
         var request = WireFetchZoneChanges()
         request.database = .private
         request.zone = zone(name)

@@ -5,8 +5,6 @@ import TidemarkDomain
 import TidemarkTranslation
 import TidemarkWire
 
-import struct Foundation.Data
-
 @Suite struct HelloTranslationTests {
     @Test func `R-355: a hello names container, credential and device`() throws {
         let greeting = try Greeting(Examples.hello)
@@ -36,10 +34,10 @@ import struct Foundation.Data
             ("no container", .containerUnknown, { $0.container = "" }),
             ("long container", .containerUnknown, { $0.container = String(repeating: "c", count: 256) }),
             ("container with a zero", .containerUnknown, { $0.container = "a\0b" }),
-            ("no device", .requestInvalid, { $0.device = Data() }),
-            ("short device", .requestInvalid, { $0.device = Data(repeating: 1, count: 15) }),
-            ("long device", .requestInvalid, { $0.device = Data(repeating: 1, count: 17) }),
-            ("unknown environment", .requestInvalid, { $0.environment = .UNRECOGNIZED(9) }),
+            ("no device", .requestInvalid, { $0.device = [] }),
+            ("short device", .requestInvalid, { $0.device = [UInt8](repeating: 1, count: 15) }),
+            ("long device", .requestInvalid, { $0.device = [UInt8](repeating: 1, count: 17) }),
+            ("unknown environment", .requestInvalid, { $0.environment = .unrecognized(9) }),
             ("long credential", .notAuthenticated, { $0.credential = String(repeating: "c", count: 2_000) }),
         ]
         for (name, reason, change) in cases {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SwiftProtobuf
 import Testing
+import TidemarkBytes
 import TidemarkDomain
 import TidemarkTranslation
 import TidemarkWire
 
 @Suite struct ClientMessageTests {
-    private static func envelope(_ request: WireClientEnvelope.OneOf_Request?, id: UInt64 = 3) -> [UInt8] {
+    private static func envelope(_ request: WireClientEnvelope.OneOfRequest?, id: UInt64 = 3) -> [UInt8] {
         var envelope = WireClientEnvelope()
         envelope.id = id
         envelope.request = request
-        do { return try envelope.serializedBytes() } catch { return [] }
+        return envelope.encoded
     }
 
     /// Everything that is done to a message before the rules see it.
@@ -21,9 +21,8 @@ import TidemarkWire
         do {
             switch request {
             case .hello(let hello): _ = try Greeting(hello)
-            case .modifyRecords:
-                guard let modifications = message.modifications else { return false }
-                _ = try RecordsPart.parts(of: modifications, by: viewpoint, limits: Examples.limits)
+            case .modifyRecords(let request):
+                _ = try RecordsPart.parts(of: request, by: viewpoint, limits: Examples.limits)
             case .fetchRecords(let request): _ = try RecordsQuery(request, by: viewpoint, limits: Examples.limits)
             case .modifyZones(let request): _ = try ZonesRequest(request, by: viewpoint, limits: Examples.limits)
             case .fetchZones(let request): _ = try ZoneNames.read(request.zones, by: viewpoint, limits: Examples.limits)
@@ -47,8 +46,7 @@ import TidemarkWire
     @Test func `a whole message is read`() throws {
         let message = try ClientMessage(Self.envelope(.modifyRecords(Examples.modifyRecords)))
         #expect(message.id == 3)
-        #expect(message.request == .modifyRecords(WireModifyRecords()))
-        #expect(message.modifications == RecordModifications(Examples.modifyRecords))
+        #expect(message.request == .modifyRecords(Examples.modifyRecords))
         #expect(translate(Self.envelope(.hello(Examples.hello))))
     }
 
@@ -66,6 +64,46 @@ import TidemarkWire
         #expect(message.request == nil)
         let known = Self.envelope(.hello(Examples.hello)) + [0x9A, 0x06, 4, 1, 2, 3, 4]
         #expect(try ClientMessage(known).request != nil)
+    }
+
+    @Test func `a request with more parts than the protocol allows is refused, and the session goes on`() throws {
+        var request = WireFetchRecords()
+        request.zones = [WireZoneRecordNames()]
+        request.zones[0].names = Array(repeating: "", count: 10_000)
+        #expect(try ClientMessage(Self.envelope(.fetchRecords(request))).request == .fetchRecords(request))
+        request.zones[0].names.append("")
+        let message = try ClientMessage(Self.envelope(.fetchRecords(request)))
+        #expect(message.id == 3 && message.request == nil)
+        #expect(message.refusal?.code == .tooManyItems)
+        // Nothing can be answered.
+        #expect(throws: Refusal.self) { try ClientMessage(Self.envelope(.fetchRecords(request), id: 0)) }
+    }
+
+    @Test func `R-403: a message has the operation group of its request`() throws {
+        var envelope = WireClientEnvelope()
+        envelope.id = 3
+        envelope.modifyRecords = Examples.modifyRecords
+        #expect(try ClientMessage(envelope.encoded).operationGroup == nil)
+        envelope.operationGroup.id = "group"
+        envelope.operationGroup.name = "tap"
+        #expect(try ClientMessage(envelope.encoded).operationGroup == envelope.operationGroup)
+    }
+
+    @Test(arguments: [0, 1, 5_000, 262_144])
+    func `the bytes of an asset are a part of the message, and are read to where they are sent from`(
+        _ count: Int
+    ) throws {
+        let content = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        var chunk = WireUploadAssetChunk()
+        chunk.offset = 77
+        chunk.content = content[...]
+        guard case .uploadAssetChunk(let read)? = try ClientMessage(Self.envelope(.uploadAssetChunk(chunk))).request
+        else { throw Refusal(.requestInvalid) }
+        #expect(read == chunk)
+
+        let answer = try WireServerEnvelope(reading: ServerMessage.assetChunkHead(300, byteCount: count) + content)
+        #expect(answer.id == 300)
+        #expect(Array(answer.fetchAssetChunk.content) == content)
     }
 
     @Test func `I-6: messages cut at every byte and with every bit wrong do no harm`() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SwiftProtobuf
 import Testing
+import TidemarkBytes
 import TidemarkDomain
 import TidemarkFields
 import TidemarkWire
@@ -75,7 +75,7 @@ import TidemarkWire
         #expect(refusal { $0.predicate = WirePredicate() } == .requestInvalid)
         #expect(refusal { $0.predicate = comparison("a", WireQueryValue()) } == .requestInvalid)
         #expect(refusal { $0.predicate = comparison("a", reference("x"), .unspecified) } == .requestInvalid)
-        #expect(refusal { $0.predicate = comparison("a", reference("x"), .UNRECOGNIZED(99)) } == .requestInvalid)
+        #expect(refusal { $0.predicate = comparison("a", reference("x"), .unrecognized(99)) } == .requestInvalid)
         #expect(refusal { $0.predicate.and.parts = [WirePredicate()] } == .requestInvalid)
     }
 
@@ -94,7 +94,7 @@ import TidemarkWire
         var message = WireClientEnvelope()
         message.id = 1
         message.queryRecords.query.predicate = nested(32)
-        let bytes: [UInt8] = try message.serializedBytes()
+        let bytes: [UInt8] = message.encoded
         guard case .queryRecords(let request)? = try ClientMessage(bytes).request else {
             Issue.record("no query")
             return
@@ -131,8 +131,8 @@ import TidemarkWire
                 store: cursor.store, isTypeKnown: true
             ).get()
             let message = QueryPageEncoder.message(300, page, to: search, seenFrom: Examples.viewpoint)
-            let envelope = try WireServerEnvelope(serializedBytes: message)
-            #expect(try envelope.serializedBytes() == message && envelope.id == 300)
+            let envelope = try WireServerEnvelope(reading: message)
+            #expect(envelope.encoded == message && envelope.id == 300)
             let answer = envelope.queryRecords
             var expected = WireRecord(match.record, in: match.zone, seenFrom: Examples.viewpoint)
             expected.fields = answer.matches[0].record.fields

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SwiftProtobuf
 import Testing
+import TidemarkBytes
 import TidemarkDomain
 import TidemarkFields
 import TidemarkWire
-
-import struct Foundation.Data
 
 @testable import TidemarkTranslation
 
@@ -14,7 +12,7 @@ import struct Foundation.Data
     private func parts(_ change: (inout WireModifyRecords) -> Void) throws(Refusal) -> [RecordsPart] {
         var request = Examples.modifyRecords
         change(&request)
-        return try RecordsPart.parts(of: RecordModifications(request), by: Examples.viewpoint, limits: Examples.limits)
+        return try RecordsPart.parts(of: request, by: Examples.viewpoint, limits: Examples.limits)
     }
 
     private func requests(_ change: (inout WireModifyRecords) -> Void = { _ in }) throws -> [RecordsRequest] {
@@ -36,7 +34,7 @@ import struct Foundation.Data
     @Test func `R-046: a tag comes back as it was given, none is none, and nonsense matches nothing`() throws {
         let tag = ChangeTag.version(store: Examples.viewpoint.store, zone: ZoneID(4), number: 17)
         func read(_ bytes: [UInt8]) throws -> ChangeTag? {
-            try requests { $0.zones[0].saves[0].tag = Data(bytes) }[0].saves[0].tag
+            try requests { $0.zones[0].saves[0].tag = [UInt8](bytes) }[0].saves[0].tag
         }
         #expect(try read(tag.bytes) == tag)
         #expect(try read([]) == nil)
@@ -55,7 +53,7 @@ import struct Foundation.Data
         #expect(try read(.parentSet, "x") == .set("x"))
         #expect(try read(.parentRemoved, "") == .removed)
         #expect(throws: Refusal.self) { try read(.parentSet, "") }
-        #expect(throws: Refusal.self) { try read(.UNRECOGNIZED(9), "x") }
+        #expect(throws: Refusal.self) { try read(.unrecognized(9), "x") }
     }
 
     @Test func `R-021: the stand-in and the own record name are the caller, others' zones are not found`() throws {
@@ -71,17 +69,24 @@ import struct Foundation.Data
     }
 
     @Test func `R-042: fields that cannot be read fail their item alone`() throws {
-        let saves = try requests { $0.zones[0].saves[0].fields = Data([0x0A, 0x05, 1]) }[0].saves
+        let saves = try requests { $0.zones[0].saves[0].fields = [0x0A, 0x05, 1] }[0].saves
         #expect(saves.map(\.fieldsFailure) == [.fieldsInvalid, nil])
     }
 
     @Test func `a request that cannot be read is refused as a whole`() {
         let cases: [(String, FailureReason, (inout WireModifyRecords) -> Void)] = [
-            ("no stamp", .requestInvalid, { $0.clearStamp() }),
+            (
+                "no stamp", .requestInvalid,
+                {
+                    let zones = $0.zones
+                    $0 = WireModifyRecords()
+                    ($0.database, $0.zones) = (.private, zones)
+                }
+            ),
             ("counter 0", .requestInvalid, { $0.stamp.counter = 0 }),
             ("huge counter", .requestInvalid, { $0.stamp.counter = .max }),
             ("lowest above counter", .requestInvalid, { $0.stamp.lowestUnanswered = 6 }),
-            ("unknown policy", .requestInvalid, { $0.policy = .UNRECOGNIZED(7) }),
+            ("unknown policy", .requestInvalid, { $0.policy = .unrecognized(7) }),
             ("R-155 items", .tooManyItems, { $0.zones[0].deletes = (0..<401).map { "d\($0)" } }),
             ("R-155 zones", .tooManyItems, { $0.zones = Array(repeating: WireZoneModifications(), count: 401) }),
             ("a zone twice", .itemRepeated, { $0.zones.append($0.zones[0]) }),
@@ -90,7 +95,7 @@ import struct Foundation.Data
             ("R-020 zone name", .zoneNameInvalid, { $0.zones[0].zone.name = "a\0b" }),
             (
                 "R-155 bytes of one record", .requestTooLarge,
-                { $0.zones[0].saves[0].fields = Data(repeating: 1, count: 3_000_000) }
+                { $0.zones[0].saves[0].fields = [UInt8](repeating: 1, count: 3_000_000) }
             ),
         ]
         for (name, reason, change) in cases {
@@ -125,15 +130,15 @@ import struct Foundation.Data
                 saves: [.saved(metadata), .failed(conflict), .failed(conflict)],
                 deletes: [.deleted, .failed(ItemFailure(.stillParent))]))
         answer.append(.zoneNotFound, saveCount: 1, deleteCount: 2)
-        let envelope = try WireServerEnvelope(serializedBytes: answer.message(77))
+        let envelope = try WireServerEnvelope(reading: answer.message(77))
         #expect(envelope.id == 77)
         let zones = envelope.modifyRecords.zones
         #expect(zones.count == 2)
         let tag = ChangeTag.version(store: Examples.viewpoint.store, zone: ZoneID(11), number: 3)
-        #expect(zones[0].saves[0].saved.tag == Data(tag.bytes))
+        #expect(zones[0].saves[0].saved.tag == tag.bytes)
         #expect(zones[0].saves[0].saved.modifiedAt == 6)
         #expect(zones[0].saves[1].failure.failure.code == .serverRecordChanged)
-        #expect(zones[0].saves[1].failure.serverRecord.fields == Data(record.fields.bytes))
+        #expect(zones[0].saves[1].failure.serverRecord.fields == record.fields.bytes)
         #expect(zones[0].saves[2].failure.failure.code == .serverRecordChanged)
         #expect(!zones[0].saves[2].failure.hasServerRecord)
         #expect(zones[0].deletes[0].result == .deleted(WireDone()))
@@ -151,8 +156,8 @@ import struct Foundation.Data
         #expect(answer.isFull)
         answer.append(.success(Examples.record("b")), in: ZoneID(11))
         let message = answer.message(1)
-        let envelope = try WireServerEnvelope(serializedBytes: message)
-        #expect(try envelope.serializedBytes() == message)
+        let envelope = try WireServerEnvelope(reading: message)
+        #expect(envelope.encoded == message)
         #expect(envelope.fetchRecords.covered == 2)
         #expect(envelope.fetchRecords.results.map(\.failure.code) == [.unknownItem, .unspecified])
         let expected = WireRecord(Examples.record("a"), in: ZoneID(11), seenFrom: Examples.viewpoint)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SwiftProtobuf
 import Testing
+import TidemarkBytes
 import TidemarkDomain
 import TidemarkTranslation
 import TidemarkWire
@@ -27,8 +27,8 @@ import TidemarkWire
     }
 
     @Test func `R-243: no notification info stays none`() throws {
-        var silent = wish
-        silent.clearNotificationInfo()
+        var silent = WireSubscription()
+        (silent.id, silent.kind, silent.recordType) = (wish.id, wish.kind, wish.recordType)
         let subscription = try Subscription(silent, scope: .private)
         #expect(subscription.notificationInfo.isEmpty)
         #expect(
@@ -40,7 +40,7 @@ import TidemarkWire
         var withKeys = wish
         withKeys.notificationInfo.desiredKeys = ["title"]
         var unknown = wish
-        unknown.kind = .UNRECOGNIZED(8)
+        unknown.kind = .unrecognized(8)
         let wishes = [withKeys, wish, unknown].map { wish in
             Result { () throws(Refusal) in try Subscription(wish, scope: .private) }
         }
@@ -57,7 +57,7 @@ import TidemarkWire
 
     @Test func `R-254: a push names subscription, database and the zones that moved`() throws {
         let push = WirePush(try Subscription(wish, scope: .private), zoneNames: ["notes", "lists"])
-        let envelope = try WireServerEnvelope(serializedBytes: ServerMessage.push(push))
+        let envelope = try WireServerEnvelope(reading: ServerMessage.push(push))
         #expect(envelope.id == 0)
         #expect(envelope.push.subscriptionID == "all-changes")
         #expect(envelope.push.database == .private)

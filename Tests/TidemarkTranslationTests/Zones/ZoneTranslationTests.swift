@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SwiftProtobuf
 import Testing
 import TidemarkDomain
 import TidemarkTranslation
@@ -57,7 +56,7 @@ import TidemarkWire
         #expect(answer.saves.map(\.zone.capabilities) == [11, 15, 15, 0])
         #expect(answer.saves[3].failure.code == .serverRejectedRequest)
         #expect(WireFetchZonesAnswer([.success(zone("a", .perZone))]).zones[0].zone.encryptionScope == .perZone)
-        request.encryptionScopes = [.UNRECOGNIZED(9)]
+        request.encryptionScopes = [.unrecognized(9)]
         #expect(throws: Refusal.self) {
             try ZonesRequest(request, by: Examples.viewpoint, limits: Examples.limits)
         }

@@ -2,6 +2,7 @@
 
 internal import DequeModule
 internal import Foundation
+internal import TidemarkBytes
 internal import TidemarkCrypto
 internal import TidemarkFields
 internal import TidemarkWire
@@ -95,7 +96,7 @@ extension CloudDatabase {
                 var form = form
                 if isLast, var all = checksum.take(), let last = try? source.bytes(at: next, count: count) {
                     all.update(last)
-                    form.chunk.checksum = Data(all.finish())
+                    form.chunk.checksum = all.finish()
                 }
                 form.chunk.isNamedByContent = isLast
                 let request = try? Self.encode(form, source, at: next, count: count) { bytes in

@@ -45,10 +45,10 @@ extension CloudDatabase {
         var request = WirePrepareAssetUpload()
         request.database = wireScope
         request.zone = WireZoneID(zoneID)
-        request.sha256 = Data(upload.sha256)
+        request.sha256 = upload.sha256
         request.byteCount = UInt64(upload.byteCount)
-        request.draft = Data(upload.draft)
-        request.checksum = Data(upload.checksum)
+        request.draft = upload.draft
+        request.checksum = upload.checksum
         guard
             case .prepareAssetUpload(let progress) =
                 try await self.request({ [request] _ in .prepareAssetUpload(request) }).answer
@@ -177,10 +177,10 @@ extension CloudDatabase {
         var request = WireUploadAssetChunk()
         request.database = wireScope
         request.zone = WireZoneID(zoneID)
-        request.sha256 = Data(upload.sha256)
+        request.sha256 = upload.sha256
         request.byteCount = UInt64(upload.byteCount)
-        request.draft = Data(upload.draft)
-        request.checksum = Data(upload.checksum)
+        request.draft = upload.draft
+        request.checksum = upload.checksum
         return request
     }
 
@@ -193,8 +193,8 @@ extension CloudDatabase {
     ) throws(CKError) -> EncodedRequest {
         var chunk = form.chunk
         chunk.offset = UInt64(offset)
-        let head = ChunkEnvelope.head(of: chunk, in: form.envelope, contentCount: count)
-        let bytes = try file.bytes(at: offset, count: count, after: head, before: ChunkEnvelope.idBytesMax)
+        let head = EncodedRequest.head(of: chunk, in: form.envelope, byteCount: count)
+        let bytes = try file.bytes(at: offset, count: count, after: head, before: EncodedRequest.idBytesMax)
         bytes.withUnsafeBytes { read(UnsafeRawBufferPointer(rebasing: $0[head.count...])) }
         return EncodedRequest(bytes)
     }
@@ -246,7 +246,7 @@ extension CloudDatabase {
         guard case .fetchAssetChunk(let part)? = try? await connection.answer(question).answer,
             part.checksum.count == Checksum.byteCount
         else { return nil }
-        return Array(part.checksum)
+        return part.checksum
     }
 
     /// What the uploader of a record's asset said.
@@ -262,7 +262,7 @@ extension CloudDatabase {
         var next = file.byteCount
         var parts: Deque<Part> = []
         /// What came last: written while the next part is on its way.
-        var received: Data?
+        var received: ArraySlice<UInt8>?
         do throws(CKError) {
             while true {
                 while next < content.byteCount, let place = await place(hasNone: parts.isEmpty && received == nil) {
@@ -304,7 +304,7 @@ extension CloudDatabase {
         request.database = wireScope
         request.zone = WireZoneID(recordID.zoneID)
         request.record = recordID.recordName
-        request.sha256 = Data(content.sha256)
+        request.sha256 = content.sha256
         request.byteCount = UInt64(content.byteCount)
         request.offset = UInt64(offset)
         request.length = UInt32(count)
@@ -322,7 +322,7 @@ extension CloudDatabase {
         hasNone ? await connection.lane.enter() : connection.lane.tryEnter()
     }
 
-    private func begin(_ request: WireClientEnvelope.OneOf_Request) -> PendingAnswer {
+    private func begin(_ request: WireClientEnvelope.OneOfRequest) -> PendingAnswer {
         connection.begin(timeout: requestTimeout, generation: credentialGeneration) { [template] _ in
             var envelope = template
             envelope.request = request
@@ -330,7 +330,7 @@ extension CloudDatabase {
         }
     }
 
-    func answer(to part: Part) async throws(CKError) -> WireServerEnvelope.OneOf_Answer? {
+    func answer(to part: Part) async throws(CKError) -> WireServerEnvelope.OneOfAnswer? {
         do throws(CKError) {
             let envelope = try await connection.answer(part.answer)
             connection.lane.leave(part.place, isAnswered: true)

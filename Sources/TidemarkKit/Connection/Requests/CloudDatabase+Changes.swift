@@ -21,7 +21,7 @@ extension CloudDatabase {
     ) async throws(CKError) -> (page: SyncEngineDatabasePage, zoneAnswer: WireFetchZoneChangesAnswer?) {
         var request = WireFetchDatabaseChanges()
         request.database = wireScope
-        request.token = Data(token?.bytes ?? [])
+        request.token = token?.bytes ?? []
         request.limit = UInt32(clamping: limit)
         request.withEnds = withEnds && token == nil
         if let zoneRequest { request.then = zoneRequest }
@@ -70,7 +70,7 @@ extension CloudDatabase {
         var request = WireFetchZoneChanges()
         request.database = wireScope
         request.zone = WireZoneID(zoneID)
-        request.token = Data(token?.bytes ?? [])
+        request.token = token?.bytes ?? []
         request.withEnds = withEnds && token == nil
         return request
     }
@@ -79,8 +79,8 @@ extension CloudDatabase {
     func zonePage(
         _ answer: WireFetchZoneChangesAnswer, in zoneID: CKRecordZone.ID, missingAssets: MissingAssets
     ) async throws(CKError) -> ZonePage {
-        var page = ZonePage(token: CKServerChangeToken(bytes: Array(answer.token)), moreComing: answer.moreComing)
-        if !answer.clientChangeToken.isEmpty { page.clientToken = answer.clientChangeToken }
+        var page = ZonePage(token: CKServerChangeToken(bytes: answer.token), moreComing: answer.moreComing)
+        if !answer.clientChangeToken.isEmpty { page.clientToken = Data(answer.clientChangeToken) }
         for change in answer.changes {
             switch change.change {
             case .record(let record):
@@ -104,7 +104,7 @@ extension CKDatabase.DatabaseChange.Deletion.Reason {
         switch wire {
         case .purged: self = .purged
         case .encryptedDataReset: self = .encryptedDataReset
-        case .deleted, .UNRECOGNIZED: self = .deleted
+        case .deleted, .unrecognized: self = .deleted
         }
     }
 }
@@ -114,6 +114,6 @@ extension SyncEngineDatabasePage {
         self.init(
             modifications: answer.changed.map { .init(zoneID: CKRecordZone.ID($0)) },
             deletions: answer.ended.map { .init(zoneID: CKRecordZone.ID($0.zone), reason: .init($0.reason)) },
-            token: CKServerChangeToken(bytes: Array(answer.token)), moreComing: answer.moreComing)
+            token: CKServerChangeToken(bytes: answer.token), moreComing: answer.moreComing)
     }
 }

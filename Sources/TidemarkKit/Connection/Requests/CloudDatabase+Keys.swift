@@ -119,13 +119,13 @@ extension CloudDatabase {
         }
         var request = WireSaveAccountKey()
         request.account.mode = wire.mode
-        request.account.id = Data(mine.id)
-        if wire.mode == .escrowed { request.account.key = Data(mine.key) }
+        request.account.id = mine.id
+        if wire.mode == .escrowed { request.account.key = mine.key }
         guard
             case .saveAccountKey(let answer) =
                 try await self.request({ [request] _ in .saveAccountKey(request) }).answer
         else { throw Self.wrongAnswer(to: .saveAccountKey) }
-        if wire.mode == .endToEnd, Array(answer.account.id) != mine.id {
+        if wire.mode == .endToEnd, answer.account.id != mine.id {
             // Another device was faster; ours has encrypted nothing.
             try keys.store.replace(mine.key, by: nil, for: name)
         }
@@ -165,9 +165,9 @@ extension CloudDatabase {
         var request = WireSaveZoneKey()
         request.database = wireScope
         request.zone = WireZoneID(zoneID)
-        request.key.id = Data(secret.id)
-        request.key.accountKeyID = Data(account.id)
-        request.key.wrapped = Data(account.wrap(secret, container: keys.container, zoneName: zoneID.zoneName))
+        request.key.id = secret.id
+        request.key.accountKeyID = account.id
+        request.key.wrapped = account.wrap(secret, container: keys.container, zoneName: zoneID.zoneName)
         if let newest { request.newestID = newest.id }
         guard case .saveZoneKey(let answer) = try await self.request({ [request] _ in .saveZoneKey(request) }).answer
         else { throw Self.wrongAnswer(to: .saveZoneKey) }
@@ -200,7 +200,7 @@ extension CloudDatabase {
         }
         let account = try await serverKeys(of: []).account
         guard account.mode != .escrowed else { throw Self.noRecoveryKey }
-        guard account.id.isEmpty || Array(account.id) == secret.id else {
+        guard account.id.isEmpty || account.id == secret.id else {
             throw CKError(
                 .invalidArguments, message: "The recovery key is of another account, or was replaced by another one.")
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
-internal import SwiftProtobuf
+internal import TidemarkBytes
 internal import TidemarkWire
 
 extension CloudDatabase {
@@ -27,7 +27,7 @@ extension CloudDatabase {
     func records(
         continuing cursor: CKQueryOperation.Cursor, desiredKeys: [CKRecord.FieldKey]?, limit: Int
     ) async throws(CKError) -> QueryResults {
-        guard let query = try? WireQuery(serializedBytes: cursor.query), !cursor.place.isEmpty else {
+        guard let query = try? WireQuery(reading: cursor.query), !cursor.place.isEmpty else {
             throw CKError(.invalidArguments, message: "The cursor is damaged. Run the query again from the beginning.")
         }
         return try await page(of: query, after: cursor.place, desiredKeys, limit)
@@ -39,7 +39,7 @@ extension CloudDatabase {
         var request = WireQueryRecords()
         request.database = wireScope
         request.query = query
-        request.cursor = Data(place)
+        request.cursor = place
         request.limit = UInt32(clamping: limit)
         if let desiredKeys { request.desiredKeys = WireDesiredKeys(desiredKeys) }
         guard
@@ -53,8 +53,7 @@ extension CloudDatabase {
         }
         results.matches = try await withFiles(try await unsealed(results.matches))
         if !answer.cursor.isEmpty {
-            guard let bytes: [UInt8] = try? query.serializedBytes() else { throw Self.wrongAnswer(to: .queryRecords) }
-            results.cursor = CKQueryOperation.Cursor(query: bytes, place: Array(answer.cursor))
+            results.cursor = CKQueryOperation.Cursor(query: query.encoded, place: answer.cursor)
         }
         return results
     }

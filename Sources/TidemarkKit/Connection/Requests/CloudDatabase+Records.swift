@@ -122,7 +122,7 @@ extension CloudDatabase {
         request.database = wireScope
         request.policy = WireSavePolicy(manner.policy)
         request.atomic = manner.isAtomic
-        request.clientChangeToken = manner.clientToken
+        request.clientChangeToken = Array(manner.clientToken)
         request.zones = zones.map { zoneID, items in
             var zone = WireZoneModifications()
             zone.zone = WireZoneID(zoneID)
@@ -253,9 +253,9 @@ extension CKRecord {
     static func make(_ wire: WireRecord, in zoneID: CKRecordZone.ID) -> Result<CKRecord, CKError> {
         do {
             let rule: FieldKeyRule = wire.type == CKRecord.SystemType.share ? .share : .app
-            let fields = try FieldMap(validating: Array(wire.fields), keys: rule)
+            let fields = try FieldMap(validating: wire.fields, keys: rule)
             let metadata = RecordMetadata(
-                tag: Array(wire.tag), createdAt: wire.createdAt, modifiedAt: wire.modifiedAt,
+                tag: wire.tag, createdAt: wire.createdAt, modifiedAt: wire.modifiedAt,
                 createdBy: wire.createdBy, modifiedBy: wire.modifiedBy)
             let recordID = CKRecord.ID(recordName: wire.name, zoneID: zoneID)
             let state = RecordState(
@@ -271,7 +271,7 @@ extension CKRecord {
 extension RecordMetadata {
     init(_ wire: WireSavedRecord) {
         self.init(
-            tag: Array(wire.tag), createdAt: wire.createdAt, modifiedAt: wire.modifiedAt, createdBy: wire.createdBy,
+            tag: wire.tag, createdAt: wire.createdAt, modifiedAt: wire.modifiedAt, createdBy: wire.createdBy,
             modifiedBy: wire.modifiedBy)
     }
 }
@@ -282,8 +282,8 @@ extension WireRecordSave {
         self.init()
         name = changes.recordID.recordName
         type = changes.recordType
-        tag = Data(changes.tag)
-        self.fields = Data(fields.bytes)
+        tag = changes.tag
+        self.fields = fields.bytes
         switch changes.parent {
         case .unchanged:
             parentChange = .parentUnchanged

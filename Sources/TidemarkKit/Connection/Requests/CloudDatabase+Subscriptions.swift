@@ -82,7 +82,7 @@ extension WireSubscription {
     init(_ subscription: CKSubscription) {
         self.init()
         id = subscription.subscriptionID
-        kind = WireSubscriptionKind(rawValue: subscription.subscriptionType.rawValue) ?? .unspecified
+        kind = WireSubscriptionKind(rawValue: Int32(clamping: subscription.subscriptionType.rawValue))
         switch subscription {
         case let subscription as CKDatabaseSubscription: recordType = subscription.recordType ?? ""
         case let subscription as CKRecordZoneSubscription:

@@ -33,7 +33,7 @@ struct CloudDatabase: Sendable {
     }
 
     func request(
-        isChange: Bool = false, _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope.OneOf_Request
+        isChange: Bool = false, _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope.OneOfRequest
     ) async throws(CKError) -> WireServerEnvelope {
         let template = template
         var failures = 0

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Made by tidemark-wire-generator from Protos/Accounts.proto. Change that, and run `make protocol`.
+
+package import TidemarkBytes
+
+/// The first message of a connection: who is here, from which device, for which container.
+package struct WireHello: WireMessage {
+    /// The container's identifier, such as "iCloud.com.example.notes". Case-sensitive.
+    package var container = ""
+    package var environment = WireEnvironment()
+    /// The credential as it was issued. Empty: nobody; then only the public database can be read.
+    package var credential = ""
+    /// 16 random bytes, kept by the device for as long as it keeps its state, or until it is told that another one has
+    /// them.
+    package var device: [UInt8] = []
+    /// For the operator's eyes: "foldersync/1.0", "laptop".
+    package var clientName = ""
+    package var deviceName = ""
+    /// 16 random bytes that a process makes for its connection, and makes anew when it starts again. They name
+    /// its requests, and its own changes, of which it gets no push. Two copies of one device differ in
+    /// them. Empty: the same as the device.
+    package var life: [UInt8] = []
+    /// Whether the client counts the pushes of this connection and says how many it heard (`pushes_heard` in
+    /// Envelope.proto). Only then are they numbered.
+    package var countsPushes = false
+
+    package init() {}
+}
+
+extension WireHello {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.container = try reader.text()
+            case 16: self.environment = try reader.choice()
+            case 26: self.credential = try reader.text()
+            case 34: self.device = try reader.content(atMost: 1_024)
+            case 42: self.clientName = try reader.text()
+            case 50: self.deviceName = try reader.text()
+            case 58: self.life = try reader.content(atMost: 1_024)
+            case 80: self.countsPushes = try reader.flag()
+            default: try reader.skip(tag, known: 0x4FE)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if !container.isEmpty {
+            size += 1 + WireSize.text(container)
+        }
+        if environment != WireEnvironment() {
+            size += 1 + WireSize.choice(environment)
+        }
+        if !credential.isEmpty {
+            size += 1 + WireSize.text(credential)
+        }
+        if !device.isEmpty {
+            size += 1 + WireSize.content(device)
+        }
+        if !clientName.isEmpty {
+            size += 1 + WireSize.text(clientName)
+        }
+        if !deviceName.isEmpty {
+            size += 1 + WireSize.text(deviceName)
+        }
+        if !life.isEmpty {
+            size += 1 + WireSize.content(life)
+        }
+        if countsPushes {
+            size += 1 + WireSize.flag(countsPushes)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if !container.isEmpty {
+            writer.number(10)
+            writer.text(container)
+        }
+        if environment != WireEnvironment() {
+            writer.number(16)
+            writer.choice(environment)
+        }
+        if !credential.isEmpty {
+            writer.number(26)
+            writer.text(credential)
+        }
+        if !device.isEmpty {
+            writer.number(34)
+            writer.content(device)
+        }
+        if !clientName.isEmpty {
+            writer.number(42)
+            writer.text(clientName)
+        }
+        if !deviceName.isEmpty {
+            writer.number(50)
+            writer.text(deviceName)
+        }
+        if !life.isEmpty {
+            writer.number(58)
+            writer.content(life)
+        }
+        if countsPushes {
+            writer.number(80)
+            writer.flag(countsPushes)
+        }
+    }
+}
+
+package struct WireHelloAnswer: WireMessage {
+    /// "_" and 32 hexadecimal digits: the user's record name in this container. Empty without a credential.
+    package var userRecordName = ""
+    /// Milliseconds since 1970 on the server's clock. For people, and for clients of version 0.1.
+    package var serverTime: Int64 = 0
+    package var limits: WireServerLimits {
+        get { presentLimits ?? WireServerLimits() }
+        set { presentLimits = newValue }
+    }
+    package var hasLimits: Bool { presentLimits != nil }
+    private var presentLimits: WireServerLimits?
+    /// "tidemark/0.1.0".
+    package var serverName = ""
+    /// For RequestStamp.epoch: grows when the server forgets outcomes.
+    package var memoryEpoch: UInt64 = 0
+    /// Another device is connected under the same identity, with another life: one is a copy of the other. Take new
+    /// random bytes for Hello.device from the next connection on, and keep them in the place of the old ones.
+    package var deviceTaken = false
+    /// For whoever develops or runs the client, to be logged: such as that the container did not exist and was created.
+    package var warnings: [String] = []
+
+    package init() {}
+}
+
+extension WireHelloAnswer {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.userRecordName = try reader.text()
+            case 16: self.serverTime = try reader.int64()
+            case 26: try reader.read(&self.limits)
+            case 34: self.serverName = try reader.text()
+            case 40: self.memoryEpoch = try reader.uint64()
+            case 48: self.deviceTaken = try reader.flag()
+            case 162: try reader.append(to: &self.warnings, atMost: 1_000)
+            default: try reader.skip(tag, known: 0x10007E)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if !userRecordName.isEmpty {
+            size += 1 + WireSize.text(userRecordName)
+        }
+        if serverTime != 0 {
+            size += 1 + WireSize.int64(serverTime)
+        }
+        if let presentLimits {
+            size += 1 + WireSize.message(presentLimits)
+        }
+        if !serverName.isEmpty {
+            size += 1 + WireSize.text(serverName)
+        }
+        if memoryEpoch != 0 {
+            size += 1 + WireSize.uint64(memoryEpoch)
+        }
+        if deviceTaken {
+            size += 1 + WireSize.flag(deviceTaken)
+        }
+        for value in warnings {
+            size += 2 + WireSize.text(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if !userRecordName.isEmpty {
+            writer.number(10)
+            writer.text(userRecordName)
+        }
+        if serverTime != 0 {
+            writer.number(16)
+            writer.int64(serverTime)
+        }
+        if let presentLimits {
+            writer.number(26)
+            writer.message(presentLimits)
+        }
+        if !serverName.isEmpty {
+            writer.number(34)
+            writer.text(serverName)
+        }
+        if memoryEpoch != 0 {
+            writer.number(40)
+            writer.uint64(memoryEpoch)
+        }
+        if deviceTaken {
+            writer.number(48)
+            writer.flag(deviceTaken)
+        }
+        for value in warnings {
+            writer.number(162)
+            writer.text(value)
+        }
+    }
+}
+
+/// What the server accepts; see Limits in TidemarkDomain for what happens beyond.
+package struct WireServerLimits: WireMessage {
+    /// Saves and deletes of one ModifyRecords, names of one FetchRecords.
+    package var itemsMax: UInt32 = 0
+    /// Bytes of all fields in one ModifyRecords.
+    package var requestBytesMax: UInt32 = 0
+    /// Bytes of the fields of one record.
+    package var recordBytesMax: UInt32 = 0
+    /// Requests without an answer.
+    package var requestsInFlightMax: UInt32 = 0
+    /// Bytes of one WebSocket message.
+    package var messageBytesMax: UInt32 = 0
+    /// Bytes of one asset; 0: this server keeps none.
+    package var assetBytesMax: UInt64 = 0
+    /// Bytes of an asset in one message.
+    package var assetChunkBytesMax: UInt32 = 0
+
+    package init() {}
+}
+
+extension WireServerLimits {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.itemsMax = try reader.uint32()
+            case 16: self.requestBytesMax = try reader.uint32()
+            case 24: self.recordBytesMax = try reader.uint32()
+            case 32: self.requestsInFlightMax = try reader.uint32()
+            case 40: self.messageBytesMax = try reader.uint32()
+            case 48: self.assetBytesMax = try reader.uint64()
+            case 56: self.assetChunkBytesMax = try reader.uint32()
+            default: try reader.skip(tag, known: 0xFE)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if itemsMax != 0 {
+            size += 1 + WireSize.uint32(itemsMax)
+        }
+        if requestBytesMax != 0 {
+            size += 1 + WireSize.uint32(requestBytesMax)
+        }
+        if recordBytesMax != 0 {
+            size += 1 + WireSize.uint32(recordBytesMax)
+        }
+        if requestsInFlightMax != 0 {
+            size += 1 + WireSize.uint32(requestsInFlightMax)
+        }
+        if messageBytesMax != 0 {
+            size += 1 + WireSize.uint32(messageBytesMax)
+        }
+        if assetBytesMax != 0 {
+            size += 1 + WireSize.uint64(assetBytesMax)
+        }
+        if assetChunkBytesMax != 0 {
+            size += 1 + WireSize.uint32(assetChunkBytesMax)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if itemsMax != 0 {
+            writer.number(8)
+            writer.uint32(itemsMax)
+        }
+        if requestBytesMax != 0 {
+            writer.number(16)
+            writer.uint32(requestBytesMax)
+        }
+        if recordBytesMax != 0 {
+            writer.number(24)
+            writer.uint32(recordBytesMax)
+        }
+        if requestsInFlightMax != 0 {
+            writer.number(32)
+            writer.uint32(requestsInFlightMax)
+        }
+        if messageBytesMax != 0 {
+            writer.number(40)
+            writer.uint32(messageBytesMax)
+        }
+        if assetBytesMax != 0 {
+            writer.number(48)
+            writer.uint64(assetBytesMax)
+        }
+        if assetChunkBytesMax != 0 {
+            writer.number(56)
+            writer.uint32(assetChunkBytesMax)
+        }
+    }
+}
+
+/// Development and production hold fully separate data.
+package enum WireEnvironment: WireChoice {
+    /// Read as development.
+    case unspecified
+    case development
+    case production
+    /// One that is newer than this program.
+    case unrecognized(Int32)
+
+    package init() { self = .unspecified }
+
+    package init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .development
+        case 2: self = .production
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    package var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .development: 1
+        case .production: 2
+        case .unrecognized(let number): number
+        }
+    }
+}

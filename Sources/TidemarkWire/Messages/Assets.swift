@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Made by tidemark-wire-generator from Protos/Assets.proto. Change that, and run `make protocol`.
+
+package import TidemarkBytes
+
+/// Has the server got it, and if not: how far did this device get?
+package struct WirePrepareAssetUpload: WireMessage {
+    package var database = WireDatabaseScope()
+    /// That of the record which will name it: says whose database it is.
+    package var zone: WireZoneID {
+        get { presentZone ?? WireZoneID() }
+        set { presentZone = newValue }
+    }
+    package var hasZone: Bool { presentZone != nil }
+    private var presentZone: WireZoneID?
+    /// 32 bytes. Empty for a draft whose hash is not known yet.
+    package var sha256: [UInt8] = []
+    package var byteCount: UInt64 = 0
+    /// As in UploadAssetChunk.
+    package var draft: [UInt8] = []
+    package var checksum: [UInt8] = []
+
+    package init() {}
+}
+
+extension WirePrepareAssetUpload {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.database = try reader.choice()
+            case 18: try reader.read(&self.zone)
+            case 26: self.sha256 = try reader.content(atMost: 1_024)
+            case 32: self.byteCount = try reader.uint64()
+            case 42: self.draft = try reader.content(atMost: 1_024)
+            case 50: self.checksum = try reader.content(atMost: 1_024)
+            default: try reader.skip(tag, known: 0x7E)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if database != WireDatabaseScope() {
+            size += 1 + WireSize.choice(database)
+        }
+        if let presentZone {
+            size += 1 + WireSize.message(presentZone)
+        }
+        if !sha256.isEmpty {
+            size += 1 + WireSize.content(sha256)
+        }
+        if byteCount != 0 {
+            size += 1 + WireSize.uint64(byteCount)
+        }
+        if !draft.isEmpty {
+            size += 1 + WireSize.content(draft)
+        }
+        if !checksum.isEmpty {
+            size += 1 + WireSize.content(checksum)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if database != WireDatabaseScope() {
+            writer.number(8)
+            writer.choice(database)
+        }
+        if let presentZone {
+            writer.number(18)
+            writer.message(presentZone)
+        }
+        if !sha256.isEmpty {
+            writer.number(26)
+            writer.content(sha256)
+        }
+        if byteCount != 0 {
+            writer.number(32)
+            writer.uint64(byteCount)
+        }
+        if !draft.isEmpty {
+            writer.number(42)
+            writer.content(draft)
+        }
+        if !checksum.isEmpty {
+            writer.number(50)
+            writer.content(checksum)
+        }
+    }
+}
+
+/// The next bytes. Chunks of one asset come in order; one from elsewhere than where the server is changes nothing, and
+/// the answer says where to go on.
+package struct WireUploadAssetChunk: WireMessage {
+    package var database = WireDatabaseScope()
+    package var zone: WireZoneID {
+        get { presentZone ?? WireZoneID() }
+        set { presentZone = newValue }
+    }
+    package var hasZone: Bool { presentZone != nil }
+    private var presentZone: WireZoneID?
+    /// 32 bytes. Empty for a part of a draft whose hash is not known yet.
+    package var sha256: [UInt8] = []
+    package var byteCount: UInt64 = 0
+    package var offset: UInt64 = 0
+    /// At most ServerLimits.asset_chunk_bytes_max. Empty for an asset without bytes.
+    package var content: ArraySlice<UInt8> = []
+    /// Names an upload, for the device, while it is under way: 32 bytes of the device's choice, so that it can begin
+    /// before it knows the hash. What makes it whole has the hash too, or asks for it. Empty: the hash names the
+    /// upload.
+    package var draft: [UInt8] = []
+    /// Of the part that makes a draft whole, without a hash: the draft becomes an asset whatever is in it, and the
+    /// answer says its hash. Only for a draft that the server took without a break: else the answer says that it has
+    /// all of it and that it is not complete; then the device says the hash, with an empty part.
+    package var isNamedByContent = false
+    /// Of the whole asset, in whatever makes the upload whole: kept for those who download it. Empty if the device did
+    /// not compute it. 16 bytes, GMAC (NIST SP 800-38D) with AES-128, key and nonce all zeros: it finds damage in less
+    /// time than the hash takes, and proves nothing against people.
+    package var checksum: [UInt8] = []
+
+    package init() {}
+}
+
+extension WireUploadAssetChunk {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.database = try reader.choice()
+            case 18: try reader.read(&self.zone)
+            case 26: self.sha256 = try reader.content(atMost: 1_024)
+            case 32: self.byteCount = try reader.uint64()
+            case 40: self.offset = try reader.uint64()
+            case 50: self.content = try reader.slice()
+            case 58: self.draft = try reader.content(atMost: 1_024)
+            case 64: self.isNamedByContent = try reader.flag()
+            case 74: self.checksum = try reader.content(atMost: 1_024)
+            default: try reader.skip(tag, known: 0x3FE)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if database != WireDatabaseScope() {
+            size += 1 + WireSize.choice(database)
+        }
+        if let presentZone {
+            size += 1 + WireSize.message(presentZone)
+        }
+        if !sha256.isEmpty {
+            size += 1 + WireSize.content(sha256)
+        }
+        if byteCount != 0 {
+            size += 1 + WireSize.uint64(byteCount)
+        }
+        if offset != 0 {
+            size += 1 + WireSize.uint64(offset)
+        }
+        if !content.isEmpty {
+            size += 1 + WireSize.content(content)
+        }
+        if !draft.isEmpty {
+            size += 1 + WireSize.content(draft)
+        }
+        if isNamedByContent {
+            size += 1 + WireSize.flag(isNamedByContent)
+        }
+        if !checksum.isEmpty {
+            size += 1 + WireSize.content(checksum)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if database != WireDatabaseScope() {
+            writer.number(8)
+            writer.choice(database)
+        }
+        if let presentZone {
+            writer.number(18)
+            writer.message(presentZone)
+        }
+        if !sha256.isEmpty {
+            writer.number(26)
+            writer.content(sha256)
+        }
+        if byteCount != 0 {
+            writer.number(32)
+            writer.uint64(byteCount)
+        }
+        if offset != 0 {
+            writer.number(40)
+            writer.uint64(offset)
+        }
+        if !content.isEmpty {
+            writer.number(50)
+            writer.content(content)
+        }
+        if !draft.isEmpty {
+            writer.number(58)
+            writer.content(draft)
+        }
+        if isNamedByContent {
+            writer.number(64)
+            writer.flag(isNamedByContent)
+        }
+        if !checksum.isEmpty {
+            writer.number(74)
+            writer.content(checksum)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireUploadAssetChunk {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var database: UInt32 { 8 }
+        @inlinable package static var zone: UInt32 { 18 }
+        @inlinable package static var sha256: UInt32 { 26 }
+        @inlinable package static var byteCount: UInt32 { 32 }
+        @inlinable package static var offset: UInt32 { 40 }
+        @inlinable package static var content: UInt32 { 50 }
+        @inlinable package static var draft: UInt32 { 58 }
+        @inlinable package static var isNamedByContent: UInt32 { 64 }
+        @inlinable package static var checksum: UInt32 { 74 }
+    }
+
+    /// The size of these fields. Those that are left out have their defaults.
+    @inlinable
+    package static func size<Sha256: WireContent, Content: WireContent, Draft: WireContent, Checksum: WireContent>(
+        database: WireDatabaseScope = WireDatabaseScope(),
+        sha256: Sha256 = [UInt8](),
+        byteCount: UInt64 = 0,
+        offset: UInt64 = 0,
+        content: Content = [UInt8](),
+        draft: Draft = [UInt8](),
+        isNamedByContent: Bool = false,
+        checksum: Checksum = [UInt8]()
+    ) -> Int {
+        var size = 0
+        if database != WireDatabaseScope() { size += 1 + WireSize.choice(database) }
+        if sha256.byteCount > 0 { size += 1 + WireSize.content(sha256) }
+        if byteCount != 0 { size += 1 + WireSize.uint64(byteCount) }
+        if offset != 0 { size += 1 + WireSize.uint64(offset) }
+        if content.byteCount > 0 { size += 1 + WireSize.content(content) }
+        if draft.byteCount > 0 { size += 1 + WireSize.content(draft) }
+        if isNamedByContent { size += 1 + WireSize.flag(isNamedByContent) }
+        if checksum.byteCount > 0 { size += 1 + WireSize.content(checksum) }
+        return size
+    }
+
+    /// Writes these fields.
+    @inlinable
+    package static func write<Sha256: WireContent, Content: WireContent, Draft: WireContent, Checksum: WireContent>(
+        database: WireDatabaseScope = WireDatabaseScope(),
+        sha256: Sha256 = [UInt8](),
+        byteCount: UInt64 = 0,
+        offset: UInt64 = 0,
+        content: Content = [UInt8](),
+        draft: Draft = [UInt8](),
+        isNamedByContent: Bool = false,
+        checksum: Checksum = [UInt8](),
+        to writer: inout WireWriter
+    ) {
+        if database != WireDatabaseScope() {
+            writer.number(8)
+            writer.choice(database)
+        }
+        if sha256.byteCount > 0 {
+            writer.number(26)
+            writer.content(sha256)
+        }
+        if byteCount != 0 {
+            writer.number(32)
+            writer.uint64(byteCount)
+        }
+        if offset != 0 {
+            writer.number(40)
+            writer.uint64(offset)
+        }
+        if content.byteCount > 0 {
+            writer.number(50)
+            writer.content(content)
+        }
+        if draft.byteCount > 0 {
+            writer.number(58)
+            writer.content(draft)
+        }
+        if isNamedByContent {
+            writer.number(64)
+            writer.flag(isNamedByContent)
+        }
+        if checksum.byteCount > 0 {
+            writer.number(74)
+            writer.content(checksum)
+        }
+    }
+
+    /// The size of the field `zone`, whose message has so many bytes.
+    @inlinable
+    package static func size(zone byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `zone`. Its bytes must follow.
+    @inlinable
+    package static func begin(zone byteCount: Int, to writer: inout WireWriter) {
+        writer.number(18)
+        writer.number(UInt64(byteCount))
+    }
+}
+
+/// How far the upload is.
+package struct WireAssetProgress: WireMessage {
+    /// Bytes that the server has.
+    package var offset: UInt64 = 0
+    /// It has all of them, they have the announced hash, and they are durable.
+    package var isComplete = false
+    /// The asset's hash, when a part asked for it and made it whole.
+    package var sha256: [UInt8] = []
+
+    package init() {}
+}
+
+extension WireAssetProgress {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.offset = try reader.uint64()
+            case 16: self.isComplete = try reader.flag()
+            case 26: self.sha256 = try reader.content(atMost: 1_024)
+            default: try reader.skip(tag, known: 0xE)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if offset != 0 {
+            size += 1 + WireSize.uint64(offset)
+        }
+        if isComplete {
+            size += 1 + WireSize.flag(isComplete)
+        }
+        if !sha256.isEmpty {
+            size += 1 + WireSize.content(sha256)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if offset != 0 {
+            writer.number(8)
+            writer.uint64(offset)
+        }
+        if isComplete {
+            writer.number(16)
+            writer.flag(isComplete)
+        }
+        if !sha256.isEmpty {
+            writer.number(26)
+            writer.content(sha256)
+        }
+    }
+}
+
+/// Some bytes of an asset that a record names which the caller may read.
+package struct WireFetchAssetChunk: WireMessage {
+    package var database = WireDatabaseScope()
+    package var zone: WireZoneID {
+        get { presentZone ?? WireZoneID() }
+        set { presentZone = newValue }
+    }
+    package var hasZone: Bool { presentZone != nil }
+    private var presentZone: WireZoneID?
+    /// The name of the record.
+    package var record = ""
+    package var sha256: [UInt8] = []
+    package var byteCount: UInt64 = 0
+    package var offset: UInt64 = 0
+    /// At most ServerLimits.asset_chunk_bytes_max.
+    package var length: UInt32 = 0
+    /// No bytes, but the checksum of all of them: offset and length say nothing.
+    package var wantsChecksum = false
+
+    package init() {}
+}
+
+extension WireFetchAssetChunk {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.database = try reader.choice()
+            case 18: try reader.read(&self.zone)
+            case 26: self.record = try reader.text()
+            case 34: self.sha256 = try reader.content(atMost: 1_024)
+            case 40: self.byteCount = try reader.uint64()
+            case 48: self.offset = try reader.uint64()
+            case 56: self.length = try reader.uint32()
+            case 64: self.wantsChecksum = try reader.flag()
+            default: try reader.skip(tag, known: 0x1FE)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if database != WireDatabaseScope() {
+            size += 1 + WireSize.choice(database)
+        }
+        if let presentZone {
+            size += 1 + WireSize.message(presentZone)
+        }
+        if !record.isEmpty {
+            size += 1 + WireSize.text(record)
+        }
+        if !sha256.isEmpty {
+            size += 1 + WireSize.content(sha256)
+        }
+        if byteCount != 0 {
+            size += 1 + WireSize.uint64(byteCount)
+        }
+        if offset != 0 {
+            size += 1 + WireSize.uint64(offset)
+        }
+        if length != 0 {
+            size += 1 + WireSize.uint32(length)
+        }
+        if wantsChecksum {
+            size += 1 + WireSize.flag(wantsChecksum)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if database != WireDatabaseScope() {
+            writer.number(8)
+            writer.choice(database)
+        }
+        if let presentZone {
+            writer.number(18)
+            writer.message(presentZone)
+        }
+        if !record.isEmpty {
+            writer.number(26)
+            writer.text(record)
+        }
+        if !sha256.isEmpty {
+            writer.number(34)
+            writer.content(sha256)
+        }
+        if byteCount != 0 {
+            writer.number(40)
+            writer.uint64(byteCount)
+        }
+        if offset != 0 {
+            writer.number(48)
+            writer.uint64(offset)
+        }
+        if length != 0 {
+            writer.number(56)
+            writer.uint32(length)
+        }
+        if wantsChecksum {
+            writer.number(64)
+            writer.flag(wantsChecksum)
+        }
+    }
+}
+
+package struct WireAssetChunk: WireMessage {
+    /// As many bytes as were asked for, fewer only at the asset's end.
+    package var content: ArraySlice<UInt8> = []
+    /// When it was asked for: as in UploadAssetChunk; empty if the server has none. Who downloads all of it in one go
+    /// from this server compares it with that of what came. Else, or if they differ, the hash is the proof.
+    package var checksum: [UInt8] = []
+
+    package init() {}
+}
+
+extension WireAssetChunk {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.content = try reader.slice()
+            case 18: self.checksum = try reader.content(atMost: 1_024)
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if !content.isEmpty {
+            size += 1 + WireSize.content(content)
+        }
+        if !checksum.isEmpty {
+            size += 1 + WireSize.content(checksum)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if !content.isEmpty {
+            writer.number(10)
+            writer.content(content)
+        }
+        if !checksum.isEmpty {
+            writer.number(18)
+            writer.content(checksum)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireAssetChunk {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var content: UInt32 { 10 }
+        @inlinable package static var checksum: UInt32 { 18 }
+    }
+
+    /// The size of these fields. Those that are left out have their defaults.
+    @inlinable
+    package static func size<Content: WireContent, Checksum: WireContent>(
+        content: Content = [UInt8](), checksum: Checksum = [UInt8]()
+    ) -> Int {
+        var size = 0
+        if content.byteCount > 0 { size += 1 + WireSize.content(content) }
+        if checksum.byteCount > 0 { size += 1 + WireSize.content(checksum) }
+        return size
+    }
+
+    /// Writes these fields.
+    @inlinable
+    package static func write<Content: WireContent, Checksum: WireContent>(
+        content: Content = [UInt8](), checksum: Checksum = [UInt8](), to writer: inout WireWriter
+    ) {
+        if content.byteCount > 0 {
+            writer.number(10)
+            writer.content(content)
+        }
+        if checksum.byteCount > 0 {
+            writer.number(18)
+            writer.content(checksum)
+        }
+    }
+}

@@ -1,0 +1,730 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Made by tidemark-wire-generator from Protos/Changes.proto. Change that, and run `make protocol`.
+
+package import TidemarkBytes
+
+/// Which zones changed since the token.
+package struct WireFetchDatabaseChanges: WireMessage {
+    package var database = WireDatabaseScope()
+    /// A token of this feed; empty: from the beginning (existing zones only, R-204).
+    package var token: [UInt8] = []
+    /// At most so many zones; 0: as many as the server likes.
+    package var limit: UInt32 = 0
+    /// Without a token: ends of zones as well. For a client that has had some of them before, and lost its token.
+    package var withEnds = false
+    /// What the client would ask for next, if nothing but that zone has changed: a zone of this database, which a push
+    /// named. A hint, for private databases.
+    package var then: WireFetchZoneChanges {
+        get { presentThen ?? WireFetchZoneChanges() }
+        set { presentThen = newValue }
+    }
+    package var hasThen: Bool { presentThen != nil }
+    private var presentThen: WireFetchZoneChanges?
+    /// Whether from now on the client goes on with changes that pushes bring (PushedChanges), where they go on from the
+    /// tokens that it has.
+    package var follows = false
+    /// The database subscription that the client relies on to be pushed; empty: none.
+    package var subscriptionID = ""
+
+    package init() {}
+}
+
+extension WireFetchDatabaseChanges {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.database = try reader.choice()
+            case 18: self.token = try reader.content()
+            case 24: self.limit = try reader.uint32()
+            case 32: self.withEnds = try reader.flag()
+            case 42: try reader.read(&self.then)
+            case 48: self.follows = try reader.flag()
+            case 82: self.subscriptionID = try reader.text()
+            default: try reader.skip(tag, known: 0x47E)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if database != WireDatabaseScope() {
+            size += 1 + WireSize.choice(database)
+        }
+        if !token.isEmpty {
+            size += 1 + WireSize.content(token)
+        }
+        if limit != 0 {
+            size += 1 + WireSize.uint32(limit)
+        }
+        if withEnds {
+            size += 1 + WireSize.flag(withEnds)
+        }
+        if let presentThen {
+            size += 1 + WireSize.message(presentThen)
+        }
+        if follows {
+            size += 1 + WireSize.flag(follows)
+        }
+        if !subscriptionID.isEmpty {
+            size += 1 + WireSize.text(subscriptionID)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if database != WireDatabaseScope() {
+            writer.number(8)
+            writer.choice(database)
+        }
+        if !token.isEmpty {
+            writer.number(18)
+            writer.content(token)
+        }
+        if limit != 0 {
+            writer.number(24)
+            writer.uint32(limit)
+        }
+        if withEnds {
+            writer.number(32)
+            writer.flag(withEnds)
+        }
+        if let presentThen {
+            writer.number(42)
+            writer.message(presentThen)
+        }
+        if follows {
+            writer.number(48)
+            writer.flag(follows)
+        }
+        if !subscriptionID.isEmpty {
+            writer.number(82)
+            writer.text(subscriptionID)
+        }
+    }
+}
+
+package struct WireFetchDatabaseChangesAnswer: WireMessage {
+    /// Ends come before changes: a zone that was deleted and created again is in both.
+    package var ended: [WireZoneEnd] = []
+    package var changed: [WireZoneID] = []
+    package var token: [UInt8] = []
+    /// Fetch again with the token at once.
+    package var moreComing = false
+    /// The answer to `then`, read after the above: what that says of the zone is in it. May be missing, for any reason:
+    /// then the client asks for it when it needs it. It is a page of a moderate size.
+    package var then: WireFetchZoneChangesAnswer {
+        get { presentThen ?? WireFetchZoneChangesAnswer() }
+        set { presentThen = newValue }
+    }
+    package var hasThen: Bool { presentThen != nil }
+    private var presentThen: WireFetchZoneChangesAnswer?
+    /// The user has no database subscription of that `subscription_id` any more: the client makes it anew, or is not
+    /// pushed.
+    package var subscriptionMissing = false
+
+    package init() {}
+}
+
+extension WireFetchDatabaseChangesAnswer {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.append(to: &self.ended, atMost: 65_536)
+            case 18: try reader.append(to: &self.changed, atMost: 65_536)
+            case 26: self.token = try reader.content()
+            case 32: self.moreComing = try reader.flag()
+            case 42: try reader.read(&self.then)
+            case 80: self.subscriptionMissing = try reader.flag()
+            default: try reader.skip(tag, known: 0x43E)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        for value in ended {
+            size += 1 + WireSize.message(value)
+        }
+        for value in changed {
+            size += 1 + WireSize.message(value)
+        }
+        if !token.isEmpty {
+            size += 1 + WireSize.content(token)
+        }
+        if moreComing {
+            size += 1 + WireSize.flag(moreComing)
+        }
+        if let presentThen {
+            size += 1 + WireSize.message(presentThen)
+        }
+        if subscriptionMissing {
+            size += 1 + WireSize.flag(subscriptionMissing)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        for value in ended {
+            writer.number(10)
+            writer.message(value)
+        }
+        for value in changed {
+            writer.number(18)
+            writer.message(value)
+        }
+        if !token.isEmpty {
+            writer.number(26)
+            writer.content(token)
+        }
+        if moreComing {
+            writer.number(32)
+            writer.flag(moreComing)
+        }
+        if let presentThen {
+            writer.number(42)
+            writer.message(presentThen)
+        }
+        if subscriptionMissing {
+            writer.number(80)
+            writer.flag(subscriptionMissing)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireFetchDatabaseChangesAnswer {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var ended: UInt32 { 10 }
+        @inlinable package static var changed: UInt32 { 18 }
+        @inlinable package static var token: UInt32 { 26 }
+        @inlinable package static var moreComing: UInt32 { 32 }
+        @inlinable package static var then: UInt32 { 42 }
+        @inlinable package static var subscriptionMissing: UInt32 { 80 }
+    }
+
+    /// The size of these fields. Those that are left out have their defaults.
+    @inlinable
+    package static func size<Token: WireContent>(
+        token: Token = [UInt8](), moreComing: Bool = false, subscriptionMissing: Bool = false
+    ) -> Int {
+        var size = 0
+        if token.byteCount > 0 { size += 1 + WireSize.content(token) }
+        if moreComing { size += 1 + WireSize.flag(moreComing) }
+        if subscriptionMissing { size += 1 + WireSize.flag(subscriptionMissing) }
+        return size
+    }
+
+    /// Writes these fields.
+    @inlinable
+    package static func write<Token: WireContent>(
+        token: Token = [UInt8](),
+        moreComing: Bool = false,
+        subscriptionMissing: Bool = false,
+        to writer: inout WireWriter
+    ) {
+        if token.byteCount > 0 {
+            writer.number(26)
+            writer.content(token)
+        }
+        if moreComing {
+            writer.number(32)
+            writer.flag(moreComing)
+        }
+        if subscriptionMissing {
+            writer.number(80)
+            writer.flag(subscriptionMissing)
+        }
+    }
+
+    /// The size of the field `ended`, whose message has so many bytes.
+    @inlinable
+    package static func size(ended byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `ended`. Its bytes must follow.
+    @inlinable
+    package static func begin(ended byteCount: Int, to writer: inout WireWriter) {
+        writer.number(10)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `changed`, whose message has so many bytes.
+    @inlinable
+    package static func size(changed byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `changed`. Its bytes must follow.
+    @inlinable
+    package static func begin(changed byteCount: Int, to writer: inout WireWriter) {
+        writer.number(18)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `then`, whose message has so many bytes.
+    @inlinable
+    package static func size(then byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `then`. Its bytes must follow.
+    @inlinable
+    package static func begin(then byteCount: Int, to writer: inout WireWriter) {
+        writer.number(42)
+        writer.number(UInt64(byteCount))
+    }
+}
+
+package struct WireZoneEnd: WireMessage {
+    package var zone: WireZoneID {
+        get { presentZone ?? WireZoneID() }
+        set { presentZone = newValue }
+    }
+    package var hasZone: Bool { presentZone != nil }
+    private var presentZone: WireZoneID?
+    package var reason = WireZoneEndReason()
+
+    package init() {}
+}
+
+extension WireZoneEnd {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.read(&self.zone)
+            case 16: self.reason = try reader.choice()
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if let presentZone {
+            size += 1 + WireSize.message(presentZone)
+        }
+        if reason != WireZoneEndReason() {
+            size += 1 + WireSize.choice(reason)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if let presentZone {
+            writer.number(10)
+            writer.message(presentZone)
+        }
+        if reason != WireZoneEndReason() {
+            writer.number(16)
+            writer.choice(reason)
+        }
+    }
+}
+
+/// Which records of a zone changed since the token.
+package struct WireFetchZoneChanges: WireMessage {
+    package var database = WireDatabaseScope()
+    package var zone: WireZoneID {
+        get { presentZone ?? WireZoneID() }
+        set { presentZone = newValue }
+    }
+    package var hasZone: Bool { presentZone != nil }
+    private var presentZone: WireZoneID?
+    /// A token of this zone's feed; empty: from the beginning (living records, and ends of records that this device
+    /// created).
+    package var token: [UInt8] = []
+    /// At most so many records; 0: as many as the server likes.
+    package var limit: UInt32 = 0
+    package var desiredKeys: WireDesiredKeys {
+        get { presentDesiredKeys ?? WireDesiredKeys() }
+        set { presentDesiredKeys = newValue }
+    }
+    package var hasDesiredKeys: Bool { presentDesiredKeys != nil }
+    private var presentDesiredKeys: WireDesiredKeys?
+    /// Without a token: ends of all records as well. For a client that has had some of them before, and lost its token.
+    package var withEnds = false
+
+    package init() {}
+}
+
+extension WireFetchZoneChanges {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.database = try reader.choice()
+            case 18: try reader.read(&self.zone)
+            case 26: self.token = try reader.content()
+            case 32: self.limit = try reader.uint32()
+            case 42: try reader.read(&self.desiredKeys)
+            case 48: self.withEnds = try reader.flag()
+            default: try reader.skip(tag, known: 0x7E)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if database != WireDatabaseScope() {
+            size += 1 + WireSize.choice(database)
+        }
+        if let presentZone {
+            size += 1 + WireSize.message(presentZone)
+        }
+        if !token.isEmpty {
+            size += 1 + WireSize.content(token)
+        }
+        if limit != 0 {
+            size += 1 + WireSize.uint32(limit)
+        }
+        if let presentDesiredKeys {
+            size += 1 + WireSize.message(presentDesiredKeys)
+        }
+        if withEnds {
+            size += 1 + WireSize.flag(withEnds)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if database != WireDatabaseScope() {
+            writer.number(8)
+            writer.choice(database)
+        }
+        if let presentZone {
+            writer.number(18)
+            writer.message(presentZone)
+        }
+        if !token.isEmpty {
+            writer.number(26)
+            writer.content(token)
+        }
+        if limit != 0 {
+            writer.number(32)
+            writer.uint32(limit)
+        }
+        if let presentDesiredKeys {
+            writer.number(42)
+            writer.message(presentDesiredKeys)
+        }
+        if withEnds {
+            writer.number(48)
+            writer.flag(withEnds)
+        }
+    }
+}
+
+package struct WireFetchZoneChangesAnswer: WireMessage {
+    /// Oldest change first.
+    package var changes: [WireZoneChange] = []
+    package var token: [UInt8] = []
+    /// Fetch again with the token at once.
+    package var moreComing = false
+    /// The last client_change_token that this device gave with a ModifyRecords of the zone; empty: none.
+    package var clientChangeToken: [UInt8] = []
+
+    package init() {}
+}
+
+extension WireFetchZoneChangesAnswer {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.append(to: &self.changes, atMost: 65_536)
+            case 18: self.token = try reader.content()
+            case 24: self.moreComing = try reader.flag()
+            case 34: self.clientChangeToken = try reader.content()
+            default: try reader.skip(tag, known: 0x1E)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        for value in changes {
+            size += 1 + WireSize.message(value)
+        }
+        if !token.isEmpty {
+            size += 1 + WireSize.content(token)
+        }
+        if moreComing {
+            size += 1 + WireSize.flag(moreComing)
+        }
+        if !clientChangeToken.isEmpty {
+            size += 1 + WireSize.content(clientChangeToken)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        for value in changes {
+            writer.number(10)
+            writer.message(value)
+        }
+        if !token.isEmpty {
+            writer.number(18)
+            writer.content(token)
+        }
+        if moreComing {
+            writer.number(24)
+            writer.flag(moreComing)
+        }
+        if !clientChangeToken.isEmpty {
+            writer.number(34)
+            writer.content(clientChangeToken)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireFetchZoneChangesAnswer {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var changes: UInt32 { 10 }
+        @inlinable package static var token: UInt32 { 18 }
+        @inlinable package static var moreComing: UInt32 { 24 }
+        @inlinable package static var clientChangeToken: UInt32 { 34 }
+    }
+
+    /// The size of these fields. Those that are left out have their defaults.
+    @inlinable
+    package static func size<Token: WireContent, ClientChangeToken: WireContent>(
+        token: Token = [UInt8](), moreComing: Bool = false, clientChangeToken: ClientChangeToken = [UInt8]()
+    ) -> Int {
+        var size = 0
+        if token.byteCount > 0 { size += 1 + WireSize.content(token) }
+        if moreComing { size += 1 + WireSize.flag(moreComing) }
+        if clientChangeToken.byteCount > 0 { size += 1 + WireSize.content(clientChangeToken) }
+        return size
+    }
+
+    /// Writes these fields.
+    @inlinable
+    package static func write<Token: WireContent, ClientChangeToken: WireContent>(
+        token: Token = [UInt8](),
+        moreComing: Bool = false,
+        clientChangeToken: ClientChangeToken = [UInt8](),
+        to writer: inout WireWriter
+    ) {
+        if token.byteCount > 0 {
+            writer.number(18)
+            writer.content(token)
+        }
+        if moreComing {
+            writer.number(24)
+            writer.flag(moreComing)
+        }
+        if clientChangeToken.byteCount > 0 {
+            writer.number(34)
+            writer.content(clientChangeToken)
+        }
+    }
+
+    /// The size of the field `changes`, whose message has so many bytes.
+    @inlinable
+    package static func size(changes byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `changes`. Its bytes must follow.
+    @inlinable
+    package static func begin(changes byteCount: Int, to writer: inout WireWriter) {
+        writer.number(10)
+        writer.number(UInt64(byteCount))
+    }
+}
+
+package struct WireZoneChange: WireMessage {
+    /// One of these, or none.
+    package enum OneOfChange: Sendable, Equatable {
+        /// The record's latest state.
+        case record(WireRecord)
+        case deleted(WireRecordEnd)
+    }
+
+    package var change: OneOfChange?
+
+    package var record: WireRecord {
+        get {
+            if case .record(let value)? = change { value } else { WireRecord() }
+        }
+        set { change = .record(newValue) }
+    }
+
+    package var deleted: WireRecordEnd {
+        get {
+            if case .deleted(let value)? = change { value } else { WireRecordEnd() }
+        }
+        set { change = .deleted(newValue) }
+    }
+
+    package init() {}
+}
+
+extension WireZoneChange {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10:
+                var value = self.record
+                try reader.read(&value)
+                self.change = .record(value)
+            case 18:
+                var value = self.deleted
+                try reader.read(&value)
+                self.change = .deleted(value)
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        switch change {
+        case .record(let value)?:
+            size += 1 + WireSize.message(value)
+        case .deleted(let value)?:
+            size += 1 + WireSize.message(value)
+        case nil: break
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        switch change {
+        case .record(let value)?:
+            writer.number(10)
+            writer.message(value)
+        case .deleted(let value)?:
+            writer.number(18)
+            writer.message(value)
+        case nil: break
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireZoneChange {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var record: UInt32 { 10 }
+        @inlinable package static var deleted: UInt32 { 18 }
+    }
+
+    /// The size of the field `record`, whose message has so many bytes.
+    @inlinable
+    package static func size(record byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `record`. Its bytes must follow.
+    @inlinable
+    package static func begin(record byteCount: Int, to writer: inout WireWriter) {
+        writer.number(10)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `deleted`, whose message has so many bytes.
+    @inlinable
+    package static func size(deleted byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `deleted`. Its bytes must follow.
+    @inlinable
+    package static func begin(deleted byteCount: Int, to writer: inout WireWriter) {
+        writer.number(18)
+        writer.number(UInt64(byteCount))
+    }
+}
+
+package struct WireRecordEnd: WireMessage {
+    package var name = ""
+    package var type = ""
+
+    package init() {}
+}
+
+extension WireRecordEnd {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.name = try reader.text()
+            case 18: self.type = try reader.text()
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if !name.isEmpty {
+            size += 1 + WireSize.text(name)
+        }
+        if !type.isEmpty {
+            size += 1 + WireSize.text(type)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if !name.isEmpty {
+            writer.number(10)
+            writer.text(name)
+        }
+        if !type.isEmpty {
+            writer.number(18)
+            writer.text(type)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireRecordEnd {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var name: UInt32 { 10 }
+        @inlinable package static var type: UInt32 { 18 }
+    }
+
+    /// The size of these fields. Those that are left out have their defaults.
+    @inlinable
+    package static func size(name: String = "", type: String = "") -> Int {
+        var size = 0
+        if !name.isEmpty { size += 1 + WireSize.text(name) }
+        if !type.isEmpty { size += 1 + WireSize.text(type) }
+        return size
+    }
+
+    /// Writes these fields.
+    @inlinable
+    package static func write(name: String = "", type: String = "", to writer: inout WireWriter) {
+        if !name.isEmpty {
+            writer.number(10)
+            writer.text(name)
+        }
+        if !type.isEmpty {
+            writer.number(18)
+            writer.text(type)
+        }
+    }
+}
+
+/// Why a zone is gone.
+package enum WireZoneEndReason: WireChoice {
+    case deleted
+    case purged
+    case encryptedDataReset
+    /// One that is newer than this program.
+    case unrecognized(Int32)
+
+    package init() { self = .deleted }
+
+    package init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .deleted
+        case 1: self = .purged
+        case 2: self = .encryptedDataReset
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    package var rawValue: Int32 {
+        switch self {
+        case .deleted: 0
+        case .purged: 1
+        case .encryptedDataReset: 2
+        case .unrecognized(let number): number
+        }
+    }
+}

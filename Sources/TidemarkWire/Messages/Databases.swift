@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Made by tidemark-wire-generator from Protos/Databases.proto. Change that, and run `make protocol`.
+
+package import TidemarkBytes
+
+/// On every request that changes records or zones: names the request, so that sending it again cannot apply it twice
+/// . Its name is Hello.life and the counter. The server remembers outcomes for more than a day. When it cannot
+/// tell whether a repeat was carried out, it answers SERVER_RESPONSE_LOST: fetch changes, then send what is still
+/// needed as a new request. If that is because of the nonce, somebody else lives the same life: connect again with a
+/// new one.
+package struct WireRequestStamp: WireMessage {
+    /// 1 for the first such request of a life, then growing.
+    package var counter: UInt64 = 0
+    /// The lowest counter whose answer the device still waits for; the server forgets outcomes below it.
+    package var lowestUnanswered: UInt64 = 0
+    /// Servers of version 0.1 read when the request was first sent: milliseconds since 1970 on the server's clock.
+    /// Later ones ignore it.
+    package var issuedAt: Int64 = 0
+    /// Whether this was sent before, on this connection or another one.
+    package var repeated = false
+    /// HelloAnswer.memory_epoch of the connection on which it was first sent. 0: the client does not say whether it
+    /// repeats.
+    package var epoch: UInt64 = 0
+    /// Random bits that were made for this request, at most 56, the same when it is repeated. Who asks for the outcome
+    /// of a request must know them: a copy of a running machine does not, and is answered SERVER_RESPONSE_LOST. 0:
+    /// none.
+    package var nonce: UInt64 = 0
+
+    package init() {}
+}
+
+extension WireRequestStamp {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.counter = try reader.uint64()
+            case 16: self.lowestUnanswered = try reader.uint64()
+            case 24: self.issuedAt = try reader.int64()
+            case 32: self.repeated = try reader.flag()
+            case 40: self.epoch = try reader.uint64()
+            case 48: self.nonce = try reader.uint64()
+            default: try reader.skip(tag, known: 0x7E)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if counter != 0 {
+            size += 1 + WireSize.uint64(counter)
+        }
+        if lowestUnanswered != 0 {
+            size += 1 + WireSize.uint64(lowestUnanswered)
+        }
+        if issuedAt != 0 {
+            size += 1 + WireSize.int64(issuedAt)
+        }
+        if repeated {
+            size += 1 + WireSize.flag(repeated)
+        }
+        if epoch != 0 {
+            size += 1 + WireSize.uint64(epoch)
+        }
+        if nonce != 0 {
+            size += 1 + WireSize.uint64(nonce)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if counter != 0 {
+            writer.number(8)
+            writer.uint64(counter)
+        }
+        if lowestUnanswered != 0 {
+            writer.number(16)
+            writer.uint64(lowestUnanswered)
+        }
+        if issuedAt != 0 {
+            writer.number(24)
+            writer.int64(issuedAt)
+        }
+        if repeated {
+            writer.number(32)
+            writer.flag(repeated)
+        }
+        if epoch != 0 {
+            writer.number(40)
+            writer.uint64(epoch)
+        }
+        if nonce != 0 {
+            writer.number(48)
+            writer.uint64(nonce)
+        }
+    }
+}
+
+/// The keys that the client wants of each record. Absent: all. Present and empty: only system fields.
+package struct WireDesiredKeys: WireMessage {
+    package var keys: [String] = []
+
+    package init() {}
+}
+
+extension WireDesiredKeys {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.append(to: &self.keys, atMost: 10_000)
+            default: try reader.skip(tag, known: 0x2)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        for value in keys {
+            size += 1 + WireSize.text(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        for value in keys {
+            writer.number(10)
+            writer.text(value)
+        }
+    }
+}
+
+/// Which of the container's three databases; CloudKit's numbers.
+package enum WireDatabaseScope: WireChoice {
+    case unspecified
+    case `public`
+    case `private`
+    case shared
+    /// One that is newer than this program.
+    case unrecognized(Int32)
+
+    package init() { self = .unspecified }
+
+    package init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .public
+        case 2: self = .private
+        case 3: self = .shared
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    package var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .public: 1
+        case .private: 2
+        case .shared: 3
+        case .unrecognized(let number): number
+        }
+    }
+}

@@ -1,0 +1,1246 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Made by tidemark-wire-generator from Protos/Envelope.proto. Change that, and run `make protocol`.
+
+package import TidemarkBytes
+
+/// What a client sends.
+package struct WireClientEnvelope: WireMessage {
+    /// Chosen by the client, not 0, unique among its requests under way on this connection.
+    package var id: UInt64 = 0
+    /// One of these, or none.
+    package enum OneOfRequest: Sendable, Equatable {
+        case hello(WireHello)
+        case modifyRecords(WireModifyRecords)
+        case fetchRecords(WireFetchRecords)
+        case modifyZones(WireModifyZones)
+        case fetchZones(WireFetchZones)
+        case fetchDatabaseChanges(WireFetchDatabaseChanges)
+        case fetchZoneChanges(WireFetchZoneChanges)
+        case modifySubscriptions(WireModifySubscriptions)
+        case fetchSubscriptions(WireFetchSubscriptions)
+        case queryRecords(WireQueryRecords)
+        case prepareAssetUpload(WirePrepareAssetUpload)
+        case uploadAssetChunk(WireUploadAssetChunk)
+        case fetchAssetChunk(WireFetchAssetChunk)
+        case fetchKeys(WireFetchKeys)
+        case saveAccountKey(WireSaveAccountKey)
+        case saveZoneKey(WireSaveZoneKey)
+    }
+
+    package var request: OneOfRequest?
+
+    package var hello: WireHello {
+        get {
+            if case .hello(let value)? = request { value } else { WireHello() }
+        }
+        set { request = .hello(newValue) }
+    }
+
+    package var modifyRecords: WireModifyRecords {
+        get {
+            if case .modifyRecords(let value)? = request { value } else { WireModifyRecords() }
+        }
+        set { request = .modifyRecords(newValue) }
+    }
+
+    package var fetchRecords: WireFetchRecords {
+        get {
+            if case .fetchRecords(let value)? = request { value } else { WireFetchRecords() }
+        }
+        set { request = .fetchRecords(newValue) }
+    }
+
+    package var modifyZones: WireModifyZones {
+        get {
+            if case .modifyZones(let value)? = request { value } else { WireModifyZones() }
+        }
+        set { request = .modifyZones(newValue) }
+    }
+
+    package var fetchZones: WireFetchZones {
+        get {
+            if case .fetchZones(let value)? = request { value } else { WireFetchZones() }
+        }
+        set { request = .fetchZones(newValue) }
+    }
+
+    package var fetchDatabaseChanges: WireFetchDatabaseChanges {
+        get {
+            if case .fetchDatabaseChanges(let value)? = request { value } else { WireFetchDatabaseChanges() }
+        }
+        set { request = .fetchDatabaseChanges(newValue) }
+    }
+
+    package var fetchZoneChanges: WireFetchZoneChanges {
+        get {
+            if case .fetchZoneChanges(let value)? = request { value } else { WireFetchZoneChanges() }
+        }
+        set { request = .fetchZoneChanges(newValue) }
+    }
+
+    package var modifySubscriptions: WireModifySubscriptions {
+        get {
+            if case .modifySubscriptions(let value)? = request { value } else { WireModifySubscriptions() }
+        }
+        set { request = .modifySubscriptions(newValue) }
+    }
+
+    package var fetchSubscriptions: WireFetchSubscriptions {
+        get {
+            if case .fetchSubscriptions(let value)? = request { value } else { WireFetchSubscriptions() }
+        }
+        set { request = .fetchSubscriptions(newValue) }
+    }
+
+    package var queryRecords: WireQueryRecords {
+        get {
+            if case .queryRecords(let value)? = request { value } else { WireQueryRecords() }
+        }
+        set { request = .queryRecords(newValue) }
+    }
+
+    package var prepareAssetUpload: WirePrepareAssetUpload {
+        get {
+            if case .prepareAssetUpload(let value)? = request { value } else { WirePrepareAssetUpload() }
+        }
+        set { request = .prepareAssetUpload(newValue) }
+    }
+
+    package var uploadAssetChunk: WireUploadAssetChunk {
+        get {
+            if case .uploadAssetChunk(let value)? = request { value } else { WireUploadAssetChunk() }
+        }
+        set { request = .uploadAssetChunk(newValue) }
+    }
+
+    package var fetchAssetChunk: WireFetchAssetChunk {
+        get {
+            if case .fetchAssetChunk(let value)? = request { value } else { WireFetchAssetChunk() }
+        }
+        set { request = .fetchAssetChunk(newValue) }
+    }
+
+    package var fetchKeys: WireFetchKeys {
+        get {
+            if case .fetchKeys(let value)? = request { value } else { WireFetchKeys() }
+        }
+        set { request = .fetchKeys(newValue) }
+    }
+
+    package var saveAccountKey: WireSaveAccountKey {
+        get {
+            if case .saveAccountKey(let value)? = request { value } else { WireSaveAccountKey() }
+        }
+        set { request = .saveAccountKey(newValue) }
+    }
+
+    package var saveZoneKey: WireSaveZoneKey {
+        get {
+            if case .saveZoneKey(let value)? = request { value } else { WireSaveZoneKey() }
+        }
+        set { request = .saveZoneKey(newValue) }
+    }
+
+    /// The group of operations that the request belongs to, if the app made one. It is written to the server's log and
+    /// changes nothing.
+    package var operationGroup: WireOperationGroup {
+        get { presentOperationGroup ?? WireOperationGroup() }
+        set { presentOperationGroup = newValue }
+    }
+    package var hasOperationGroup: Bool { presentOperationGroup != nil }
+    private var presentOperationGroup: WireOperationGroup?
+    /// The number of the last push that the client heard over this connection; 0: not said. With id 0 and no request it
+    /// is all that the message says, and there is no answer: so a client answers a reminder.
+    package var pushesHeard: UInt64 = 0
+
+    package init() {}
+}
+
+extension WireClientEnvelope {
+    package static var elementsInAllMax: Int { 16384 }
+
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.id = try reader.uint64()
+            case 18:
+                var value = self.hello
+                try reader.read(&value)
+                self.request = .hello(value)
+            case 26:
+                var value = self.modifyRecords
+                try reader.read(&value)
+                self.request = .modifyRecords(value)
+            case 34:
+                var value = self.fetchRecords
+                try reader.read(&value)
+                self.request = .fetchRecords(value)
+            case 42:
+                var value = self.modifyZones
+                try reader.read(&value)
+                self.request = .modifyZones(value)
+            case 50:
+                var value = self.fetchZones
+                try reader.read(&value)
+                self.request = .fetchZones(value)
+            case 58:
+                var value = self.fetchDatabaseChanges
+                try reader.read(&value)
+                self.request = .fetchDatabaseChanges(value)
+            case 66:
+                var value = self.fetchZoneChanges
+                try reader.read(&value)
+                self.request = .fetchZoneChanges(value)
+            case 74:
+                var value = self.modifySubscriptions
+                try reader.read(&value)
+                self.request = .modifySubscriptions(value)
+            case 82:
+                var value = self.fetchSubscriptions
+                try reader.read(&value)
+                self.request = .fetchSubscriptions(value)
+            case 90:
+                var value = self.queryRecords
+                try reader.read(&value)
+                self.request = .queryRecords(value)
+            case 162:
+                var value = self.prepareAssetUpload
+                try reader.read(&value)
+                self.request = .prepareAssetUpload(value)
+            case 170:
+                var value = self.uploadAssetChunk
+                try reader.read(&value)
+                self.request = .uploadAssetChunk(value)
+            case 178:
+                var value = self.fetchAssetChunk
+                try reader.read(&value)
+                self.request = .fetchAssetChunk(value)
+            case 242:
+                var value = self.fetchKeys
+                try reader.read(&value)
+                self.request = .fetchKeys(value)
+            case 250:
+                var value = self.saveAccountKey
+                try reader.read(&value)
+                self.request = .saveAccountKey(value)
+            case 258:
+                var value = self.saveZoneKey
+                try reader.read(&value)
+                self.request = .saveZoneKey(value)
+            case 482: try reader.read(&self.operationGroup)
+            case 488: self.pushesHeard = try reader.uint64()
+            default: try reader.skip(tag, known: 0x30000001C0700FFE)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if id != 0 {
+            size += 1 + WireSize.uint64(id)
+        }
+        switch request {
+        case .hello(let value)?:
+            size += 1 + WireSize.message(value)
+        case .modifyRecords(let value)?:
+            size += 1 + WireSize.message(value)
+        case .fetchRecords(let value)?:
+            size += 1 + WireSize.message(value)
+        case .modifyZones(let value)?:
+            size += 1 + WireSize.message(value)
+        case .fetchZones(let value)?:
+            size += 1 + WireSize.message(value)
+        case .fetchDatabaseChanges(let value)?:
+            size += 1 + WireSize.message(value)
+        case .fetchZoneChanges(let value)?:
+            size += 1 + WireSize.message(value)
+        case .modifySubscriptions(let value)?:
+            size += 1 + WireSize.message(value)
+        case .fetchSubscriptions(let value)?:
+            size += 1 + WireSize.message(value)
+        case .queryRecords(let value)?:
+            size += 1 + WireSize.message(value)
+        case .prepareAssetUpload(let value)?:
+            size += 2 + WireSize.message(value)
+        case .uploadAssetChunk(let value)?:
+            size += 2 + WireSize.message(value)
+        case .fetchAssetChunk(let value)?:
+            size += 2 + WireSize.message(value)
+        case .fetchKeys(let value)?:
+            size += 2 + WireSize.message(value)
+        case .saveAccountKey(let value)?:
+            size += 2 + WireSize.message(value)
+        case .saveZoneKey(let value)?:
+            size += 2 + WireSize.message(value)
+        case nil: break
+        }
+        if let presentOperationGroup {
+            size += 2 + WireSize.message(presentOperationGroup)
+        }
+        if pushesHeard != 0 {
+            size += 2 + WireSize.uint64(pushesHeard)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if id != 0 {
+            writer.number(8)
+            writer.uint64(id)
+        }
+        switch request {
+        case .hello(let value)?:
+            writer.number(18)
+            writer.message(value)
+        case .modifyRecords(let value)?:
+            writer.number(26)
+            writer.message(value)
+        case .fetchRecords(let value)?:
+            writer.number(34)
+            writer.message(value)
+        case .modifyZones(let value)?:
+            writer.number(42)
+            writer.message(value)
+        case .fetchZones(let value)?:
+            writer.number(50)
+            writer.message(value)
+        case .fetchDatabaseChanges(let value)?:
+            writer.number(58)
+            writer.message(value)
+        case .fetchZoneChanges(let value)?:
+            writer.number(66)
+            writer.message(value)
+        case .modifySubscriptions(let value)?:
+            writer.number(74)
+            writer.message(value)
+        case .fetchSubscriptions(let value)?:
+            writer.number(82)
+            writer.message(value)
+        case .queryRecords(let value)?:
+            writer.number(90)
+            writer.message(value)
+        case .prepareAssetUpload(let value)?:
+            writer.number(162)
+            writer.message(value)
+        case .uploadAssetChunk(let value)?:
+            writer.number(170)
+            writer.message(value)
+        case .fetchAssetChunk(let value)?:
+            writer.number(178)
+            writer.message(value)
+        case .fetchKeys(let value)?:
+            writer.number(242)
+            writer.message(value)
+        case .saveAccountKey(let value)?:
+            writer.number(250)
+            writer.message(value)
+        case .saveZoneKey(let value)?:
+            writer.number(258)
+            writer.message(value)
+        case nil: break
+        }
+        if let presentOperationGroup {
+            writer.number(482)
+            writer.message(presentOperationGroup)
+        }
+        if pushesHeard != 0 {
+            writer.number(488)
+            writer.uint64(pushesHeard)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireClientEnvelope {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var id: UInt32 { 8 }
+        @inlinable package static var hello: UInt32 { 18 }
+        @inlinable package static var modifyRecords: UInt32 { 26 }
+        @inlinable package static var fetchRecords: UInt32 { 34 }
+        @inlinable package static var modifyZones: UInt32 { 42 }
+        @inlinable package static var fetchZones: UInt32 { 50 }
+        @inlinable package static var fetchDatabaseChanges: UInt32 { 58 }
+        @inlinable package static var fetchZoneChanges: UInt32 { 66 }
+        @inlinable package static var modifySubscriptions: UInt32 { 74 }
+        @inlinable package static var fetchSubscriptions: UInt32 { 82 }
+        @inlinable package static var queryRecords: UInt32 { 90 }
+        @inlinable package static var prepareAssetUpload: UInt32 { 162 }
+        @inlinable package static var uploadAssetChunk: UInt32 { 170 }
+        @inlinable package static var fetchAssetChunk: UInt32 { 178 }
+        @inlinable package static var fetchKeys: UInt32 { 242 }
+        @inlinable package static var saveAccountKey: UInt32 { 250 }
+        @inlinable package static var saveZoneKey: UInt32 { 258 }
+        @inlinable package static var operationGroup: UInt32 { 482 }
+        @inlinable package static var pushesHeard: UInt32 { 488 }
+    }
+
+    /// The size of these fields. Those that are left out have their defaults.
+    @inlinable
+    package static func size(id: UInt64 = 0, pushesHeard: UInt64 = 0) -> Int {
+        var size = 0
+        if id != 0 { size += 1 + WireSize.uint64(id) }
+        if pushesHeard != 0 { size += 2 + WireSize.uint64(pushesHeard) }
+        return size
+    }
+
+    /// Writes these fields.
+    @inlinable
+    package static func write(id: UInt64 = 0, pushesHeard: UInt64 = 0, to writer: inout WireWriter) {
+        if id != 0 {
+            writer.number(8)
+            writer.uint64(id)
+        }
+        if pushesHeard != 0 {
+            writer.number(488)
+            writer.uint64(pushesHeard)
+        }
+    }
+
+    /// The size of the field `hello`, whose message has so many bytes.
+    @inlinable
+    package static func size(hello byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `hello`. Its bytes must follow.
+    @inlinable
+    package static func begin(hello byteCount: Int, to writer: inout WireWriter) {
+        writer.number(18)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `modifyRecords`, whose message has so many bytes.
+    @inlinable
+    package static func size(modifyRecords byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `modifyRecords`. Its bytes must follow.
+    @inlinable
+    package static func begin(modifyRecords byteCount: Int, to writer: inout WireWriter) {
+        writer.number(26)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchRecords`, whose message has so many bytes.
+    @inlinable
+    package static func size(fetchRecords byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `fetchRecords`. Its bytes must follow.
+    @inlinable
+    package static func begin(fetchRecords byteCount: Int, to writer: inout WireWriter) {
+        writer.number(34)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `modifyZones`, whose message has so many bytes.
+    @inlinable
+    package static func size(modifyZones byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `modifyZones`. Its bytes must follow.
+    @inlinable
+    package static func begin(modifyZones byteCount: Int, to writer: inout WireWriter) {
+        writer.number(42)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchZones`, whose message has so many bytes.
+    @inlinable
+    package static func size(fetchZones byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `fetchZones`. Its bytes must follow.
+    @inlinable
+    package static func begin(fetchZones byteCount: Int, to writer: inout WireWriter) {
+        writer.number(50)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchDatabaseChanges`, whose message has so many bytes.
+    @inlinable
+    package static func size(fetchDatabaseChanges byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `fetchDatabaseChanges`. Its bytes must follow.
+    @inlinable
+    package static func begin(fetchDatabaseChanges byteCount: Int, to writer: inout WireWriter) {
+        writer.number(58)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchZoneChanges`, whose message has so many bytes.
+    @inlinable
+    package static func size(fetchZoneChanges byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `fetchZoneChanges`. Its bytes must follow.
+    @inlinable
+    package static func begin(fetchZoneChanges byteCount: Int, to writer: inout WireWriter) {
+        writer.number(66)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `modifySubscriptions`, whose message has so many bytes.
+    @inlinable
+    package static func size(modifySubscriptions byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `modifySubscriptions`. Its bytes must follow.
+    @inlinable
+    package static func begin(modifySubscriptions byteCount: Int, to writer: inout WireWriter) {
+        writer.number(74)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchSubscriptions`, whose message has so many bytes.
+    @inlinable
+    package static func size(fetchSubscriptions byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `fetchSubscriptions`. Its bytes must follow.
+    @inlinable
+    package static func begin(fetchSubscriptions byteCount: Int, to writer: inout WireWriter) {
+        writer.number(82)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `queryRecords`, whose message has so many bytes.
+    @inlinable
+    package static func size(queryRecords byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `queryRecords`. Its bytes must follow.
+    @inlinable
+    package static func begin(queryRecords byteCount: Int, to writer: inout WireWriter) {
+        writer.number(90)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `prepareAssetUpload`, whose message has so many bytes.
+    @inlinable
+    package static func size(prepareAssetUpload byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `prepareAssetUpload`. Its bytes must follow.
+    @inlinable
+    package static func begin(prepareAssetUpload byteCount: Int, to writer: inout WireWriter) {
+        writer.number(162)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `uploadAssetChunk`, whose message has so many bytes.
+    @inlinable
+    package static func size(uploadAssetChunk byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `uploadAssetChunk`. Its bytes must follow.
+    @inlinable
+    package static func begin(uploadAssetChunk byteCount: Int, to writer: inout WireWriter) {
+        writer.number(170)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchAssetChunk`, whose message has so many bytes.
+    @inlinable
+    package static func size(fetchAssetChunk byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `fetchAssetChunk`. Its bytes must follow.
+    @inlinable
+    package static func begin(fetchAssetChunk byteCount: Int, to writer: inout WireWriter) {
+        writer.number(178)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchKeys`, whose message has so many bytes.
+    @inlinable
+    package static func size(fetchKeys byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `fetchKeys`. Its bytes must follow.
+    @inlinable
+    package static func begin(fetchKeys byteCount: Int, to writer: inout WireWriter) {
+        writer.number(242)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `saveAccountKey`, whose message has so many bytes.
+    @inlinable
+    package static func size(saveAccountKey byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `saveAccountKey`. Its bytes must follow.
+    @inlinable
+    package static func begin(saveAccountKey byteCount: Int, to writer: inout WireWriter) {
+        writer.number(250)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `saveZoneKey`, whose message has so many bytes.
+    @inlinable
+    package static func size(saveZoneKey byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `saveZoneKey`. Its bytes must follow.
+    @inlinable
+    package static func begin(saveZoneKey byteCount: Int, to writer: inout WireWriter) {
+        writer.number(258)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `operationGroup`, whose message has so many bytes.
+    @inlinable
+    package static func size(operationGroup byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `operationGroup`. Its bytes must follow.
+    @inlinable
+    package static func begin(operationGroup byteCount: Int, to writer: inout WireWriter) {
+        writer.number(482)
+        writer.number(UInt64(byteCount))
+    }
+}
+
+/// Operations that belong together, such as those of one tap of the user's.
+package struct WireOperationGroup: WireMessage {
+    /// Unique for each group.
+    package var id = ""
+    /// For people; may be empty. Of a long one servers write the beginning.
+    package var name = ""
+
+    package init() {}
+}
+
+extension WireOperationGroup {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.id = try reader.text()
+            case 18: self.name = try reader.text()
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if !id.isEmpty {
+            size += 1 + WireSize.text(id)
+        }
+        if !name.isEmpty {
+            size += 1 + WireSize.text(name)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if !id.isEmpty {
+            writer.number(10)
+            writer.text(id)
+        }
+        if !name.isEmpty {
+            writer.number(18)
+            writer.text(name)
+        }
+    }
+}
+
+/// What a server sends.
+package struct WireServerEnvelope: WireMessage {
+    /// That of the request which it answers; 0 for a push.
+    package var id: UInt64 = 0
+    /// One of these, or none.
+    package enum OneOfAnswer: Sendable, Equatable {
+        /// The request failed as a whole.
+        case failure(WireFailure)
+        case hello(WireHelloAnswer)
+        case modifyRecords(WireModifyRecordsAnswer)
+        case fetchRecords(WireFetchRecordsAnswer)
+        case modifyZones(WireModifyZonesAnswer)
+        case fetchZones(WireFetchZonesAnswer)
+        case fetchDatabaseChanges(WireFetchDatabaseChangesAnswer)
+        case fetchZoneChanges(WireFetchZoneChangesAnswer)
+        case modifySubscriptions(WireModifySubscriptionsAnswer)
+        case fetchSubscriptions(WireFetchSubscriptionsAnswer)
+        case queryRecords(WireQueryRecordsAnswer)
+        case push(WirePush)
+        case prepareAssetUpload(WireAssetProgress)
+        case uploadAssetChunk(WireAssetProgress)
+        case fetchAssetChunk(WireAssetChunk)
+        case fetchKeys(WireFetchKeysAnswer)
+        case saveAccountKey(WireSaveAccountKeyAnswer)
+        case saveZoneKey(WireSaveZoneKeyAnswer)
+    }
+
+    package var answer: OneOfAnswer?
+
+    package var failure: WireFailure {
+        get {
+            if case .failure(let value)? = answer { value } else { WireFailure() }
+        }
+        set { answer = .failure(newValue) }
+    }
+
+    package var hello: WireHelloAnswer {
+        get {
+            if case .hello(let value)? = answer { value } else { WireHelloAnswer() }
+        }
+        set { answer = .hello(newValue) }
+    }
+
+    package var modifyRecords: WireModifyRecordsAnswer {
+        get {
+            if case .modifyRecords(let value)? = answer { value } else { WireModifyRecordsAnswer() }
+        }
+        set { answer = .modifyRecords(newValue) }
+    }
+
+    package var fetchRecords: WireFetchRecordsAnswer {
+        get {
+            if case .fetchRecords(let value)? = answer { value } else { WireFetchRecordsAnswer() }
+        }
+        set { answer = .fetchRecords(newValue) }
+    }
+
+    package var modifyZones: WireModifyZonesAnswer {
+        get {
+            if case .modifyZones(let value)? = answer { value } else { WireModifyZonesAnswer() }
+        }
+        set { answer = .modifyZones(newValue) }
+    }
+
+    package var fetchZones: WireFetchZonesAnswer {
+        get {
+            if case .fetchZones(let value)? = answer { value } else { WireFetchZonesAnswer() }
+        }
+        set { answer = .fetchZones(newValue) }
+    }
+
+    package var fetchDatabaseChanges: WireFetchDatabaseChangesAnswer {
+        get {
+            if case .fetchDatabaseChanges(let value)? = answer { value } else { WireFetchDatabaseChangesAnswer() }
+        }
+        set { answer = .fetchDatabaseChanges(newValue) }
+    }
+
+    package var fetchZoneChanges: WireFetchZoneChangesAnswer {
+        get {
+            if case .fetchZoneChanges(let value)? = answer { value } else { WireFetchZoneChangesAnswer() }
+        }
+        set { answer = .fetchZoneChanges(newValue) }
+    }
+
+    package var modifySubscriptions: WireModifySubscriptionsAnswer {
+        get {
+            if case .modifySubscriptions(let value)? = answer { value } else { WireModifySubscriptionsAnswer() }
+        }
+        set { answer = .modifySubscriptions(newValue) }
+    }
+
+    package var fetchSubscriptions: WireFetchSubscriptionsAnswer {
+        get {
+            if case .fetchSubscriptions(let value)? = answer { value } else { WireFetchSubscriptionsAnswer() }
+        }
+        set { answer = .fetchSubscriptions(newValue) }
+    }
+
+    package var queryRecords: WireQueryRecordsAnswer {
+        get {
+            if case .queryRecords(let value)? = answer { value } else { WireQueryRecordsAnswer() }
+        }
+        set { answer = .queryRecords(newValue) }
+    }
+
+    package var push: WirePush {
+        get {
+            if case .push(let value)? = answer { value } else { WirePush() }
+        }
+        set { answer = .push(newValue) }
+    }
+
+    package var prepareAssetUpload: WireAssetProgress {
+        get {
+            if case .prepareAssetUpload(let value)? = answer { value } else { WireAssetProgress() }
+        }
+        set { answer = .prepareAssetUpload(newValue) }
+    }
+
+    package var uploadAssetChunk: WireAssetProgress {
+        get {
+            if case .uploadAssetChunk(let value)? = answer { value } else { WireAssetProgress() }
+        }
+        set { answer = .uploadAssetChunk(newValue) }
+    }
+
+    package var fetchAssetChunk: WireAssetChunk {
+        get {
+            if case .fetchAssetChunk(let value)? = answer { value } else { WireAssetChunk() }
+        }
+        set { answer = .fetchAssetChunk(newValue) }
+    }
+
+    package var fetchKeys: WireFetchKeysAnswer {
+        get {
+            if case .fetchKeys(let value)? = answer { value } else { WireFetchKeysAnswer() }
+        }
+        set { answer = .fetchKeys(newValue) }
+    }
+
+    package var saveAccountKey: WireSaveAccountKeyAnswer {
+        get {
+            if case .saveAccountKey(let value)? = answer { value } else { WireSaveAccountKeyAnswer() }
+        }
+        set { answer = .saveAccountKey(newValue) }
+    }
+
+    package var saveZoneKey: WireSaveZoneKeyAnswer {
+        get {
+            if case .saveZoneKey(let value)? = answer { value } else { WireSaveZoneKeyAnswer() }
+        }
+        set { answer = .saveZoneKey(newValue) }
+    }
+
+    /// To a client that counts them (`Hello.counts_pushes`): how many pushes were sent over this connection so far.
+    /// With a push: its number, from 1 on. With an answer: only while the last ones are not acknowledged. With id 0 and
+    /// no answer it is a reminder, which the client answers with `pushes_heard`. A client that has heard fewer has
+    /// missed one, and fetches.
+    package var pushesSent: UInt64 = 0
+
+    package init() {}
+}
+
+extension WireServerEnvelope {
+    package static var elementsInAllMax: Int { 131072 }
+
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.id = try reader.uint64()
+            case 18:
+                var value = self.failure
+                try reader.read(&value)
+                self.answer = .failure(value)
+            case 26:
+                var value = self.hello
+                try reader.read(&value)
+                self.answer = .hello(value)
+            case 34:
+                var value = self.modifyRecords
+                try reader.read(&value)
+                self.answer = .modifyRecords(value)
+            case 42:
+                var value = self.fetchRecords
+                try reader.read(&value)
+                self.answer = .fetchRecords(value)
+            case 50:
+                var value = self.modifyZones
+                try reader.read(&value)
+                self.answer = .modifyZones(value)
+            case 58:
+                var value = self.fetchZones
+                try reader.read(&value)
+                self.answer = .fetchZones(value)
+            case 66:
+                var value = self.fetchDatabaseChanges
+                try reader.read(&value)
+                self.answer = .fetchDatabaseChanges(value)
+            case 74:
+                var value = self.fetchZoneChanges
+                try reader.read(&value)
+                self.answer = .fetchZoneChanges(value)
+            case 82:
+                var value = self.modifySubscriptions
+                try reader.read(&value)
+                self.answer = .modifySubscriptions(value)
+            case 90:
+                var value = self.fetchSubscriptions
+                try reader.read(&value)
+                self.answer = .fetchSubscriptions(value)
+            case 98:
+                var value = self.queryRecords
+                try reader.read(&value)
+                self.answer = .queryRecords(value)
+            case 122:
+                var value = self.push
+                try reader.read(&value)
+                self.answer = .push(value)
+            case 162:
+                var value = self.prepareAssetUpload
+                try reader.read(&value)
+                self.answer = .prepareAssetUpload(value)
+            case 170:
+                var value = self.uploadAssetChunk
+                try reader.read(&value)
+                self.answer = .uploadAssetChunk(value)
+            case 178:
+                var value = self.fetchAssetChunk
+                try reader.read(&value)
+                self.answer = .fetchAssetChunk(value)
+            case 242:
+                var value = self.fetchKeys
+                try reader.read(&value)
+                self.answer = .fetchKeys(value)
+            case 250:
+                var value = self.saveAccountKey
+                try reader.read(&value)
+                self.answer = .saveAccountKey(value)
+            case 258:
+                var value = self.saveZoneKey
+                try reader.read(&value)
+                self.answer = .saveZoneKey(value)
+            case 488: self.pushesSent = try reader.uint64()
+            default: try reader.skip(tag, known: 0x20000001C0709FFE)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if id != 0 {
+            size += 1 + WireSize.uint64(id)
+        }
+        switch answer {
+        case .failure(let value)?:
+            size += 1 + WireSize.message(value)
+        case .hello(let value)?:
+            size += 1 + WireSize.message(value)
+        case .modifyRecords(let value)?:
+            size += 1 + WireSize.message(value)
+        case .fetchRecords(let value)?:
+            size += 1 + WireSize.message(value)
+        case .modifyZones(let value)?:
+            size += 1 + WireSize.message(value)
+        case .fetchZones(let value)?:
+            size += 1 + WireSize.message(value)
+        case .fetchDatabaseChanges(let value)?:
+            size += 1 + WireSize.message(value)
+        case .fetchZoneChanges(let value)?:
+            size += 1 + WireSize.message(value)
+        case .modifySubscriptions(let value)?:
+            size += 1 + WireSize.message(value)
+        case .fetchSubscriptions(let value)?:
+            size += 1 + WireSize.message(value)
+        case .queryRecords(let value)?:
+            size += 1 + WireSize.message(value)
+        case .push(let value)?:
+            size += 1 + WireSize.message(value)
+        case .prepareAssetUpload(let value)?:
+            size += 2 + WireSize.message(value)
+        case .uploadAssetChunk(let value)?:
+            size += 2 + WireSize.message(value)
+        case .fetchAssetChunk(let value)?:
+            size += 2 + WireSize.message(value)
+        case .fetchKeys(let value)?:
+            size += 2 + WireSize.message(value)
+        case .saveAccountKey(let value)?:
+            size += 2 + WireSize.message(value)
+        case .saveZoneKey(let value)?:
+            size += 2 + WireSize.message(value)
+        case nil: break
+        }
+        if pushesSent != 0 {
+            size += 2 + WireSize.uint64(pushesSent)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if id != 0 {
+            writer.number(8)
+            writer.uint64(id)
+        }
+        switch answer {
+        case .failure(let value)?:
+            writer.number(18)
+            writer.message(value)
+        case .hello(let value)?:
+            writer.number(26)
+            writer.message(value)
+        case .modifyRecords(let value)?:
+            writer.number(34)
+            writer.message(value)
+        case .fetchRecords(let value)?:
+            writer.number(42)
+            writer.message(value)
+        case .modifyZones(let value)?:
+            writer.number(50)
+            writer.message(value)
+        case .fetchZones(let value)?:
+            writer.number(58)
+            writer.message(value)
+        case .fetchDatabaseChanges(let value)?:
+            writer.number(66)
+            writer.message(value)
+        case .fetchZoneChanges(let value)?:
+            writer.number(74)
+            writer.message(value)
+        case .modifySubscriptions(let value)?:
+            writer.number(82)
+            writer.message(value)
+        case .fetchSubscriptions(let value)?:
+            writer.number(90)
+            writer.message(value)
+        case .queryRecords(let value)?:
+            writer.number(98)
+            writer.message(value)
+        case .push(let value)?:
+            writer.number(122)
+            writer.message(value)
+        case .prepareAssetUpload(let value)?:
+            writer.number(162)
+            writer.message(value)
+        case .uploadAssetChunk(let value)?:
+            writer.number(170)
+            writer.message(value)
+        case .fetchAssetChunk(let value)?:
+            writer.number(178)
+            writer.message(value)
+        case .fetchKeys(let value)?:
+            writer.number(242)
+            writer.message(value)
+        case .saveAccountKey(let value)?:
+            writer.number(250)
+            writer.message(value)
+        case .saveZoneKey(let value)?:
+            writer.number(258)
+            writer.message(value)
+        case nil: break
+        }
+        if pushesSent != 0 {
+            writer.number(488)
+            writer.uint64(pushesSent)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireServerEnvelope {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var id: UInt32 { 8 }
+        @inlinable package static var failure: UInt32 { 18 }
+        @inlinable package static var hello: UInt32 { 26 }
+        @inlinable package static var modifyRecords: UInt32 { 34 }
+        @inlinable package static var fetchRecords: UInt32 { 42 }
+        @inlinable package static var modifyZones: UInt32 { 50 }
+        @inlinable package static var fetchZones: UInt32 { 58 }
+        @inlinable package static var fetchDatabaseChanges: UInt32 { 66 }
+        @inlinable package static var fetchZoneChanges: UInt32 { 74 }
+        @inlinable package static var modifySubscriptions: UInt32 { 82 }
+        @inlinable package static var fetchSubscriptions: UInt32 { 90 }
+        @inlinable package static var queryRecords: UInt32 { 98 }
+        @inlinable package static var push: UInt32 { 122 }
+        @inlinable package static var prepareAssetUpload: UInt32 { 162 }
+        @inlinable package static var uploadAssetChunk: UInt32 { 170 }
+        @inlinable package static var fetchAssetChunk: UInt32 { 178 }
+        @inlinable package static var fetchKeys: UInt32 { 242 }
+        @inlinable package static var saveAccountKey: UInt32 { 250 }
+        @inlinable package static var saveZoneKey: UInt32 { 258 }
+        @inlinable package static var pushesSent: UInt32 { 488 }
+    }
+
+    /// The size of these fields. Those that are left out have their defaults.
+    @inlinable
+    package static func size(id: UInt64 = 0, pushesSent: UInt64 = 0) -> Int {
+        var size = 0
+        if id != 0 { size += 1 + WireSize.uint64(id) }
+        if pushesSent != 0 { size += 2 + WireSize.uint64(pushesSent) }
+        return size
+    }
+
+    /// Writes these fields.
+    @inlinable
+    package static func write(id: UInt64 = 0, pushesSent: UInt64 = 0, to writer: inout WireWriter) {
+        if id != 0 {
+            writer.number(8)
+            writer.uint64(id)
+        }
+        if pushesSent != 0 {
+            writer.number(488)
+            writer.uint64(pushesSent)
+        }
+    }
+
+    /// The size of the field `failure`, whose message has so many bytes.
+    @inlinable
+    package static func size(failure byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `failure`. Its bytes must follow.
+    @inlinable
+    package static func begin(failure byteCount: Int, to writer: inout WireWriter) {
+        writer.number(18)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `hello`, whose message has so many bytes.
+    @inlinable
+    package static func size(hello byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `hello`. Its bytes must follow.
+    @inlinable
+    package static func begin(hello byteCount: Int, to writer: inout WireWriter) {
+        writer.number(26)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `modifyRecords`, whose message has so many bytes.
+    @inlinable
+    package static func size(modifyRecords byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `modifyRecords`. Its bytes must follow.
+    @inlinable
+    package static func begin(modifyRecords byteCount: Int, to writer: inout WireWriter) {
+        writer.number(34)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchRecords`, whose message has so many bytes.
+    @inlinable
+    package static func size(fetchRecords byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `fetchRecords`. Its bytes must follow.
+    @inlinable
+    package static func begin(fetchRecords byteCount: Int, to writer: inout WireWriter) {
+        writer.number(42)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `modifyZones`, whose message has so many bytes.
+    @inlinable
+    package static func size(modifyZones byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `modifyZones`. Its bytes must follow.
+    @inlinable
+    package static func begin(modifyZones byteCount: Int, to writer: inout WireWriter) {
+        writer.number(50)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchZones`, whose message has so many bytes.
+    @inlinable
+    package static func size(fetchZones byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `fetchZones`. Its bytes must follow.
+    @inlinable
+    package static func begin(fetchZones byteCount: Int, to writer: inout WireWriter) {
+        writer.number(58)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchDatabaseChanges`, whose message has so many bytes.
+    @inlinable
+    package static func size(fetchDatabaseChanges byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `fetchDatabaseChanges`. Its bytes must follow.
+    @inlinable
+    package static func begin(fetchDatabaseChanges byteCount: Int, to writer: inout WireWriter) {
+        writer.number(66)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchZoneChanges`, whose message has so many bytes.
+    @inlinable
+    package static func size(fetchZoneChanges byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `fetchZoneChanges`. Its bytes must follow.
+    @inlinable
+    package static func begin(fetchZoneChanges byteCount: Int, to writer: inout WireWriter) {
+        writer.number(74)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `modifySubscriptions`, whose message has so many bytes.
+    @inlinable
+    package static func size(modifySubscriptions byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `modifySubscriptions`. Its bytes must follow.
+    @inlinable
+    package static func begin(modifySubscriptions byteCount: Int, to writer: inout WireWriter) {
+        writer.number(82)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchSubscriptions`, whose message has so many bytes.
+    @inlinable
+    package static func size(fetchSubscriptions byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `fetchSubscriptions`. Its bytes must follow.
+    @inlinable
+    package static func begin(fetchSubscriptions byteCount: Int, to writer: inout WireWriter) {
+        writer.number(90)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `queryRecords`, whose message has so many bytes.
+    @inlinable
+    package static func size(queryRecords byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `queryRecords`. Its bytes must follow.
+    @inlinable
+    package static func begin(queryRecords byteCount: Int, to writer: inout WireWriter) {
+        writer.number(98)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `push`, whose message has so many bytes.
+    @inlinable
+    package static func size(push byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `push`. Its bytes must follow.
+    @inlinable
+    package static func begin(push byteCount: Int, to writer: inout WireWriter) {
+        writer.number(122)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `prepareAssetUpload`, whose message has so many bytes.
+    @inlinable
+    package static func size(prepareAssetUpload byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `prepareAssetUpload`. Its bytes must follow.
+    @inlinable
+    package static func begin(prepareAssetUpload byteCount: Int, to writer: inout WireWriter) {
+        writer.number(162)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `uploadAssetChunk`, whose message has so many bytes.
+    @inlinable
+    package static func size(uploadAssetChunk byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `uploadAssetChunk`. Its bytes must follow.
+    @inlinable
+    package static func begin(uploadAssetChunk byteCount: Int, to writer: inout WireWriter) {
+        writer.number(170)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchAssetChunk`, whose message has so many bytes.
+    @inlinable
+    package static func size(fetchAssetChunk byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `fetchAssetChunk`. Its bytes must follow.
+    @inlinable
+    package static func begin(fetchAssetChunk byteCount: Int, to writer: inout WireWriter) {
+        writer.number(178)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchKeys`, whose message has so many bytes.
+    @inlinable
+    package static func size(fetchKeys byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `fetchKeys`. Its bytes must follow.
+    @inlinable
+    package static func begin(fetchKeys byteCount: Int, to writer: inout WireWriter) {
+        writer.number(242)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `saveAccountKey`, whose message has so many bytes.
+    @inlinable
+    package static func size(saveAccountKey byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `saveAccountKey`. Its bytes must follow.
+    @inlinable
+    package static func begin(saveAccountKey byteCount: Int, to writer: inout WireWriter) {
+        writer.number(250)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `saveZoneKey`, whose message has so many bytes.
+    @inlinable
+    package static func size(saveZoneKey byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `saveZoneKey`. Its bytes must follow.
+    @inlinable
+    package static func begin(saveZoneKey byteCount: Int, to writer: inout WireWriter) {
+        writer.number(258)
+        writer.number(UInt64(byteCount))
+    }
+}

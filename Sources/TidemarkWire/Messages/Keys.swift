@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Made by tidemark-wire-generator from Protos/Keys.proto. Change that, and run `make protocol`.
+
+package import TidemarkBytes
+
+/// The account's key and those of zones.
+package struct WireFetchKeys: WireMessage {
+    package var database = WireDatabaseScope()
+    /// At most 100.
+    package var zones: [WireZoneID] = []
+
+    package init() {}
+}
+
+extension WireFetchKeys {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.database = try reader.choice()
+            case 18: try reader.append(to: &self.zones, atMost: 10_000)
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if database != WireDatabaseScope() {
+            size += 1 + WireSize.choice(database)
+        }
+        for value in zones {
+            size += 1 + WireSize.message(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if database != WireDatabaseScope() {
+            writer.number(8)
+            writer.choice(database)
+        }
+        for value in zones {
+            writer.number(18)
+            writer.message(value)
+        }
+    }
+}
+
+package struct WireFetchKeysAnswer: WireMessage {
+    package var account: WireAccountKey {
+        get { presentAccount ?? WireAccountKey() }
+        set { presentAccount = newValue }
+    }
+    package var hasAccount: Bool { presentAccount != nil }
+    private var presentAccount: WireAccountKey?
+    /// In the order of the request.
+    package var zones: [WireZoneKeysResult] = []
+
+    package init() {}
+}
+
+extension WireFetchKeysAnswer {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.read(&self.account)
+            case 18: try reader.append(to: &self.zones, atMost: 65_536)
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if let presentAccount {
+            size += 1 + WireSize.message(presentAccount)
+        }
+        for value in zones {
+            size += 1 + WireSize.message(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if let presentAccount {
+            writer.number(10)
+            writer.message(presentAccount)
+        }
+        for value in zones {
+            writer.number(18)
+            writer.message(value)
+        }
+    }
+}
+
+package struct WireAccountKey: WireMessage {
+    package var mode = WireEncryptionMode()
+    /// The first 16 bytes of SHA-256("tidemark account key 1" and the key). Empty: there is none yet.
+    package var id: [UInt8] = []
+    /// 32 bytes, with ESCROWED alone.
+    package var key: [UInt8] = []
+
+    package init() {}
+}
+
+extension WireAccountKey {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.mode = try reader.choice()
+            case 18: self.id = try reader.content()
+            case 26: self.key = try reader.content()
+            default: try reader.skip(tag, known: 0xE)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if mode != WireEncryptionMode() {
+            size += 1 + WireSize.choice(mode)
+        }
+        if !id.isEmpty {
+            size += 1 + WireSize.content(id)
+        }
+        if !key.isEmpty {
+            size += 1 + WireSize.content(key)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if mode != WireEncryptionMode() {
+            writer.number(8)
+            writer.choice(mode)
+        }
+        if !id.isEmpty {
+            writer.number(18)
+            writer.content(id)
+        }
+        if !key.isEmpty {
+            writer.number(26)
+            writer.content(key)
+        }
+    }
+}
+
+package struct WireZoneKeysResult: WireMessage {
+    /// One of these, or none.
+    package enum OneOfResult: Sendable, Equatable {
+        case keys(WireZoneKeys)
+        case failure(WireFailure)
+    }
+
+    package var result: OneOfResult?
+
+    package var keys: WireZoneKeys {
+        get {
+            if case .keys(let value)? = result { value } else { WireZoneKeys() }
+        }
+        set { result = .keys(newValue) }
+    }
+
+    package var failure: WireFailure {
+        get {
+            if case .failure(let value)? = result { value } else { WireFailure() }
+        }
+        set { result = .failure(newValue) }
+    }
+
+    package init() {}
+}
+
+extension WireZoneKeysResult {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10:
+                var value = self.keys
+                try reader.read(&value)
+                self.result = .keys(value)
+            case 18:
+                var value = self.failure
+                try reader.read(&value)
+                self.result = .failure(value)
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        switch result {
+        case .keys(let value)?:
+            size += 1 + WireSize.message(value)
+        case .failure(let value)?:
+            size += 1 + WireSize.message(value)
+        case nil: break
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        switch result {
+        case .keys(let value)?:
+            writer.number(10)
+            writer.message(value)
+        case .failure(let value)?:
+            writer.number(18)
+            writer.message(value)
+        case nil: break
+        }
+    }
+}
+
+package struct WireZoneKeys: WireMessage {
+    /// Oldest first; at most 100.
+    package var keys: [WireZoneKey] = []
+
+    package init() {}
+}
+
+extension WireZoneKeys {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.append(to: &self.keys, atMost: 1_000)
+            default: try reader.skip(tag, known: 0x2)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        for value in keys {
+            size += 1 + WireSize.message(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        for value in keys {
+            writer.number(10)
+            writer.message(value)
+        }
+    }
+}
+
+/// A zone key as the account's key wraps it.
+package struct WireZoneKey: WireMessage {
+    /// 16 random bytes.
+    package var id: [UInt8] = []
+    /// That of the account key which wraps it.
+    package var accountKeyID: [UInt8] = []
+    /// A nonce of 12 random bytes, then AES-256-GCM of the key: 32 bytes and the tag of 16. Authenticated with it are,
+    /// written as for values: "tidemark zone key 1", the container's identifier, the zone's name, and the zone key's
+    /// id.
+    package var wrapped: [UInt8] = []
+
+    package init() {}
+}
+
+extension WireZoneKey {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.id = try reader.content()
+            case 18: self.accountKeyID = try reader.content()
+            case 26: self.wrapped = try reader.content()
+            default: try reader.skip(tag, known: 0xE)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if !id.isEmpty {
+            size += 1 + WireSize.content(id)
+        }
+        if !accountKeyID.isEmpty {
+            size += 1 + WireSize.content(accountKeyID)
+        }
+        if !wrapped.isEmpty {
+            size += 1 + WireSize.content(wrapped)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if !id.isEmpty {
+            writer.number(10)
+            writer.content(id)
+        }
+        if !accountKeyID.isEmpty {
+            writer.number(18)
+            writer.content(accountKeyID)
+        }
+        if !wrapped.isEmpty {
+            writer.number(26)
+            writer.content(wrapped)
+        }
+    }
+}
+
+/// Gives the account a key if it has none. Of devices that do so at once the first one's counts.
+package struct WireSaveAccountKey: WireMessage {
+    /// With `key` if the mode is ESCROWED, without it if it is END_TO_END. Refused if the account's mode is another.
+    package var account: WireAccountKey {
+        get { presentAccount ?? WireAccountKey() }
+        set { presentAccount = newValue }
+    }
+    package var hasAccount: Bool { presentAccount != nil }
+    private var presentAccount: WireAccountKey?
+
+    package init() {}
+}
+
+extension WireSaveAccountKey {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.read(&self.account)
+            default: try reader.skip(tag, known: 0x2)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if let presentAccount {
+            size += 1 + WireSize.message(presentAccount)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if let presentAccount {
+            writer.number(10)
+            writer.message(presentAccount)
+        }
+    }
+}
+
+package struct WireSaveAccountKeyAnswer: WireMessage {
+    /// The key that counts: the caller's, or the one that was there.
+    package var account: WireAccountKey {
+        get { presentAccount ?? WireAccountKey() }
+        set { presentAccount = newValue }
+    }
+    package var hasAccount: Bool { presentAccount != nil }
+    private var presentAccount: WireAccountKey?
+
+    package init() {}
+}
+
+extension WireSaveAccountKeyAnswer {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.read(&self.account)
+            default: try reader.skip(tag, known: 0x2)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if let presentAccount {
+            size += 1 + WireSize.message(presentAccount)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if let presentAccount {
+            writer.number(10)
+            writer.message(presentAccount)
+        }
+    }
+}
+
+/// Gives a zone a new key if its newest one is still `newest_id`. Otherwise nothing is saved.
+package struct WireSaveZoneKey: WireMessage {
+    package var database = WireDatabaseScope()
+    package var zone: WireZoneID {
+        get { presentZone ?? WireZoneID() }
+        set { presentZone = newValue }
+    }
+    package var hasZone: Bool { presentZone != nil }
+    private var presentZone: WireZoneID?
+    package var key: WireZoneKey {
+        get { presentKey ?? WireZoneKey() }
+        set { presentKey = newValue }
+    }
+    package var hasKey: Bool { presentKey != nil }
+    private var presentKey: WireZoneKey?
+    /// The newest key that the device knows; empty: the zone has none.
+    package var newestID: [UInt8] = []
+
+    package init() {}
+}
+
+extension WireSaveZoneKey {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.database = try reader.choice()
+            case 18: try reader.read(&self.zone)
+            case 26: try reader.read(&self.key)
+            case 34: self.newestID = try reader.content()
+            default: try reader.skip(tag, known: 0x1E)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if database != WireDatabaseScope() {
+            size += 1 + WireSize.choice(database)
+        }
+        if let presentZone {
+            size += 1 + WireSize.message(presentZone)
+        }
+        if let presentKey {
+            size += 1 + WireSize.message(presentKey)
+        }
+        if !newestID.isEmpty {
+            size += 1 + WireSize.content(newestID)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if database != WireDatabaseScope() {
+            writer.number(8)
+            writer.choice(database)
+        }
+        if let presentZone {
+            writer.number(18)
+            writer.message(presentZone)
+        }
+        if let presentKey {
+            writer.number(26)
+            writer.message(presentKey)
+        }
+        if !newestID.isEmpty {
+            writer.number(34)
+            writer.content(newestID)
+        }
+    }
+}
+
+package struct WireSaveZoneKeyAnswer: WireMessage {
+    /// The zone's keys, as they are now.
+    package var keys: WireZoneKeys {
+        get { presentKeys ?? WireZoneKeys() }
+        set { presentKeys = newValue }
+    }
+    package var hasKeys: Bool { presentKeys != nil }
+    private var presentKeys: WireZoneKeys?
+
+    package init() {}
+}
+
+extension WireSaveZoneKeyAnswer {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.read(&self.keys)
+            default: try reader.skip(tag, known: 0x2)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if let presentKeys {
+            size += 1 + WireSize.message(presentKeys)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if let presentKeys {
+            writer.number(10)
+            writer.message(presentKeys)
+        }
+    }
+}
+
+/// How an account's key reaches its devices. The server's operator chooses, before there is a key.
+package enum WireEncryptionMode: WireChoice {
+    case unspecified
+    /// The server keeps it and gives it to the account's devices.
+    case escrowed
+    /// The server never has it: people carry it from device to device as a recovery key.
+    case endToEnd
+    /// One that is newer than this program.
+    case unrecognized(Int32)
+
+    package init() { self = .unspecified }
+
+    package init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .escrowed
+        case 2: self = .endToEnd
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    package var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .escrowed: 1
+        case .endToEnd: 2
+        case .unrecognized(let number): number
+        }
+    }
+}

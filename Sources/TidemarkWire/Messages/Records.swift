@@ -1,0 +1,1469 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Made by tidemark-wire-generator from Protos/Records.proto. Change that, and run `make protocol`.
+
+package import TidemarkBytes
+
+/// A record as the server gives it.
+package struct WireRecord: WireMessage {
+    package var name = ""
+    package var type = ""
+    /// A FieldMap (Fields.proto). The server stores and forwards it without looking inside.
+    package var fields: [UInt8] = []
+    /// The change tag: unique to this version. A client sends it back as it came, and may read it for one
+    /// thing: which of two versions of a record is the newer one, also when the store was restored between them
+    /// . It is a row of numbers of seven bits a byte, lowest first, the highest bit set where more follow, and
+    /// four bytes, highest first: the FNV-1a of all bytes before. The numbers: 1; the life of the store, whose lower 32
+    /// bits are its own, and whose upper 32 bits are the lower ones of the life that it was restored from; the zone;
+    /// the version's number in the zone, which every restore counts on to the next multiple of 2^40. A tag that is made
+    /// otherwise says nothing. A change token is alike, and says how far a feed was read. Of a zone: 1; 1; the life of
+    /// the store; two numbers; the zone; the number of the version; and more. Of a database: 1; 2; the life of the
+    /// store; a number; the number in its feed; and more.
+    package var tag: [UInt8] = []
+    /// Milliseconds since 1970.
+    package var createdAt: Int64 = 0
+    package var modifiedAt: Int64 = 0
+    /// User record names; empty stands for the caller.
+    package var createdBy = ""
+    package var modifiedBy = ""
+    /// The name of the parent record in the same zone; empty: none.
+    package var parent = ""
+
+    package init() {}
+}
+
+extension WireRecord {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.name = try reader.text()
+            case 18: self.type = try reader.text()
+            case 26: self.fields = try reader.content()
+            case 34: self.tag = try reader.content()
+            case 40: self.createdAt = try reader.int64()
+            case 48: self.modifiedAt = try reader.int64()
+            case 58: self.createdBy = try reader.text()
+            case 66: self.modifiedBy = try reader.text()
+            case 74: self.parent = try reader.text()
+            default: try reader.skip(tag, known: 0x3FE)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if !name.isEmpty {
+            size += 1 + WireSize.text(name)
+        }
+        if !type.isEmpty {
+            size += 1 + WireSize.text(type)
+        }
+        if !fields.isEmpty {
+            size += 1 + WireSize.content(fields)
+        }
+        if !tag.isEmpty {
+            size += 1 + WireSize.content(tag)
+        }
+        if createdAt != 0 {
+            size += 1 + WireSize.int64(createdAt)
+        }
+        if modifiedAt != 0 {
+            size += 1 + WireSize.int64(modifiedAt)
+        }
+        if !createdBy.isEmpty {
+            size += 1 + WireSize.text(createdBy)
+        }
+        if !modifiedBy.isEmpty {
+            size += 1 + WireSize.text(modifiedBy)
+        }
+        if !parent.isEmpty {
+            size += 1 + WireSize.text(parent)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if !name.isEmpty {
+            writer.number(10)
+            writer.text(name)
+        }
+        if !type.isEmpty {
+            writer.number(18)
+            writer.text(type)
+        }
+        if !fields.isEmpty {
+            writer.number(26)
+            writer.content(fields)
+        }
+        if !tag.isEmpty {
+            writer.number(34)
+            writer.content(tag)
+        }
+        if createdAt != 0 {
+            writer.number(40)
+            writer.int64(createdAt)
+        }
+        if modifiedAt != 0 {
+            writer.number(48)
+            writer.int64(modifiedAt)
+        }
+        if !createdBy.isEmpty {
+            writer.number(58)
+            writer.text(createdBy)
+        }
+        if !modifiedBy.isEmpty {
+            writer.number(66)
+            writer.text(modifiedBy)
+        }
+        if !parent.isEmpty {
+            writer.number(74)
+            writer.text(parent)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireRecord {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var name: UInt32 { 10 }
+        @inlinable package static var type: UInt32 { 18 }
+        @inlinable package static var fields: UInt32 { 26 }
+        @inlinable package static var tag: UInt32 { 34 }
+        @inlinable package static var createdAt: UInt32 { 40 }
+        @inlinable package static var modifiedAt: UInt32 { 48 }
+        @inlinable package static var createdBy: UInt32 { 58 }
+        @inlinable package static var modifiedBy: UInt32 { 66 }
+        @inlinable package static var parent: UInt32 { 74 }
+    }
+
+    /// The size of these fields. Those that are left out have their defaults.
+    @inlinable
+    package static func size<Fields: WireContent, Tag: WireContent>(
+        name: String = "",
+        type: String = "",
+        fields: Fields = [UInt8](),
+        tag: Tag = [UInt8](),
+        createdAt: Int64 = 0,
+        modifiedAt: Int64 = 0,
+        createdBy: String = "",
+        modifiedBy: String = "",
+        parent: String = ""
+    ) -> Int {
+        var size = 0
+        if !name.isEmpty { size += 1 + WireSize.text(name) }
+        if !type.isEmpty { size += 1 + WireSize.text(type) }
+        if fields.byteCount > 0 { size += 1 + WireSize.content(fields) }
+        if tag.byteCount > 0 { size += 1 + WireSize.content(tag) }
+        if createdAt != 0 { size += 1 + WireSize.int64(createdAt) }
+        if modifiedAt != 0 { size += 1 + WireSize.int64(modifiedAt) }
+        if !createdBy.isEmpty { size += 1 + WireSize.text(createdBy) }
+        if !modifiedBy.isEmpty { size += 1 + WireSize.text(modifiedBy) }
+        if !parent.isEmpty { size += 1 + WireSize.text(parent) }
+        return size
+    }
+
+    /// Writes these fields.
+    @inlinable
+    package static func write<Fields: WireContent, Tag: WireContent>(
+        name: String = "",
+        type: String = "",
+        fields: Fields = [UInt8](),
+        tag: Tag = [UInt8](),
+        createdAt: Int64 = 0,
+        modifiedAt: Int64 = 0,
+        createdBy: String = "",
+        modifiedBy: String = "",
+        parent: String = "",
+        to writer: inout WireWriter
+    ) {
+        if !name.isEmpty {
+            writer.number(10)
+            writer.text(name)
+        }
+        if !type.isEmpty {
+            writer.number(18)
+            writer.text(type)
+        }
+        if fields.byteCount > 0 {
+            writer.number(26)
+            writer.content(fields)
+        }
+        if tag.byteCount > 0 {
+            writer.number(34)
+            writer.content(tag)
+        }
+        if createdAt != 0 {
+            writer.number(40)
+            writer.int64(createdAt)
+        }
+        if modifiedAt != 0 {
+            writer.number(48)
+            writer.int64(modifiedAt)
+        }
+        if !createdBy.isEmpty {
+            writer.number(58)
+            writer.text(createdBy)
+        }
+        if !modifiedBy.isEmpty {
+            writer.number(66)
+            writer.text(modifiedBy)
+        }
+        if !parent.isEmpty {
+            writer.number(74)
+            writer.text(parent)
+        }
+    }
+}
+
+/// Saves and deletes, any number of zones. Each zone's part is ordered, remembered and (if asked) atomic on its own.
+package struct WireModifyRecords: WireMessage {
+    package var database = WireDatabaseScope()
+    package var stamp: WireRequestStamp {
+        get { presentStamp ?? WireRequestStamp() }
+        set { presentStamp = newValue }
+    }
+    package var hasStamp: Bool { presentStamp != nil }
+    private var presentStamp: WireRequestStamp?
+    package var policy = WireSavePolicy()
+    /// One failing item fails its whole zone's part.
+    package var atomic = false
+    package var zones: [WireZoneModifications] = []
+    /// The app's own mark of how far it has sent its changes, at most 4096 bytes; kept for each zone of the request and
+    /// given back with the changes that this device fetches there. Empty: leaves what was kept before.
+    package var clientChangeToken: [UInt8] = []
+
+    package init() {}
+}
+
+extension WireModifyRecords {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.database = try reader.choice()
+            case 18: try reader.read(&self.stamp)
+            case 24: self.policy = try reader.choice()
+            case 32: self.atomic = try reader.flag()
+            case 42: try reader.append(to: &self.zones, atMost: 10_000)
+            case 50: self.clientChangeToken = try reader.content(atMost: 65_536)
+            default: try reader.skip(tag, known: 0x7E)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if database != WireDatabaseScope() {
+            size += 1 + WireSize.choice(database)
+        }
+        if let presentStamp {
+            size += 1 + WireSize.message(presentStamp)
+        }
+        if policy != WireSavePolicy() {
+            size += 1 + WireSize.choice(policy)
+        }
+        if atomic {
+            size += 1 + WireSize.flag(atomic)
+        }
+        for value in zones {
+            size += 1 + WireSize.message(value)
+        }
+        if !clientChangeToken.isEmpty {
+            size += 1 + WireSize.content(clientChangeToken)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if database != WireDatabaseScope() {
+            writer.number(8)
+            writer.choice(database)
+        }
+        if let presentStamp {
+            writer.number(18)
+            writer.message(presentStamp)
+        }
+        if policy != WireSavePolicy() {
+            writer.number(24)
+            writer.choice(policy)
+        }
+        if atomic {
+            writer.number(32)
+            writer.flag(atomic)
+        }
+        for value in zones {
+            writer.number(42)
+            writer.message(value)
+        }
+        if !clientChangeToken.isEmpty {
+            writer.number(50)
+            writer.content(clientChangeToken)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireModifyRecords {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var database: UInt32 { 8 }
+        @inlinable package static var stamp: UInt32 { 18 }
+        @inlinable package static var policy: UInt32 { 24 }
+        @inlinable package static var atomic: UInt32 { 32 }
+        @inlinable package static var zones: UInt32 { 42 }
+        @inlinable package static var clientChangeToken: UInt32 { 50 }
+    }
+
+    /// The size of these fields. Those that are left out have their defaults.
+    @inlinable
+    package static func size<ClientChangeToken: WireContent>(
+        database: WireDatabaseScope = WireDatabaseScope(),
+        policy: WireSavePolicy = WireSavePolicy(),
+        atomic: Bool = false,
+        clientChangeToken: ClientChangeToken = [UInt8]()
+    ) -> Int {
+        var size = 0
+        if database != WireDatabaseScope() { size += 1 + WireSize.choice(database) }
+        if policy != WireSavePolicy() { size += 1 + WireSize.choice(policy) }
+        if atomic { size += 1 + WireSize.flag(atomic) }
+        if clientChangeToken.byteCount > 0 { size += 1 + WireSize.content(clientChangeToken) }
+        return size
+    }
+
+    /// Writes these fields.
+    @inlinable
+    package static func write<ClientChangeToken: WireContent>(
+        database: WireDatabaseScope = WireDatabaseScope(),
+        policy: WireSavePolicy = WireSavePolicy(),
+        atomic: Bool = false,
+        clientChangeToken: ClientChangeToken = [UInt8](),
+        to writer: inout WireWriter
+    ) {
+        if database != WireDatabaseScope() {
+            writer.number(8)
+            writer.choice(database)
+        }
+        if policy != WireSavePolicy() {
+            writer.number(24)
+            writer.choice(policy)
+        }
+        if atomic {
+            writer.number(32)
+            writer.flag(atomic)
+        }
+        if clientChangeToken.byteCount > 0 {
+            writer.number(50)
+            writer.content(clientChangeToken)
+        }
+    }
+
+    /// The size of the field `stamp`, whose message has so many bytes.
+    @inlinable
+    package static func size(stamp byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `stamp`. Its bytes must follow.
+    @inlinable
+    package static func begin(stamp byteCount: Int, to writer: inout WireWriter) {
+        writer.number(18)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `zones`, whose message has so many bytes.
+    @inlinable
+    package static func size(zones byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `zones`. Its bytes must follow.
+    @inlinable
+    package static func begin(zones byteCount: Int, to writer: inout WireWriter) {
+        writer.number(42)
+        writer.number(UInt64(byteCount))
+    }
+}
+
+package struct WireZoneModifications: WireMessage {
+    /// Each zone at most once in a request.
+    package var zone: WireZoneID {
+        get { presentZone ?? WireZoneID() }
+        set { presentZone = newValue }
+    }
+    package var hasZone: Bool { presentZone != nil }
+    private var presentZone: WireZoneID?
+    package var saves: [WireRecordSave] = []
+    /// Record names.
+    package var deletes: [String] = []
+
+    package init() {}
+}
+
+extension WireZoneModifications {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.read(&self.zone)
+            case 18: try reader.append(to: &self.saves, atMost: 10_000)
+            case 26: try reader.append(to: &self.deletes, atMost: 10_000)
+            default: try reader.skip(tag, known: 0xE)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if let presentZone {
+            size += 1 + WireSize.message(presentZone)
+        }
+        for value in saves {
+            size += 1 + WireSize.message(value)
+        }
+        for value in deletes {
+            size += 1 + WireSize.text(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if let presentZone {
+            writer.number(10)
+            writer.message(presentZone)
+        }
+        for value in saves {
+            writer.number(18)
+            writer.message(value)
+        }
+        for value in deletes {
+            writer.number(26)
+            writer.text(value)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireZoneModifications {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var zone: UInt32 { 10 }
+        @inlinable package static var saves: UInt32 { 18 }
+        @inlinable package static var deletes: UInt32 { 26 }
+    }
+
+    /// The size of the field `zone`, whose message has so many bytes.
+    @inlinable
+    package static func size(zone byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `zone`. Its bytes must follow.
+    @inlinable
+    package static func begin(zone byteCount: Int, to writer: inout WireWriter) {
+        writer.number(10)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `saves`, whose message has so many bytes.
+    @inlinable
+    package static func size(saves byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `saves`. Its bytes must follow.
+    @inlinable
+    package static func begin(saves byteCount: Int, to writer: inout WireWriter) {
+        writer.number(18)
+        writer.number(UInt64(byteCount))
+    }
+}
+
+package struct WireRecordSave: WireMessage {
+    package var name = ""
+    package var type = ""
+    /// As it came with the record; empty: the client made the record itself.
+    package var tag: [UInt8] = []
+    /// The keys to be written, as a FieldMap; keys set to nil have the type "removed". ALL_KEYS sends every key the
+    /// client holds, the other policies those that changed.
+    package var fields: [UInt8] = []
+    package var parentChange = WireParentChange()
+    /// With PARENT_SET: the parent's record name.
+    package var parent = ""
+
+    package init() {}
+}
+
+extension WireRecordSave {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.name = try reader.text()
+            case 18: self.type = try reader.text()
+            case 26: self.tag = try reader.content()
+            case 34: self.fields = try reader.content()
+            case 40: self.parentChange = try reader.choice()
+            case 50: self.parent = try reader.text()
+            default: try reader.skip(tag, known: 0x7E)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if !name.isEmpty {
+            size += 1 + WireSize.text(name)
+        }
+        if !type.isEmpty {
+            size += 1 + WireSize.text(type)
+        }
+        if !tag.isEmpty {
+            size += 1 + WireSize.content(tag)
+        }
+        if !fields.isEmpty {
+            size += 1 + WireSize.content(fields)
+        }
+        if parentChange != WireParentChange() {
+            size += 1 + WireSize.choice(parentChange)
+        }
+        if !parent.isEmpty {
+            size += 1 + WireSize.text(parent)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if !name.isEmpty {
+            writer.number(10)
+            writer.text(name)
+        }
+        if !type.isEmpty {
+            writer.number(18)
+            writer.text(type)
+        }
+        if !tag.isEmpty {
+            writer.number(26)
+            writer.content(tag)
+        }
+        if !fields.isEmpty {
+            writer.number(34)
+            writer.content(fields)
+        }
+        if parentChange != WireParentChange() {
+            writer.number(40)
+            writer.choice(parentChange)
+        }
+        if !parent.isEmpty {
+            writer.number(50)
+            writer.text(parent)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireRecordSave {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var name: UInt32 { 10 }
+        @inlinable package static var type: UInt32 { 18 }
+        @inlinable package static var tag: UInt32 { 26 }
+        @inlinable package static var fields: UInt32 { 34 }
+        @inlinable package static var parentChange: UInt32 { 40 }
+        @inlinable package static var parent: UInt32 { 50 }
+    }
+
+    /// The size of these fields. Those that are left out have their defaults.
+    @inlinable
+    package static func size<Tag: WireContent, Fields: WireContent>(
+        name: String = "",
+        type: String = "",
+        tag: Tag = [UInt8](),
+        fields: Fields = [UInt8](),
+        parentChange: WireParentChange = WireParentChange(),
+        parent: String = ""
+    ) -> Int {
+        var size = 0
+        if !name.isEmpty { size += 1 + WireSize.text(name) }
+        if !type.isEmpty { size += 1 + WireSize.text(type) }
+        if tag.byteCount > 0 { size += 1 + WireSize.content(tag) }
+        if fields.byteCount > 0 { size += 1 + WireSize.content(fields) }
+        if parentChange != WireParentChange() { size += 1 + WireSize.choice(parentChange) }
+        if !parent.isEmpty { size += 1 + WireSize.text(parent) }
+        return size
+    }
+
+    /// Writes these fields.
+    @inlinable
+    package static func write<Tag: WireContent, Fields: WireContent>(
+        name: String = "",
+        type: String = "",
+        tag: Tag = [UInt8](),
+        fields: Fields = [UInt8](),
+        parentChange: WireParentChange = WireParentChange(),
+        parent: String = "",
+        to writer: inout WireWriter
+    ) {
+        if !name.isEmpty {
+            writer.number(10)
+            writer.text(name)
+        }
+        if !type.isEmpty {
+            writer.number(18)
+            writer.text(type)
+        }
+        if tag.byteCount > 0 {
+            writer.number(26)
+            writer.content(tag)
+        }
+        if fields.byteCount > 0 {
+            writer.number(34)
+            writer.content(fields)
+        }
+        if parentChange != WireParentChange() {
+            writer.number(40)
+            writer.choice(parentChange)
+        }
+        if !parent.isEmpty {
+            writer.number(50)
+            writer.text(parent)
+        }
+    }
+}
+
+package struct WireModifyRecordsAnswer: WireMessage {
+    /// One a zone, in the order of the request.
+    package var zones: [WireZoneModificationResults] = []
+
+    package init() {}
+}
+
+extension WireModifyRecordsAnswer {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.append(to: &self.zones, atMost: 65_536)
+            default: try reader.skip(tag, known: 0x2)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        for value in zones {
+            size += 1 + WireSize.message(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        for value in zones {
+            writer.number(10)
+            writer.message(value)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireModifyRecordsAnswer {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var zones: UInt32 { 10 }
+    }
+
+    /// The size of the field `zones`, whose message has so many bytes.
+    @inlinable
+    package static func size(zones byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `zones`. Its bytes must follow.
+    @inlinable
+    package static func begin(zones byteCount: Int, to writer: inout WireWriter) {
+        writer.number(10)
+        writer.number(UInt64(byteCount))
+    }
+}
+
+package struct WireZoneModificationResults: WireMessage {
+    /// One a save, in the order of the request.
+    package var saves: [WireSaveResult] = []
+    /// One a delete, in the order of the request.
+    package var deletes: [WireDeleteResult] = []
+
+    package init() {}
+}
+
+extension WireZoneModificationResults {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.append(to: &self.saves, atMost: 65_536)
+            case 18: try reader.append(to: &self.deletes, atMost: 65_536)
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        for value in saves {
+            size += 1 + WireSize.message(value)
+        }
+        for value in deletes {
+            size += 1 + WireSize.message(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        for value in saves {
+            writer.number(10)
+            writer.message(value)
+        }
+        for value in deletes {
+            writer.number(18)
+            writer.message(value)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireZoneModificationResults {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var saves: UInt32 { 10 }
+        @inlinable package static var deletes: UInt32 { 18 }
+    }
+
+    /// The size of the field `saves`, whose message has so many bytes.
+    @inlinable
+    package static func size(saves byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `saves`. Its bytes must follow.
+    @inlinable
+    package static func begin(saves byteCount: Int, to writer: inout WireWriter) {
+        writer.number(10)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `deletes`, whose message has so many bytes.
+    @inlinable
+    package static func size(deletes byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `deletes`. Its bytes must follow.
+    @inlinable
+    package static func begin(deletes byteCount: Int, to writer: inout WireWriter) {
+        writer.number(18)
+        writer.number(UInt64(byteCount))
+    }
+}
+
+package struct WireSaveResult: WireMessage {
+    /// One of these, or none.
+    package enum OneOfResult: Sendable, Equatable {
+        case saved(WireSavedRecord)
+        case failure(WireSaveFailure)
+    }
+
+    package var result: OneOfResult?
+
+    package var saved: WireSavedRecord {
+        get {
+            if case .saved(let value)? = result { value } else { WireSavedRecord() }
+        }
+        set { result = .saved(newValue) }
+    }
+
+    package var failure: WireSaveFailure {
+        get {
+            if case .failure(let value)? = result { value } else { WireSaveFailure() }
+        }
+        set { result = .failure(newValue) }
+    }
+
+    package init() {}
+}
+
+extension WireSaveResult {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10:
+                var value = self.saved
+                try reader.read(&value)
+                self.result = .saved(value)
+            case 18:
+                var value = self.failure
+                try reader.read(&value)
+                self.result = .failure(value)
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        switch result {
+        case .saved(let value)?:
+            size += 1 + WireSize.message(value)
+        case .failure(let value)?:
+            size += 1 + WireSize.message(value)
+        case nil: break
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        switch result {
+        case .saved(let value)?:
+            writer.number(10)
+            writer.message(value)
+        case .failure(let value)?:
+            writer.number(18)
+            writer.message(value)
+        case nil: break
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireSaveResult {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var saved: UInt32 { 10 }
+        @inlinable package static var failure: UInt32 { 18 }
+    }
+
+    /// The size of the field `saved`, whose message has so many bytes.
+    @inlinable
+    package static func size(saved byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `saved`. Its bytes must follow.
+    @inlinable
+    package static func begin(saved byteCount: Int, to writer: inout WireWriter) {
+        writer.number(10)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `failure`, whose message has so many bytes.
+    @inlinable
+    package static func size(failure byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `failure`. Its bytes must follow.
+    @inlinable
+    package static func begin(failure byteCount: Int, to writer: inout WireWriter) {
+        writer.number(18)
+        writer.number(UInt64(byteCount))
+    }
+}
+
+/// What the server added to a record that was saved.
+package struct WireSavedRecord: WireMessage {
+    package var tag: [UInt8] = []
+    package var createdAt: Int64 = 0
+    package var modifiedAt: Int64 = 0
+    /// User record names; empty stands for the caller.
+    package var createdBy = ""
+    package var modifiedBy = ""
+
+    package init() {}
+}
+
+extension WireSavedRecord {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.tag = try reader.content()
+            case 16: self.createdAt = try reader.int64()
+            case 24: self.modifiedAt = try reader.int64()
+            case 34: self.createdBy = try reader.text()
+            case 42: self.modifiedBy = try reader.text()
+            default: try reader.skip(tag, known: 0x3E)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if !tag.isEmpty {
+            size += 1 + WireSize.content(tag)
+        }
+        if createdAt != 0 {
+            size += 1 + WireSize.int64(createdAt)
+        }
+        if modifiedAt != 0 {
+            size += 1 + WireSize.int64(modifiedAt)
+        }
+        if !createdBy.isEmpty {
+            size += 1 + WireSize.text(createdBy)
+        }
+        if !modifiedBy.isEmpty {
+            size += 1 + WireSize.text(modifiedBy)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if !tag.isEmpty {
+            writer.number(10)
+            writer.content(tag)
+        }
+        if createdAt != 0 {
+            writer.number(16)
+            writer.int64(createdAt)
+        }
+        if modifiedAt != 0 {
+            writer.number(24)
+            writer.int64(modifiedAt)
+        }
+        if !createdBy.isEmpty {
+            writer.number(34)
+            writer.text(createdBy)
+        }
+        if !modifiedBy.isEmpty {
+            writer.number(42)
+            writer.text(modifiedBy)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireSavedRecord {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var tag: UInt32 { 10 }
+        @inlinable package static var createdAt: UInt32 { 16 }
+        @inlinable package static var modifiedAt: UInt32 { 24 }
+        @inlinable package static var createdBy: UInt32 { 34 }
+        @inlinable package static var modifiedBy: UInt32 { 42 }
+    }
+
+    /// The size of these fields. Those that are left out have their defaults.
+    @inlinable
+    package static func size<Tag: WireContent>(
+        tag: Tag = [UInt8](),
+        createdAt: Int64 = 0,
+        modifiedAt: Int64 = 0,
+        createdBy: String = "",
+        modifiedBy: String = ""
+    ) -> Int {
+        var size = 0
+        if tag.byteCount > 0 { size += 1 + WireSize.content(tag) }
+        if createdAt != 0 { size += 1 + WireSize.int64(createdAt) }
+        if modifiedAt != 0 { size += 1 + WireSize.int64(modifiedAt) }
+        if !createdBy.isEmpty { size += 1 + WireSize.text(createdBy) }
+        if !modifiedBy.isEmpty { size += 1 + WireSize.text(modifiedBy) }
+        return size
+    }
+
+    /// Writes these fields.
+    @inlinable
+    package static func write<Tag: WireContent>(
+        tag: Tag = [UInt8](),
+        createdAt: Int64 = 0,
+        modifiedAt: Int64 = 0,
+        createdBy: String = "",
+        modifiedBy: String = "",
+        to writer: inout WireWriter
+    ) {
+        if tag.byteCount > 0 {
+            writer.number(10)
+            writer.content(tag)
+        }
+        if createdAt != 0 {
+            writer.number(16)
+            writer.int64(createdAt)
+        }
+        if modifiedAt != 0 {
+            writer.number(24)
+            writer.int64(modifiedAt)
+        }
+        if !createdBy.isEmpty {
+            writer.number(34)
+            writer.text(createdBy)
+        }
+        if !modifiedBy.isEmpty {
+            writer.number(42)
+            writer.text(modifiedBy)
+        }
+    }
+}
+
+package struct WireSaveFailure: WireMessage {
+    package var failure: WireFailure {
+        get { presentFailure ?? WireFailure() }
+        set { presentFailure = newValue }
+    }
+    package var hasFailure: Bool { presentFailure != nil }
+    private var presentFailure: WireFailure?
+    /// With SERVER_RECORD_CHANGED: the record that is in the way, complete. Absent where the answer would have
+    /// become too large: fetch it.
+    package var serverRecord: WireRecord {
+        get { presentServerRecord ?? WireRecord() }
+        set { presentServerRecord = newValue }
+    }
+    package var hasServerRecord: Bool { presentServerRecord != nil }
+    private var presentServerRecord: WireRecord?
+
+    package init() {}
+}
+
+extension WireSaveFailure {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.read(&self.failure)
+            case 18: try reader.read(&self.serverRecord)
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if let presentFailure {
+            size += 1 + WireSize.message(presentFailure)
+        }
+        if let presentServerRecord {
+            size += 1 + WireSize.message(presentServerRecord)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if let presentFailure {
+            writer.number(10)
+            writer.message(presentFailure)
+        }
+        if let presentServerRecord {
+            writer.number(18)
+            writer.message(presentServerRecord)
+        }
+    }
+}
+
+package struct WireDeleteResult: WireMessage {
+    /// One of these, or none.
+    package enum OneOfResult: Sendable, Equatable {
+        case deleted(WireDone)
+        case failure(WireFailure)
+    }
+
+    package var result: OneOfResult?
+
+    package var deleted: WireDone {
+        get {
+            if case .deleted(let value)? = result { value } else { WireDone() }
+        }
+        set { result = .deleted(newValue) }
+    }
+
+    package var failure: WireFailure {
+        get {
+            if case .failure(let value)? = result { value } else { WireFailure() }
+        }
+        set { result = .failure(newValue) }
+    }
+
+    package init() {}
+}
+
+extension WireDeleteResult {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10:
+                var value = self.deleted
+                try reader.read(&value)
+                self.result = .deleted(value)
+            case 18:
+                var value = self.failure
+                try reader.read(&value)
+                self.result = .failure(value)
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        switch result {
+        case .deleted(let value)?:
+            size += 1 + WireSize.message(value)
+        case .failure(let value)?:
+            size += 1 + WireSize.message(value)
+        case nil: break
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        switch result {
+        case .deleted(let value)?:
+            writer.number(10)
+            writer.message(value)
+        case .failure(let value)?:
+            writer.number(18)
+            writer.message(value)
+        case nil: break
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireDeleteResult {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var deleted: UInt32 { 10 }
+        @inlinable package static var failure: UInt32 { 18 }
+    }
+
+    /// The size of the field `deleted`, whose message has so many bytes.
+    @inlinable
+    package static func size(deleted byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `deleted`. Its bytes must follow.
+    @inlinable
+    package static func begin(deleted byteCount: Int, to writer: inout WireWriter) {
+        writer.number(10)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `failure`, whose message has so many bytes.
+    @inlinable
+    package static func size(failure byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `failure`. Its bytes must follow.
+    @inlinable
+    package static func begin(failure byteCount: Int, to writer: inout WireWriter) {
+        writer.number(18)
+        writer.number(UInt64(byteCount))
+    }
+}
+
+/// Records by name.
+package struct WireFetchRecords: WireMessage {
+    package var database = WireDatabaseScope()
+    package var zones: [WireZoneRecordNames] = []
+    package var desiredKeys: WireDesiredKeys {
+        get { presentDesiredKeys ?? WireDesiredKeys() }
+        set { presentDesiredKeys = newValue }
+    }
+    package var hasDesiredKeys: Bool { presentDesiredKeys != nil }
+    private var presentDesiredKeys: WireDesiredKeys?
+
+    package init() {}
+}
+
+extension WireFetchRecords {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.database = try reader.choice()
+            case 18: try reader.append(to: &self.zones, atMost: 10_000)
+            case 26: try reader.read(&self.desiredKeys)
+            default: try reader.skip(tag, known: 0xE)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if database != WireDatabaseScope() {
+            size += 1 + WireSize.choice(database)
+        }
+        for value in zones {
+            size += 1 + WireSize.message(value)
+        }
+        if let presentDesiredKeys {
+            size += 1 + WireSize.message(presentDesiredKeys)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if database != WireDatabaseScope() {
+            writer.number(8)
+            writer.choice(database)
+        }
+        for value in zones {
+            writer.number(18)
+            writer.message(value)
+        }
+        if let presentDesiredKeys {
+            writer.number(26)
+            writer.message(presentDesiredKeys)
+        }
+    }
+}
+
+package struct WireZoneRecordNames: WireMessage {
+    package var zone: WireZoneID {
+        get { presentZone ?? WireZoneID() }
+        set { presentZone = newValue }
+    }
+    package var hasZone: Bool { presentZone != nil }
+    private var presentZone: WireZoneID?
+    package var names: [String] = []
+
+    package init() {}
+}
+
+extension WireZoneRecordNames {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.read(&self.zone)
+            case 18: try reader.append(to: &self.names, atMost: 10_000)
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if let presentZone {
+            size += 1 + WireSize.message(presentZone)
+        }
+        for value in names {
+            size += 1 + WireSize.text(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if let presentZone {
+            writer.number(10)
+            writer.message(presentZone)
+        }
+        for value in names {
+            writer.number(18)
+            writer.text(value)
+        }
+    }
+}
+
+package struct WireFetchRecordsAnswer: WireMessage {
+    /// In the order of the request.
+    package var results: [WireRecordResult] = []
+    /// How many names, in the order of the request, this answer covers. Fewer than asked for when the answer would have
+    /// been too large: ask again for the rest.
+    package var covered: UInt32 = 0
+
+    package init() {}
+}
+
+extension WireFetchRecordsAnswer {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.append(to: &self.results, atMost: 65_536)
+            case 16: self.covered = try reader.uint32()
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        for value in results {
+            size += 1 + WireSize.message(value)
+        }
+        if covered != 0 {
+            size += 1 + WireSize.uint32(covered)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        for value in results {
+            writer.number(10)
+            writer.message(value)
+        }
+        if covered != 0 {
+            writer.number(16)
+            writer.uint32(covered)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireFetchRecordsAnswer {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var results: UInt32 { 10 }
+        @inlinable package static var covered: UInt32 { 16 }
+    }
+
+    /// The size of these fields. Those that are left out have their defaults.
+    @inlinable
+    package static func size(covered: UInt32 = 0) -> Int {
+        var size = 0
+        if covered != 0 { size += 1 + WireSize.uint32(covered) }
+        return size
+    }
+
+    /// Writes these fields.
+    @inlinable
+    package static func write(covered: UInt32 = 0, to writer: inout WireWriter) {
+        if covered != 0 {
+            writer.number(16)
+            writer.uint32(covered)
+        }
+    }
+
+    /// The size of the field `results`, whose message has so many bytes.
+    @inlinable
+    package static func size(results byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `results`. Its bytes must follow.
+    @inlinable
+    package static func begin(results byteCount: Int, to writer: inout WireWriter) {
+        writer.number(10)
+        writer.number(UInt64(byteCount))
+    }
+}
+
+package struct WireRecordResult: WireMessage {
+    /// One of these, or none.
+    package enum OneOfResult: Sendable, Equatable {
+        case record(WireRecord)
+        case failure(WireFailure)
+    }
+
+    package var result: OneOfResult?
+
+    package var record: WireRecord {
+        get {
+            if case .record(let value)? = result { value } else { WireRecord() }
+        }
+        set { result = .record(newValue) }
+    }
+
+    package var failure: WireFailure {
+        get {
+            if case .failure(let value)? = result { value } else { WireFailure() }
+        }
+        set { result = .failure(newValue) }
+    }
+
+    package init() {}
+}
+
+extension WireRecordResult {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10:
+                var value = self.record
+                try reader.read(&value)
+                self.result = .record(value)
+            case 18:
+                var value = self.failure
+                try reader.read(&value)
+                self.result = .failure(value)
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        switch result {
+        case .record(let value)?:
+            size += 1 + WireSize.message(value)
+        case .failure(let value)?:
+            size += 1 + WireSize.message(value)
+        case nil: break
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        switch result {
+        case .record(let value)?:
+            writer.number(10)
+            writer.message(value)
+        case .failure(let value)?:
+            writer.number(18)
+            writer.message(value)
+        case nil: break
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireRecordResult {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var record: UInt32 { 10 }
+        @inlinable package static var failure: UInt32 { 18 }
+    }
+
+    /// The size of the field `record`, whose message has so many bytes.
+    @inlinable
+    package static func size(record byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `record`. Its bytes must follow.
+    @inlinable
+    package static func begin(record byteCount: Int, to writer: inout WireWriter) {
+        writer.number(10)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `failure`, whose message has so many bytes.
+    @inlinable
+    package static func size(failure byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `failure`. Its bytes must follow.
+    @inlinable
+    package static func begin(failure byteCount: Int, to writer: inout WireWriter) {
+        writer.number(18)
+        writer.number(UInt64(byteCount))
+    }
+}
+
+/// CloudKit's save policies (section 5 of the rules).
+package enum WireSavePolicy: WireChoice {
+    case ifServerRecordUnchanged
+    case changedKeys
+    case allKeys
+    /// One that is newer than this program.
+    case unrecognized(Int32)
+
+    package init() { self = .ifServerRecordUnchanged }
+
+    package init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .ifServerRecordUnchanged
+        case 1: self = .changedKeys
+        case 2: self = .allKeys
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    package var rawValue: Int32 {
+        switch self {
+        case .ifServerRecordUnchanged: 0
+        case .changedKeys: 1
+        case .allKeys: 2
+        case .unrecognized(let number): number
+        }
+    }
+}
+
+package enum WireParentChange: WireChoice {
+    case parentUnchanged
+    case parentSet
+    case parentRemoved
+    /// One that is newer than this program.
+    case unrecognized(Int32)
+
+    package init() { self = .parentUnchanged }
+
+    package init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .parentUnchanged
+        case 1: self = .parentSet
+        case 2: self = .parentRemoved
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    package var rawValue: Int32 {
+        switch self {
+        case .parentUnchanged: 0
+        case .parentSet: 1
+        case .parentRemoved: 2
+        case .unrecognized(let number): number
+        }
+    }
+}

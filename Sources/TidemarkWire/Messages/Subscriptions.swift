@@ -1,0 +1,835 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Made by tidemark-wire-generator from Protos/Subscriptions.proto. Change that, and run `make protocol`.
+
+package import TidemarkBytes
+
+/// A standing wish to be told of changes (section 10 of the rules).
+package struct WireSubscription: WireMessage {
+    /// Unique in the user's database.
+    package var id = ""
+    package var kind = WireSubscriptionKind()
+    /// Only changes of this record type; empty: any.
+    package var recordType = ""
+    package var notificationInfo: WireNotificationInfo {
+        get { presentNotificationInfo ?? WireNotificationInfo() }
+        set { presentNotificationInfo = newValue }
+    }
+    package var hasNotificationInfo: Bool { presentNotificationInfo != nil }
+    private var presentNotificationInfo: WireNotificationInfo?
+    /// Of a zone subscription: its zone.
+    package var zone: WireZoneID {
+        get { presentZone ?? WireZoneID() }
+        set { presentZone = newValue }
+    }
+    package var hasZone: Bool { presentZone != nil }
+    private var presentZone: WireZoneID?
+
+    package init() {}
+}
+
+extension WireSubscription {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.id = try reader.text()
+            case 16: self.kind = try reader.choice()
+            case 26: self.recordType = try reader.text()
+            case 34: try reader.read(&self.notificationInfo)
+            case 42: try reader.read(&self.zone)
+            default: try reader.skip(tag, known: 0x3E)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if !id.isEmpty {
+            size += 1 + WireSize.text(id)
+        }
+        if kind != WireSubscriptionKind() {
+            size += 1 + WireSize.choice(kind)
+        }
+        if !recordType.isEmpty {
+            size += 1 + WireSize.text(recordType)
+        }
+        if let presentNotificationInfo {
+            size += 1 + WireSize.message(presentNotificationInfo)
+        }
+        if let presentZone {
+            size += 1 + WireSize.message(presentZone)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if !id.isEmpty {
+            writer.number(10)
+            writer.text(id)
+        }
+        if kind != WireSubscriptionKind() {
+            writer.number(16)
+            writer.choice(kind)
+        }
+        if !recordType.isEmpty {
+            writer.number(26)
+            writer.text(recordType)
+        }
+        if let presentNotificationInfo {
+            writer.number(34)
+            writer.message(presentNotificationInfo)
+        }
+        if let presentZone {
+            writer.number(42)
+            writer.message(presentZone)
+        }
+    }
+}
+
+/// How a push is to be shown. Kept and returned as it came.
+package struct WireNotificationInfo: WireMessage {
+    package var alertBody = ""
+    package var alertLocalizationKey = ""
+    package var alertLocalizationArgs: [String] = []
+    package var alertActionLocalizationKey = ""
+    package var alertLaunchImage = ""
+    package var soundName = ""
+    package var shouldBadge = false
+    package var shouldSendContentAvailable = false
+    package var shouldSendMutableContent = false
+    package var title = ""
+    package var titleLocalizationKey = ""
+    package var titleLocalizationArgs: [String] = []
+    package var subtitle = ""
+    package var subtitleLocalizationKey = ""
+    package var subtitleLocalizationArgs: [String] = []
+    package var category = ""
+    package var collapseIDKey = ""
+    package var desiredKeys: [String] = []
+    /// Fields that this program does not know.
+    package var unknownFields: [UInt8] = []
+
+    package init() {}
+}
+
+extension WireNotificationInfo {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.alertBody = try reader.text()
+            case 18: self.alertLocalizationKey = try reader.text()
+            case 26: try reader.append(to: &self.alertLocalizationArgs, atMost: 2_048)
+            case 34: self.alertActionLocalizationKey = try reader.text()
+            case 42: self.alertLaunchImage = try reader.text()
+            case 50: self.soundName = try reader.text()
+            case 56: self.shouldBadge = try reader.flag()
+            case 64: self.shouldSendContentAvailable = try reader.flag()
+            case 72: self.shouldSendMutableContent = try reader.flag()
+            case 82: self.title = try reader.text()
+            case 90: self.titleLocalizationKey = try reader.text()
+            case 98: try reader.append(to: &self.titleLocalizationArgs, atMost: 2_048)
+            case 106: self.subtitle = try reader.text()
+            case 114: self.subtitleLocalizationKey = try reader.text()
+            case 122: try reader.append(to: &self.subtitleLocalizationArgs, atMost: 2_048)
+            case 130: self.category = try reader.text()
+            case 138: self.collapseIDKey = try reader.text()
+            case 146: try reader.append(to: &self.desiredKeys, atMost: 2_048)
+            default: try reader.keep(tag, known: 0x7FFFE, in: &unknownFields)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = unknownFields.count
+        if !alertBody.isEmpty {
+            size += 1 + WireSize.text(alertBody)
+        }
+        if !alertLocalizationKey.isEmpty {
+            size += 1 + WireSize.text(alertLocalizationKey)
+        }
+        for value in alertLocalizationArgs {
+            size += 1 + WireSize.text(value)
+        }
+        if !alertActionLocalizationKey.isEmpty {
+            size += 1 + WireSize.text(alertActionLocalizationKey)
+        }
+        if !alertLaunchImage.isEmpty {
+            size += 1 + WireSize.text(alertLaunchImage)
+        }
+        if !soundName.isEmpty {
+            size += 1 + WireSize.text(soundName)
+        }
+        if shouldBadge {
+            size += 1 + WireSize.flag(shouldBadge)
+        }
+        if shouldSendContentAvailable {
+            size += 1 + WireSize.flag(shouldSendContentAvailable)
+        }
+        if shouldSendMutableContent {
+            size += 1 + WireSize.flag(shouldSendMutableContent)
+        }
+        if !title.isEmpty {
+            size += 1 + WireSize.text(title)
+        }
+        if !titleLocalizationKey.isEmpty {
+            size += 1 + WireSize.text(titleLocalizationKey)
+        }
+        for value in titleLocalizationArgs {
+            size += 1 + WireSize.text(value)
+        }
+        if !subtitle.isEmpty {
+            size += 1 + WireSize.text(subtitle)
+        }
+        if !subtitleLocalizationKey.isEmpty {
+            size += 1 + WireSize.text(subtitleLocalizationKey)
+        }
+        for value in subtitleLocalizationArgs {
+            size += 1 + WireSize.text(value)
+        }
+        if !category.isEmpty {
+            size += 2 + WireSize.text(category)
+        }
+        if !collapseIDKey.isEmpty {
+            size += 2 + WireSize.text(collapseIDKey)
+        }
+        for value in desiredKeys {
+            size += 2 + WireSize.text(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if !alertBody.isEmpty {
+            writer.number(10)
+            writer.text(alertBody)
+        }
+        if !alertLocalizationKey.isEmpty {
+            writer.number(18)
+            writer.text(alertLocalizationKey)
+        }
+        for value in alertLocalizationArgs {
+            writer.number(26)
+            writer.text(value)
+        }
+        if !alertActionLocalizationKey.isEmpty {
+            writer.number(34)
+            writer.text(alertActionLocalizationKey)
+        }
+        if !alertLaunchImage.isEmpty {
+            writer.number(42)
+            writer.text(alertLaunchImage)
+        }
+        if !soundName.isEmpty {
+            writer.number(50)
+            writer.text(soundName)
+        }
+        if shouldBadge {
+            writer.number(56)
+            writer.flag(shouldBadge)
+        }
+        if shouldSendContentAvailable {
+            writer.number(64)
+            writer.flag(shouldSendContentAvailable)
+        }
+        if shouldSendMutableContent {
+            writer.number(72)
+            writer.flag(shouldSendMutableContent)
+        }
+        if !title.isEmpty {
+            writer.number(82)
+            writer.text(title)
+        }
+        if !titleLocalizationKey.isEmpty {
+            writer.number(90)
+            writer.text(titleLocalizationKey)
+        }
+        for value in titleLocalizationArgs {
+            writer.number(98)
+            writer.text(value)
+        }
+        if !subtitle.isEmpty {
+            writer.number(106)
+            writer.text(subtitle)
+        }
+        if !subtitleLocalizationKey.isEmpty {
+            writer.number(114)
+            writer.text(subtitleLocalizationKey)
+        }
+        for value in subtitleLocalizationArgs {
+            writer.number(122)
+            writer.text(value)
+        }
+        if !category.isEmpty {
+            writer.number(130)
+            writer.text(category)
+        }
+        if !collapseIDKey.isEmpty {
+            writer.number(138)
+            writer.text(collapseIDKey)
+        }
+        for value in desiredKeys {
+            writer.number(146)
+            writer.text(value)
+        }
+        writer.raw(unknownFields)
+    }
+}
+
+package struct WireModifySubscriptions: WireMessage {
+    package var database = WireDatabaseScope()
+    package var saves: [WireSubscription] = []
+    /// Subscription IDs.
+    package var deletes: [String] = []
+
+    package init() {}
+}
+
+extension WireModifySubscriptions {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.database = try reader.choice()
+            case 18: try reader.append(to: &self.saves, atMost: 10_000)
+            case 26: try reader.append(to: &self.deletes, atMost: 10_000)
+            default: try reader.skip(tag, known: 0xE)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if database != WireDatabaseScope() {
+            size += 1 + WireSize.choice(database)
+        }
+        for value in saves {
+            size += 1 + WireSize.message(value)
+        }
+        for value in deletes {
+            size += 1 + WireSize.text(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if database != WireDatabaseScope() {
+            writer.number(8)
+            writer.choice(database)
+        }
+        for value in saves {
+            writer.number(18)
+            writer.message(value)
+        }
+        for value in deletes {
+            writer.number(26)
+            writer.text(value)
+        }
+    }
+}
+
+package struct WireModifySubscriptionsAnswer: WireMessage {
+    package var saves: [WireSubscriptionResult] = []
+    package var deletes: [WireSubscriptionResult] = []
+
+    package init() {}
+}
+
+extension WireModifySubscriptionsAnswer {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.append(to: &self.saves, atMost: 65_536)
+            case 18: try reader.append(to: &self.deletes, atMost: 65_536)
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        for value in saves {
+            size += 1 + WireSize.message(value)
+        }
+        for value in deletes {
+            size += 1 + WireSize.message(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        for value in saves {
+            writer.number(10)
+            writer.message(value)
+        }
+        for value in deletes {
+            writer.number(18)
+            writer.message(value)
+        }
+    }
+}
+
+package struct WireFetchSubscriptions: WireMessage {
+    package var database = WireDatabaseScope()
+    /// Subscription IDs; empty: all of this database.
+    package var ids: [String] = []
+
+    package init() {}
+}
+
+extension WireFetchSubscriptions {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.database = try reader.choice()
+            case 18: try reader.append(to: &self.ids, atMost: 10_000)
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if database != WireDatabaseScope() {
+            size += 1 + WireSize.choice(database)
+        }
+        for value in ids {
+            size += 1 + WireSize.text(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if database != WireDatabaseScope() {
+            writer.number(8)
+            writer.choice(database)
+        }
+        for value in ids {
+            writer.number(18)
+            writer.text(value)
+        }
+    }
+}
+
+package struct WireFetchSubscriptionsAnswer: WireMessage {
+    package var subscriptions: [WireSubscriptionResult] = []
+
+    package init() {}
+}
+
+extension WireFetchSubscriptionsAnswer {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.append(to: &self.subscriptions, atMost: 65_536)
+            default: try reader.skip(tag, known: 0x2)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        for value in subscriptions {
+            size += 1 + WireSize.message(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        for value in subscriptions {
+            writer.number(10)
+            writer.message(value)
+        }
+    }
+}
+
+package struct WireSubscriptionResult: WireMessage {
+    /// One of these, or none.
+    package enum OneOfResult: Sendable, Equatable {
+        case subscription(WireSubscription)
+        case failure(WireFailure)
+        case done(WireDone)
+    }
+
+    package var result: OneOfResult?
+
+    package var subscription: WireSubscription {
+        get {
+            if case .subscription(let value)? = result { value } else { WireSubscription() }
+        }
+        set { result = .subscription(newValue) }
+    }
+
+    package var failure: WireFailure {
+        get {
+            if case .failure(let value)? = result { value } else { WireFailure() }
+        }
+        set { result = .failure(newValue) }
+    }
+
+    package var done: WireDone {
+        get {
+            if case .done(let value)? = result { value } else { WireDone() }
+        }
+        set { result = .done(newValue) }
+    }
+
+    package init() {}
+}
+
+extension WireSubscriptionResult {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10:
+                var value = self.subscription
+                try reader.read(&value)
+                self.result = .subscription(value)
+            case 18:
+                var value = self.failure
+                try reader.read(&value)
+                self.result = .failure(value)
+            case 26:
+                var value = self.done
+                try reader.read(&value)
+                self.result = .done(value)
+            default: try reader.skip(tag, known: 0xE)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        switch result {
+        case .subscription(let value)?:
+            size += 1 + WireSize.message(value)
+        case .failure(let value)?:
+            size += 1 + WireSize.message(value)
+        case .done(let value)?:
+            size += 1 + WireSize.message(value)
+        case nil: break
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        switch result {
+        case .subscription(let value)?:
+            writer.number(10)
+            writer.message(value)
+        case .failure(let value)?:
+            writer.number(18)
+            writer.message(value)
+        case .done(let value)?:
+            writer.number(26)
+            writer.message(value)
+        case nil: break
+        }
+    }
+}
+
+/// Something changed: fetch. A hint that may be lost, never the truth.
+package struct WirePush: WireMessage {
+    package var subscriptionID = ""
+    package var database = WireDatabaseScope()
+    package var kind = WireSubscriptionKind()
+    /// The zones that moved, where the server knows them; a fetch of the database's changes names them all.
+    package var zones: [WireZoneID] = []
+    /// What moved, where the server believes that the client has read all before it.
+    package var changes: WirePushedChanges {
+        get { presentChanges ?? WirePushedChanges() }
+        set { presentChanges = newValue }
+    }
+    package var hasChanges: Bool { presentChanges != nil }
+    private var presentChanges: WirePushedChanges?
+
+    package init() {}
+}
+
+extension WirePush {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.subscriptionID = try reader.text()
+            case 16: self.database = try reader.choice()
+            case 24: self.kind = try reader.choice()
+            case 34: try reader.append(to: &self.zones, atMost: 65_536)
+            case 42: try reader.read(&self.changes)
+            default: try reader.skip(tag, known: 0x3E)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if !subscriptionID.isEmpty {
+            size += 1 + WireSize.text(subscriptionID)
+        }
+        if database != WireDatabaseScope() {
+            size += 1 + WireSize.choice(database)
+        }
+        if kind != WireSubscriptionKind() {
+            size += 1 + WireSize.choice(kind)
+        }
+        for value in zones {
+            size += 1 + WireSize.message(value)
+        }
+        if let presentChanges {
+            size += 1 + WireSize.message(presentChanges)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if !subscriptionID.isEmpty {
+            writer.number(10)
+            writer.text(subscriptionID)
+        }
+        if database != WireDatabaseScope() {
+            writer.number(16)
+            writer.choice(database)
+        }
+        if kind != WireSubscriptionKind() {
+            writer.number(24)
+            writer.choice(kind)
+        }
+        for value in zones {
+            writer.number(34)
+            writer.message(value)
+        }
+        if let presentChanges {
+            writer.number(42)
+            writer.message(presentChanges)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WirePush {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var subscriptionID: UInt32 { 10 }
+        @inlinable package static var database: UInt32 { 16 }
+        @inlinable package static var kind: UInt32 { 24 }
+        @inlinable package static var zones: UInt32 { 34 }
+        @inlinable package static var changes: UInt32 { 42 }
+    }
+
+    /// The size of these fields. Those that are left out have their defaults.
+    @inlinable
+    package static func size(
+        subscriptionID: String = "",
+        database: WireDatabaseScope = WireDatabaseScope(),
+        kind: WireSubscriptionKind = WireSubscriptionKind()
+    ) -> Int {
+        var size = 0
+        if !subscriptionID.isEmpty { size += 1 + WireSize.text(subscriptionID) }
+        if database != WireDatabaseScope() { size += 1 + WireSize.choice(database) }
+        if kind != WireSubscriptionKind() { size += 1 + WireSize.choice(kind) }
+        return size
+    }
+
+    /// Writes these fields.
+    @inlinable
+    package static func write(
+        subscriptionID: String = "",
+        database: WireDatabaseScope = WireDatabaseScope(),
+        kind: WireSubscriptionKind = WireSubscriptionKind(),
+        to writer: inout WireWriter
+    ) {
+        if !subscriptionID.isEmpty {
+            writer.number(10)
+            writer.text(subscriptionID)
+        }
+        if database != WireDatabaseScope() {
+            writer.number(16)
+            writer.choice(database)
+        }
+        if kind != WireSubscriptionKind() {
+            writer.number(24)
+            writer.choice(kind)
+        }
+    }
+
+    /// The size of the field `zones`, whose message has so many bytes.
+    @inlinable
+    package static func size(zones byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `zones`. Its bytes must follow.
+    @inlinable
+    package static func begin(zones byteCount: Int, to writer: inout WireWriter) {
+        writer.number(34)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `changes`, whose message has so many bytes.
+    @inlinable
+    package static func size(changes byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `changes`. Its bytes must follow.
+    @inlinable
+    package static func begin(changes byteCount: Int, to writer: inout WireWriter) {
+        writer.number(42)
+        writer.number(UInt64(byteCount))
+    }
+}
+
+/// The answer to a FetchDatabaseChanges with these tokens, as it would have been when the push was made. A client that
+/// has others asks; so does one that got a push without changes since it last asked.
+package struct WirePushedChanges: WireMessage {
+    package var databaseToken: [UInt8] = []
+    package var zone: WireZoneID {
+        get { presentZone ?? WireZoneID() }
+        set { presentZone = newValue }
+    }
+    package var hasZone: Bool { presentZone != nil }
+    private var presentZone: WireZoneID?
+    package var zoneToken: [UInt8] = []
+    /// With `then` for the zone.
+    package var answer: WireFetchDatabaseChangesAnswer {
+        get { presentAnswer ?? WireFetchDatabaseChangesAnswer() }
+        set { presentAnswer = newValue }
+    }
+    package var hasAnswer: Bool { presentAnswer != nil }
+    private var presentAnswer: WireFetchDatabaseChangesAnswer?
+
+    package init() {}
+}
+
+extension WirePushedChanges {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.databaseToken = try reader.content()
+            case 18: try reader.read(&self.zone)
+            case 26: self.zoneToken = try reader.content()
+            case 34: try reader.read(&self.answer)
+            default: try reader.skip(tag, known: 0x1E)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if !databaseToken.isEmpty {
+            size += 1 + WireSize.content(databaseToken)
+        }
+        if let presentZone {
+            size += 1 + WireSize.message(presentZone)
+        }
+        if !zoneToken.isEmpty {
+            size += 1 + WireSize.content(zoneToken)
+        }
+        if let presentAnswer {
+            size += 1 + WireSize.message(presentAnswer)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if !databaseToken.isEmpty {
+            writer.number(10)
+            writer.content(databaseToken)
+        }
+        if let presentZone {
+            writer.number(18)
+            writer.message(presentZone)
+        }
+        if !zoneToken.isEmpty {
+            writer.number(26)
+            writer.content(zoneToken)
+        }
+        if let presentAnswer {
+            writer.number(34)
+            writer.message(presentAnswer)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WirePushedChanges {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var databaseToken: UInt32 { 10 }
+        @inlinable package static var zone: UInt32 { 18 }
+        @inlinable package static var zoneToken: UInt32 { 26 }
+        @inlinable package static var answer: UInt32 { 34 }
+    }
+
+    /// The size of these fields. Those that are left out have their defaults.
+    @inlinable
+    package static func size<DatabaseToken: WireContent, ZoneToken: WireContent>(
+        databaseToken: DatabaseToken = [UInt8](), zoneToken: ZoneToken = [UInt8]()
+    ) -> Int {
+        var size = 0
+        if databaseToken.byteCount > 0 { size += 1 + WireSize.content(databaseToken) }
+        if zoneToken.byteCount > 0 { size += 1 + WireSize.content(zoneToken) }
+        return size
+    }
+
+    /// Writes these fields.
+    @inlinable
+    package static func write<DatabaseToken: WireContent, ZoneToken: WireContent>(
+        databaseToken: DatabaseToken = [UInt8](), zoneToken: ZoneToken = [UInt8](), to writer: inout WireWriter
+    ) {
+        if databaseToken.byteCount > 0 {
+            writer.number(10)
+            writer.content(databaseToken)
+        }
+        if zoneToken.byteCount > 0 {
+            writer.number(26)
+            writer.content(zoneToken)
+        }
+    }
+
+    /// The size of the field `zone`, whose message has so many bytes.
+    @inlinable
+    package static func size(zone byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `zone`. Its bytes must follow.
+    @inlinable
+    package static func begin(zone byteCount: Int, to writer: inout WireWriter) {
+        writer.number(18)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `answer`, whose message has so many bytes.
+    @inlinable
+    package static func size(answer byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes what stands before the message of the field `answer`. Its bytes must follow.
+    @inlinable
+    package static func begin(answer byteCount: Int, to writer: inout WireWriter) {
+        writer.number(34)
+        writer.number(UInt64(byteCount))
+    }
+}
+
+package enum WireSubscriptionKind: WireChoice {
+    case unspecified
+    case query
+    case recordZone
+    case database
+    /// One that is newer than this program.
+    case unrecognized(Int32)
+
+    package init() { self = .unspecified }
+
+    package init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .query
+        case 2: self = .recordZone
+        case 3: self = .database
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    package var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .query: 1
+        case .recordZone: 2
+        case .database: 3
+        case .unrecognized(let number): number
+        }
+    }
+}

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Made by tidemark-wire-generator from Protos/Zones.proto. Change that, and run `make protocol`.
+
+package import TidemarkBytes
+
+package struct WireZoneID: WireMessage {
+    /// Printable ASCII, 1 to 255 characters, not beginning with "_" but for "_defaultZone".
+    package var name = ""
+    /// The owner's user record name; empty (or "__defaultOwner__") stands for the caller.
+    package var owner = ""
+
+    package init() {}
+}
+
+extension WireZoneID {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.name = try reader.text()
+            case 18: self.owner = try reader.text()
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if !name.isEmpty {
+            size += 1 + WireSize.text(name)
+        }
+        if !owner.isEmpty {
+            size += 1 + WireSize.text(owner)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if !name.isEmpty {
+            writer.number(10)
+            writer.text(name)
+        }
+        if !owner.isEmpty {
+            writer.number(18)
+            writer.text(owner)
+        }
+    }
+}
+
+// Field by field, for loops that make no message objects.
+extension WireZoneID {
+    /// What `WireReader.nextTag()` gives for each field.
+    package enum Tag {
+        @inlinable package static var name: UInt32 { 10 }
+        @inlinable package static var owner: UInt32 { 18 }
+    }
+
+    /// The size of these fields. Those that are left out have their defaults.
+    @inlinable
+    package static func size(name: String = "", owner: String = "") -> Int {
+        var size = 0
+        if !name.isEmpty { size += 1 + WireSize.text(name) }
+        if !owner.isEmpty { size += 1 + WireSize.text(owner) }
+        return size
+    }
+
+    /// Writes these fields.
+    @inlinable
+    package static func write(name: String = "", owner: String = "", to writer: inout WireWriter) {
+        if !name.isEmpty {
+            writer.number(10)
+            writer.text(name)
+        }
+        if !owner.isEmpty {
+            writer.number(18)
+            writer.text(owner)
+        }
+    }
+}
+
+package struct WireZone: WireMessage {
+    package var id: WireZoneID {
+        get { presentID ?? WireZoneID() }
+        set { presentID = newValue }
+    }
+    package var hasID: Bool { presentID != nil }
+    private var presentID: WireZoneID?
+    /// Bits as in CKRecordZone.Capabilities.
+    package var capabilities: UInt32 = 0
+    package var encryptionScope = WireEncryptionScope()
+
+    package init() {}
+}
+
+extension WireZone {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.read(&self.id)
+            case 16: self.capabilities = try reader.uint32()
+            case 24: self.encryptionScope = try reader.choice()
+            default: try reader.skip(tag, known: 0xE)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if let presentID {
+            size += 1 + WireSize.message(presentID)
+        }
+        if capabilities != 0 {
+            size += 1 + WireSize.uint32(capabilities)
+        }
+        if encryptionScope != WireEncryptionScope() {
+            size += 1 + WireSize.choice(encryptionScope)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if let presentID {
+            writer.number(10)
+            writer.message(presentID)
+        }
+        if capabilities != 0 {
+            writer.number(16)
+            writer.uint32(capabilities)
+        }
+        if encryptionScope != WireEncryptionScope() {
+            writer.number(24)
+            writer.choice(encryptionScope)
+        }
+    }
+}
+
+/// Creates and deletes zones. Not atomic: each has its own result.
+package struct WireModifyZones: WireMessage {
+    package var database = WireDatabaseScope()
+    package var stamp: WireRequestStamp {
+        get { presentStamp ?? WireRequestStamp() }
+        set { presentStamp = newValue }
+    }
+    package var hasStamp: Bool { presentStamp != nil }
+    private var presentStamp: WireRequestStamp?
+    package var saves: [WireZoneID] = []
+    package var deletes: [WireZoneID] = []
+    /// One a save, in that order; those that are left out at the end are unspecified.
+    package var encryptionScopes: [WireEncryptionScope] = []
+
+    package init() {}
+}
+
+extension WireModifyZones {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.database = try reader.choice()
+            case 18: try reader.read(&self.stamp)
+            case 26: try reader.append(to: &self.saves, atMost: 10_000)
+            case 34: try reader.append(to: &self.deletes, atMost: 10_000)
+            case 42:
+                try reader.appendPacked(to: &self.encryptionScopes, atMost: 10_000) { (reader) throws(WireError) in
+                    try reader.choice()
+                }
+            case 40:
+                try reader.append(to: &self.encryptionScopes, atMost: 10_000) { (reader) throws(WireError) in
+                    try reader.choice()
+                }
+            default: try reader.skip(tag, known: 0x3E)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if database != WireDatabaseScope() {
+            size += 1 + WireSize.choice(database)
+        }
+        if let presentStamp {
+            size += 1 + WireSize.message(presentStamp)
+        }
+        for value in saves {
+            size += 1 + WireSize.message(value)
+        }
+        for value in deletes {
+            size += 1 + WireSize.message(value)
+        }
+        if !encryptionScopes.isEmpty {
+            let length = encryptionScopes.reduce(0) { $0 + WireSize.choice($1) }
+            size += 1 + WireSize.content(length)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if database != WireDatabaseScope() {
+            writer.number(8)
+            writer.choice(database)
+        }
+        if let presentStamp {
+            writer.number(18)
+            writer.message(presentStamp)
+        }
+        for value in saves {
+            writer.number(26)
+            writer.message(value)
+        }
+        for value in deletes {
+            writer.number(34)
+            writer.message(value)
+        }
+        if !encryptionScopes.isEmpty {
+            writer.number(42)
+            writer.number(UInt64(encryptionScopes.reduce(0) { $0 + WireSize.choice($1) }))
+            for value in encryptionScopes { writer.choice(value) }
+        }
+    }
+}
+
+package struct WireModifyZonesAnswer: WireMessage {
+    /// One a save, in the order of the request.
+    package var saves: [WireZoneResult] = []
+    /// One a delete, in the order of the request; success holds no zone.
+    package var deletes: [WireZoneResult] = []
+
+    package init() {}
+}
+
+extension WireModifyZonesAnswer {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.append(to: &self.saves, atMost: 65_536)
+            case 18: try reader.append(to: &self.deletes, atMost: 65_536)
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        for value in saves {
+            size += 1 + WireSize.message(value)
+        }
+        for value in deletes {
+            size += 1 + WireSize.message(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        for value in saves {
+            writer.number(10)
+            writer.message(value)
+        }
+        for value in deletes {
+            writer.number(18)
+            writer.message(value)
+        }
+    }
+}
+
+package struct WireZoneResult: WireMessage {
+    /// One of these, or none.
+    package enum OneOfResult: Sendable, Equatable {
+        case zone(WireZone)
+        case failure(WireFailure)
+        case done(WireDone)
+    }
+
+    package var result: OneOfResult?
+
+    package var zone: WireZone {
+        get {
+            if case .zone(let value)? = result { value } else { WireZone() }
+        }
+        set { result = .zone(newValue) }
+    }
+
+    package var failure: WireFailure {
+        get {
+            if case .failure(let value)? = result { value } else { WireFailure() }
+        }
+        set { result = .failure(newValue) }
+    }
+
+    package var done: WireDone {
+        get {
+            if case .done(let value)? = result { value } else { WireDone() }
+        }
+        set { result = .done(newValue) }
+    }
+
+    package init() {}
+}
+
+extension WireZoneResult {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10:
+                var value = self.zone
+                try reader.read(&value)
+                self.result = .zone(value)
+            case 18:
+                var value = self.failure
+                try reader.read(&value)
+                self.result = .failure(value)
+            case 26:
+                var value = self.done
+                try reader.read(&value)
+                self.result = .done(value)
+            default: try reader.skip(tag, known: 0xE)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        switch result {
+        case .zone(let value)?:
+            size += 1 + WireSize.message(value)
+        case .failure(let value)?:
+            size += 1 + WireSize.message(value)
+        case .done(let value)?:
+            size += 1 + WireSize.message(value)
+        case nil: break
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        switch result {
+        case .zone(let value)?:
+            writer.number(10)
+            writer.message(value)
+        case .failure(let value)?:
+            writer.number(18)
+            writer.message(value)
+        case .done(let value)?:
+            writer.number(26)
+            writer.message(value)
+        case nil: break
+        }
+    }
+}
+
+/// It worked, and there is nothing more to say.
+package struct WireDone: WireMessage {
+    package init() {}
+}
+
+extension WireDone {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            try reader.skip(tag, known: 0x0)
+        }
+    }
+
+    package var size: Int { 0 }
+
+    package func write(to writer: inout WireWriter) {}
+}
+
+package struct WireFetchZones: WireMessage {
+    package var database = WireDatabaseScope()
+    /// Empty: all zones of the database.
+    package var zones: [WireZoneID] = []
+
+    package init() {}
+}
+
+extension WireFetchZones {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.database = try reader.choice()
+            case 18: try reader.append(to: &self.zones, atMost: 10_000)
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        if database != WireDatabaseScope() {
+            size += 1 + WireSize.choice(database)
+        }
+        for value in zones {
+            size += 1 + WireSize.message(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        if database != WireDatabaseScope() {
+            writer.number(8)
+            writer.choice(database)
+        }
+        for value in zones {
+            writer.number(18)
+            writer.message(value)
+        }
+    }
+}
+
+package struct WireFetchZonesAnswer: WireMessage {
+    /// In the order of the request; all zones by age if none was named.
+    package var zones: [WireZoneResult] = []
+
+    package init() {}
+}
+
+extension WireFetchZonesAnswer {
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.append(to: &self.zones, atMost: 65_536)
+            default: try reader.skip(tag, known: 0x2)
+            }
+        }
+    }
+
+    package var size: Int {
+        var size = 0
+        for value in zones {
+            size += 1 + WireSize.message(value)
+        }
+        return size
+    }
+
+    package func write(to writer: inout WireWriter) {
+        for value in zones {
+            writer.number(10)
+            writer.message(value)
+        }
+    }
+}
+
+/// Whether records are encrypted one by one or with their zone. Chosen when a zone is created, and never
+/// changed.
+package enum WireEncryptionScope: WireChoice {
+    /// In a request: as the zone is; PER_RECORD for a new one. In an answer: not said.
+    case unspecified
+    case perRecord
+    case perZone
+    /// One that is newer than this program.
+    case unrecognized(Int32)
+
+    package init() { self = .unspecified }
+
+    package init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .perRecord
+        case 2: self = .perZone
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    package var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .perRecord: 1
+        case .perZone: 2
+        case .unrecognized(let number): number
+        }
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkBytes
+import TidemarkWire
+
+/// The bounds that the `.proto` files give their fields, all of them.
+@Suite struct BoundTests {
+    private func code(_ shape: MessageShape, _ bytes: [UInt8]) -> WireError.Code? {
+        do throws(WireError) {
+            _ = try shape.ours(bytes)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    /// So many elements, each as small as can be.
+    private func elements(_ count: Int, of field: FieldShape) -> [UInt8] {
+        var writer = WireWriter(capacity: count * 2)
+        if field.isPacked {
+            writer.number(UInt64(field.number << 3 | 2))
+            writer.content([UInt8](repeating: 0, count: count))
+        } else {
+            for _ in 0..<count {
+                writer.number(UInt64(field.number << 3 | 2))
+                writer.number(0)
+            }
+        }
+        return writer.bytes
+    }
+
+    @Test(arguments: MessageShape.all)
+    func `a repeated field has as many elements as the file says, and no more`(_ shape: MessageShape) {
+        for field in shape.fields {
+            guard let elementsMax = field.elementsMax else { continue }
+            let count = min(elementsMax, shape.elementsInAllMax)
+            #expect(code(shape, elements(count, of: field)) == nil, "\(field.name)")
+            #expect(code(shape, elements(count + 1, of: field)) == .tooManyElements, "\(field.name)")
+        }
+    }
+
+    @Test(arguments: MessageShape.all)
+    func `bytes and strings are as long as the file says, and no longer`(_ shape: MessageShape) {
+        for field in shape.fields {
+            guard let bytesMax = field.bytesMax else { continue }
+            for (count, expected) in [(bytesMax, nil), (bytesMax + 1, WireError.Code.tooManyBytes)] {
+                var writer = WireWriter(capacity: count + 8)
+                writer.number(UInt64(field.number << 3 | 2))
+                writer.content([UInt8](repeating: 0x61, count: count))
+                #expect(code(shape, writer.bytes) == expected, "\(field.name)")
+            }
+        }
+    }
+
+    /// The fields that lead from a message to itself.
+    private func wayBack(_ shape: MessageShape) -> [FieldShape]? {
+        var waiting = [(shape, [FieldShape]())]
+        var seen: Set<String> = []
+        while !waiting.isEmpty {
+            let (next, way) = waiting.removeFirst()
+            for field in next.fields {
+                guard case .message(let name) = field.kind, let inner = MessageShape.byName[name] else { continue }
+                if name == shape.name { return way + [field] }
+                if seen.insert(name).inserted { waiting.append((inner, way + [field])) }
+            }
+        }
+        return nil
+    }
+
+    @Test func `a message contains itself as often as the file says, and no more`() throws {
+        var count = 0
+        for shape in MessageShape.all {
+            guard let depthMax = shape.depthMax else { continue }
+            count += 1
+            let way = try #require(wayBack(shape))
+            var bytes: [UInt8] = []
+            for depth in 2...depthMax + 1 {
+                for field in way.reversed() {
+                    var writer = WireWriter(capacity: bytes.count + 8)
+                    writer.number(UInt64(field.number << 3 | 2))
+                    writer.content(bytes)
+                    bytes = writer.bytes
+                }
+                #expect(code(shape, bytes) == (depth <= depthMax ? nil : .tooDeep), "\(shape.name), \(depth)")
+            }
+        }
+        #expect(count > 0)
+    }
+
+    /// The bytes as the content of a field, whose message is that of the next one, and so on.
+    private func wrapped(_ bytes: [UInt8], in way: [(message: String, field: String)]) throws -> [UInt8] {
+        try way.reversed().reduce(bytes) { bytes, step in
+            let shape = try #require(MessageShape.byName[step.message])
+            let field = try #require(shape.fields.first { $0.name == step.field })
+            var writer = WireWriter(capacity: bytes.count + 8)
+            writer.number(UInt64(field.number << 3 | 2))
+            writer.content(bytes)
+            return writer.bytes
+        }
+    }
+
+    private let wayToPredicate: [(message: String, field: String)] = [
+        ("WireClientEnvelope", "query_records"), ("WireQueryRecords", "query"), ("WireQuery", "predicate"),
+    ]
+
+    private func refusal(_ bytes: [UInt8]) -> WireError? {
+        do throws(WireError) {
+            _ = try WireClientEnvelope(reading: bytes)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `two million empty conditions are refused at the first one that is too many`() throws {
+        let parts = [UInt8](repeatElement([0x0A, 0x00], count: 2_000_000).joined())
+        let error = try #require(refusal(try wrapped(parts, in: wayToPredicate + [("WirePredicate", "and")])))
+        #expect(error.code == .tooManyElements)
+        #expect(error.offset < 5_000)
+    }
+
+    @Test func `lists within lists are bounded in all`() throws {
+        let some = [UInt8](repeatElement([0x0A, 0x00], count: 1_000).joined())
+        let part = try wrapped(some, in: [("WirePredicates", "parts"), ("WirePredicate", "and")])
+        let few = try wrapped(
+            [UInt8](repeatElement(part, count: 15).joined()), in: wayToPredicate + [("WirePredicate", "and")])
+        #expect(refusal(few) == nil)
+        let many = try wrapped(
+            [UInt8](repeatElement(part, count: 20).joined()), in: wayToPredicate + [("WirePredicate", "and")])
+        #expect(refusal(many)?.code == .tooManyElements)
+    }
+}

@@ -1,0 +1,645 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Made by tidemark-wire-generator from the .proto files. Run `make protocol` after changing those.
+// swift-format-ignore-file
+
+import TidemarkWire
+import WireJudge
+
+extension MessageShape {
+    /// Every message of the protocol.
+    static let all: [MessageShape] = [
+        MessageShape(
+            "WireHello", TidemarkWire.WireHello.self, WireJudge.WireHello.self,
+            [
+                FieldShape(1, "container", .string),
+                FieldShape(2, "environment", .choice),
+                FieldShape(3, "credential", .string),
+                FieldShape(4, "device", .bytes, bytesMax: 1024),
+                FieldShape(5, "client_name", .string),
+                FieldShape(6, "device_name", .string),
+                FieldShape(7, "life", .bytes, bytesMax: 1024),
+                FieldShape(10, "counts_pushes", .bool),
+            ]),
+        MessageShape(
+            "WireHelloAnswer", TidemarkWire.WireHelloAnswer.self, WireJudge.WireHelloAnswer.self,
+            [
+                FieldShape(1, "user_record_name", .string),
+                FieldShape(2, "server_time", .int64),
+                FieldShape(3, "limits", .message("WireServerLimits")),
+                FieldShape(4, "server_name", .string),
+                FieldShape(5, "memory_epoch", .uint64),
+                FieldShape(6, "device_taken", .bool),
+                FieldShape(20, "warnings", .string, elementsMax: 1000),
+            ]),
+        MessageShape(
+            "WireServerLimits", TidemarkWire.WireServerLimits.self, WireJudge.WireServerLimits.self,
+            [
+                FieldShape(1, "items_max", .uint32),
+                FieldShape(2, "request_bytes_max", .uint32),
+                FieldShape(3, "record_bytes_max", .uint32),
+                FieldShape(4, "requests_in_flight_max", .uint32),
+                FieldShape(5, "message_bytes_max", .uint32),
+                FieldShape(6, "asset_bytes_max", .uint64),
+                FieldShape(7, "asset_chunk_bytes_max", .uint32),
+            ]),
+        MessageShape(
+            "WireRequestStamp", TidemarkWire.WireRequestStamp.self, WireJudge.WireRequestStamp.self,
+            [
+                FieldShape(1, "counter", .uint64),
+                FieldShape(2, "lowest_unanswered", .uint64),
+                FieldShape(3, "issued_at", .int64),
+                FieldShape(4, "repeated", .bool),
+                FieldShape(5, "epoch", .uint64),
+                FieldShape(6, "nonce", .uint64),
+            ]),
+        MessageShape(
+            "WireDesiredKeys", TidemarkWire.WireDesiredKeys.self, WireJudge.WireDesiredKeys.self,
+            [
+                FieldShape(1, "keys", .string, elementsMax: 10000),
+            ]),
+        MessageShape(
+            "WireFailure", TidemarkWire.WireFailure.self, WireJudge.WireFailure.self,
+            [
+                FieldShape(1, "code", .choice),
+                FieldShape(2, "message", .string),
+                FieldShape(3, "retry_after_seconds", .double),
+                FieldShape(4, "user_did_reset_encrypted_data_key", .bool),
+                FieldShape(5, "zone_key_unknown", .bool),
+            ]),
+        MessageShape(
+            "WireZoneID", TidemarkWire.WireZoneID.self, WireJudge.WireZoneID.self,
+            [
+                FieldShape(1, "name", .string),
+                FieldShape(2, "owner", .string),
+            ]),
+        MessageShape(
+            "WireZone", TidemarkWire.WireZone.self, WireJudge.WireZone.self,
+            [
+                FieldShape(1, "id", .message("WireZoneID")),
+                FieldShape(2, "capabilities", .uint32),
+                FieldShape(3, "encryption_scope", .choice),
+            ]),
+        MessageShape(
+            "WireModifyZones", TidemarkWire.WireModifyZones.self, WireJudge.WireModifyZones.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "stamp", .message("WireRequestStamp")),
+                FieldShape(3, "saves", .message("WireZoneID"), elementsMax: 10000),
+                FieldShape(4, "deletes", .message("WireZoneID"), elementsMax: 10000),
+                FieldShape(5, "encryption_scopes", .choice, elementsMax: 10000),
+            ]),
+        MessageShape(
+            "WireModifyZonesAnswer", TidemarkWire.WireModifyZonesAnswer.self, WireJudge.WireModifyZonesAnswer.self,
+            [
+                FieldShape(1, "saves", .message("WireZoneResult"), elementsMax: 65536),
+                FieldShape(2, "deletes", .message("WireZoneResult"), elementsMax: 65536),
+            ]),
+        MessageShape(
+            "WireZoneResult", TidemarkWire.WireZoneResult.self, WireJudge.WireZoneResult.self,
+            [
+                FieldShape(1, "zone", .message("WireZone"), oneof: 0),
+                FieldShape(2, "failure", .message("WireFailure"), oneof: 0),
+                FieldShape(3, "done", .message("WireDone"), oneof: 0),
+            ]),
+        MessageShape(
+            "WireDone", TidemarkWire.WireDone.self, WireJudge.WireDone.self,
+            [
+            ]),
+        MessageShape(
+            "WireFetchZones", TidemarkWire.WireFetchZones.self, WireJudge.WireFetchZones.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "zones", .message("WireZoneID"), elementsMax: 10000),
+            ]),
+        MessageShape(
+            "WireFetchZonesAnswer", TidemarkWire.WireFetchZonesAnswer.self, WireJudge.WireFetchZonesAnswer.self,
+            [
+                FieldShape(1, "zones", .message("WireZoneResult"), elementsMax: 65536),
+            ]),
+        MessageShape(
+            "WirePrepareAssetUpload", TidemarkWire.WirePrepareAssetUpload.self, WireJudge.WirePrepareAssetUpload.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "zone", .message("WireZoneID")),
+                FieldShape(3, "sha256", .bytes, bytesMax: 1024),
+                FieldShape(4, "byte_count", .uint64),
+                FieldShape(5, "draft", .bytes, bytesMax: 1024),
+                FieldShape(6, "checksum", .bytes, bytesMax: 1024),
+            ]),
+        MessageShape(
+            "WireUploadAssetChunk", TidemarkWire.WireUploadAssetChunk.self, WireJudge.WireUploadAssetChunk.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "zone", .message("WireZoneID")),
+                FieldShape(3, "sha256", .bytes, bytesMax: 1024),
+                FieldShape(4, "byte_count", .uint64),
+                FieldShape(5, "offset", .uint64),
+                FieldShape(6, "content", .bytes),
+                FieldShape(7, "draft", .bytes, bytesMax: 1024),
+                FieldShape(8, "is_named_by_content", .bool),
+                FieldShape(9, "checksum", .bytes, bytesMax: 1024),
+            ]),
+        MessageShape(
+            "WireAssetProgress", TidemarkWire.WireAssetProgress.self, WireJudge.WireAssetProgress.self,
+            [
+                FieldShape(1, "offset", .uint64),
+                FieldShape(2, "is_complete", .bool),
+                FieldShape(3, "sha256", .bytes, bytesMax: 1024),
+            ]),
+        MessageShape(
+            "WireFetchAssetChunk", TidemarkWire.WireFetchAssetChunk.self, WireJudge.WireFetchAssetChunk.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "zone", .message("WireZoneID")),
+                FieldShape(3, "record", .string),
+                FieldShape(4, "sha256", .bytes, bytesMax: 1024),
+                FieldShape(5, "byte_count", .uint64),
+                FieldShape(6, "offset", .uint64),
+                FieldShape(7, "length", .uint32),
+                FieldShape(8, "wants_checksum", .bool),
+            ]),
+        MessageShape(
+            "WireAssetChunk", TidemarkWire.WireAssetChunk.self, WireJudge.WireAssetChunk.self,
+            [
+                FieldShape(1, "content", .bytes),
+                FieldShape(2, "checksum", .bytes, bytesMax: 1024),
+            ]),
+        MessageShape(
+            "WireRecord", TidemarkWire.WireRecord.self, WireJudge.WireRecord.self,
+            [
+                FieldShape(1, "name", .string),
+                FieldShape(2, "type", .string),
+                FieldShape(3, "fields", .bytes),
+                FieldShape(4, "tag", .bytes),
+                FieldShape(5, "created_at", .int64),
+                FieldShape(6, "modified_at", .int64),
+                FieldShape(7, "created_by", .string),
+                FieldShape(8, "modified_by", .string),
+                FieldShape(9, "parent", .string),
+            ]),
+        MessageShape(
+            "WireModifyRecords", TidemarkWire.WireModifyRecords.self, WireJudge.WireModifyRecords.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "stamp", .message("WireRequestStamp")),
+                FieldShape(3, "policy", .choice),
+                FieldShape(4, "atomic", .bool),
+                FieldShape(5, "zones", .message("WireZoneModifications"), elementsMax: 10000),
+                FieldShape(6, "client_change_token", .bytes, bytesMax: 65536),
+            ]),
+        MessageShape(
+            "WireZoneModifications", TidemarkWire.WireZoneModifications.self, WireJudge.WireZoneModifications.self,
+            [
+                FieldShape(1, "zone", .message("WireZoneID")),
+                FieldShape(2, "saves", .message("WireRecordSave"), elementsMax: 10000),
+                FieldShape(3, "deletes", .string, elementsMax: 10000),
+            ]),
+        MessageShape(
+            "WireRecordSave", TidemarkWire.WireRecordSave.self, WireJudge.WireRecordSave.self,
+            [
+                FieldShape(1, "name", .string),
+                FieldShape(2, "type", .string),
+                FieldShape(3, "tag", .bytes),
+                FieldShape(4, "fields", .bytes),
+                FieldShape(5, "parent_change", .choice),
+                FieldShape(6, "parent", .string),
+            ]),
+        MessageShape(
+            "WireModifyRecordsAnswer", TidemarkWire.WireModifyRecordsAnswer.self, WireJudge.WireModifyRecordsAnswer.self,
+            [
+                FieldShape(1, "zones", .message("WireZoneModificationResults"), elementsMax: 65536),
+            ]),
+        MessageShape(
+            "WireZoneModificationResults", TidemarkWire.WireZoneModificationResults.self, WireJudge.WireZoneModificationResults.self,
+            [
+                FieldShape(1, "saves", .message("WireSaveResult"), elementsMax: 65536),
+                FieldShape(2, "deletes", .message("WireDeleteResult"), elementsMax: 65536),
+            ]),
+        MessageShape(
+            "WireSaveResult", TidemarkWire.WireSaveResult.self, WireJudge.WireSaveResult.self,
+            [
+                FieldShape(1, "saved", .message("WireSavedRecord"), oneof: 0),
+                FieldShape(2, "failure", .message("WireSaveFailure"), oneof: 0),
+            ]),
+        MessageShape(
+            "WireSavedRecord", TidemarkWire.WireSavedRecord.self, WireJudge.WireSavedRecord.self,
+            [
+                FieldShape(1, "tag", .bytes),
+                FieldShape(2, "created_at", .int64),
+                FieldShape(3, "modified_at", .int64),
+                FieldShape(4, "created_by", .string),
+                FieldShape(5, "modified_by", .string),
+            ]),
+        MessageShape(
+            "WireSaveFailure", TidemarkWire.WireSaveFailure.self, WireJudge.WireSaveFailure.self,
+            [
+                FieldShape(1, "failure", .message("WireFailure")),
+                FieldShape(2, "server_record", .message("WireRecord")),
+            ]),
+        MessageShape(
+            "WireDeleteResult", TidemarkWire.WireDeleteResult.self, WireJudge.WireDeleteResult.self,
+            [
+                FieldShape(1, "deleted", .message("WireDone"), oneof: 0),
+                FieldShape(2, "failure", .message("WireFailure"), oneof: 0),
+            ]),
+        MessageShape(
+            "WireFetchRecords", TidemarkWire.WireFetchRecords.self, WireJudge.WireFetchRecords.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "zones", .message("WireZoneRecordNames"), elementsMax: 10000),
+                FieldShape(3, "desired_keys", .message("WireDesiredKeys")),
+            ]),
+        MessageShape(
+            "WireZoneRecordNames", TidemarkWire.WireZoneRecordNames.self, WireJudge.WireZoneRecordNames.self,
+            [
+                FieldShape(1, "zone", .message("WireZoneID")),
+                FieldShape(2, "names", .string, elementsMax: 10000),
+            ]),
+        MessageShape(
+            "WireFetchRecordsAnswer", TidemarkWire.WireFetchRecordsAnswer.self, WireJudge.WireFetchRecordsAnswer.self,
+            [
+                FieldShape(1, "results", .message("WireRecordResult"), elementsMax: 65536),
+                FieldShape(2, "covered", .uint32),
+            ]),
+        MessageShape(
+            "WireRecordResult", TidemarkWire.WireRecordResult.self, WireJudge.WireRecordResult.self,
+            [
+                FieldShape(1, "record", .message("WireRecord"), oneof: 0),
+                FieldShape(2, "failure", .message("WireFailure"), oneof: 0),
+            ]),
+        MessageShape(
+            "WireFetchDatabaseChanges", TidemarkWire.WireFetchDatabaseChanges.self, WireJudge.WireFetchDatabaseChanges.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "token", .bytes),
+                FieldShape(3, "limit", .uint32),
+                FieldShape(4, "with_ends", .bool),
+                FieldShape(5, "then", .message("WireFetchZoneChanges")),
+                FieldShape(6, "follows", .bool),
+                FieldShape(10, "subscription_id", .string),
+            ]),
+        MessageShape(
+            "WireFetchDatabaseChangesAnswer", TidemarkWire.WireFetchDatabaseChangesAnswer.self, WireJudge.WireFetchDatabaseChangesAnswer.self,
+            [
+                FieldShape(1, "ended", .message("WireZoneEnd"), elementsMax: 65536),
+                FieldShape(2, "changed", .message("WireZoneID"), elementsMax: 65536),
+                FieldShape(3, "token", .bytes),
+                FieldShape(4, "more_coming", .bool),
+                FieldShape(5, "then", .message("WireFetchZoneChangesAnswer")),
+                FieldShape(10, "subscription_missing", .bool),
+            ]),
+        MessageShape(
+            "WireZoneEnd", TidemarkWire.WireZoneEnd.self, WireJudge.WireZoneEnd.self,
+            [
+                FieldShape(1, "zone", .message("WireZoneID")),
+                FieldShape(2, "reason", .choice),
+            ]),
+        MessageShape(
+            "WireFetchZoneChanges", TidemarkWire.WireFetchZoneChanges.self, WireJudge.WireFetchZoneChanges.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "zone", .message("WireZoneID")),
+                FieldShape(3, "token", .bytes),
+                FieldShape(4, "limit", .uint32),
+                FieldShape(5, "desired_keys", .message("WireDesiredKeys")),
+                FieldShape(6, "with_ends", .bool),
+            ]),
+        MessageShape(
+            "WireFetchZoneChangesAnswer", TidemarkWire.WireFetchZoneChangesAnswer.self, WireJudge.WireFetchZoneChangesAnswer.self,
+            [
+                FieldShape(1, "changes", .message("WireZoneChange"), elementsMax: 65536),
+                FieldShape(2, "token", .bytes),
+                FieldShape(3, "more_coming", .bool),
+                FieldShape(4, "client_change_token", .bytes),
+            ]),
+        MessageShape(
+            "WireZoneChange", TidemarkWire.WireZoneChange.self, WireJudge.WireZoneChange.self,
+            [
+                FieldShape(1, "record", .message("WireRecord"), oneof: 0),
+                FieldShape(2, "deleted", .message("WireRecordEnd"), oneof: 0),
+            ]),
+        MessageShape(
+            "WireRecordEnd", TidemarkWire.WireRecordEnd.self, WireJudge.WireRecordEnd.self,
+            [
+                FieldShape(1, "name", .string),
+                FieldShape(2, "type", .string),
+            ]),
+        MessageShape(
+            "WireFetchKeys", TidemarkWire.WireFetchKeys.self, WireJudge.WireFetchKeys.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "zones", .message("WireZoneID"), elementsMax: 10000),
+            ]),
+        MessageShape(
+            "WireFetchKeysAnswer", TidemarkWire.WireFetchKeysAnswer.self, WireJudge.WireFetchKeysAnswer.self,
+            [
+                FieldShape(1, "account", .message("WireAccountKey")),
+                FieldShape(2, "zones", .message("WireZoneKeysResult"), elementsMax: 65536),
+            ]),
+        MessageShape(
+            "WireAccountKey", TidemarkWire.WireAccountKey.self, WireJudge.WireAccountKey.self,
+            [
+                FieldShape(1, "mode", .choice),
+                FieldShape(2, "id", .bytes),
+                FieldShape(3, "key", .bytes),
+            ]),
+        MessageShape(
+            "WireZoneKeysResult", TidemarkWire.WireZoneKeysResult.self, WireJudge.WireZoneKeysResult.self,
+            [
+                FieldShape(1, "keys", .message("WireZoneKeys"), oneof: 0),
+                FieldShape(2, "failure", .message("WireFailure"), oneof: 0),
+            ]),
+        MessageShape(
+            "WireZoneKeys", TidemarkWire.WireZoneKeys.self, WireJudge.WireZoneKeys.self,
+            [
+                FieldShape(1, "keys", .message("WireZoneKey"), elementsMax: 1000),
+            ]),
+        MessageShape(
+            "WireZoneKey", TidemarkWire.WireZoneKey.self, WireJudge.WireZoneKey.self,
+            [
+                FieldShape(1, "id", .bytes),
+                FieldShape(2, "account_key_id", .bytes),
+                FieldShape(3, "wrapped", .bytes),
+            ]),
+        MessageShape(
+            "WireSaveAccountKey", TidemarkWire.WireSaveAccountKey.self, WireJudge.WireSaveAccountKey.self,
+            [
+                FieldShape(1, "account", .message("WireAccountKey")),
+            ]),
+        MessageShape(
+            "WireSaveAccountKeyAnswer", TidemarkWire.WireSaveAccountKeyAnswer.self, WireJudge.WireSaveAccountKeyAnswer.self,
+            [
+                FieldShape(1, "account", .message("WireAccountKey")),
+            ]),
+        MessageShape(
+            "WireSaveZoneKey", TidemarkWire.WireSaveZoneKey.self, WireJudge.WireSaveZoneKey.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "zone", .message("WireZoneID")),
+                FieldShape(3, "key", .message("WireZoneKey")),
+                FieldShape(4, "newest_id", .bytes),
+            ]),
+        MessageShape(
+            "WireSaveZoneKeyAnswer", TidemarkWire.WireSaveZoneKeyAnswer.self, WireJudge.WireSaveZoneKeyAnswer.self,
+            [
+                FieldShape(1, "keys", .message("WireZoneKeys")),
+            ]),
+        MessageShape(
+            "WireQuery", TidemarkWire.WireQuery.self, WireJudge.WireQuery.self,
+            [
+                FieldShape(1, "record_type", .string),
+                FieldShape(2, "zone", .message("WireZoneID")),
+                FieldShape(3, "predicate", .message("WirePredicate")),
+                FieldShape(4, "sorts", .message("WireSort"), elementsMax: 100),
+            ]),
+        MessageShape(
+            "WirePredicate", TidemarkWire.WirePredicate.self, WireJudge.WirePredicate.self, depthMax: 64,
+            [
+                FieldShape(1, "always", .bool, oneof: 0),
+                FieldShape(2, "compare", .message("WireComparison"), oneof: 0),
+                FieldShape(3, "between", .message("WireBetween"), oneof: 0),
+                FieldShape(4, "begins_with", .message("WireBeginsWith"), oneof: 0),
+                FieldShape(5, "is_in", .message("WireKeyValues"), oneof: 0),
+                FieldShape(6, "contains", .message("WireKeyValue"), oneof: 0),
+                FieldShape(7, "contains_any", .message("WireKeyValues"), oneof: 0),
+                FieldShape(8, "is_present", .message("WirePresence"), oneof: 0),
+                FieldShape(9, "is_near", .message("WireNear"), oneof: 0),
+                FieldShape(10, "search", .string, oneof: 0),
+                FieldShape(11, "and", .message("WirePredicates"), oneof: 0),
+                FieldShape(12, "not", .message("WirePredicate"), oneof: 0),
+            ]),
+        MessageShape(
+            "WirePredicates", TidemarkWire.WirePredicates.self, WireJudge.WirePredicates.self,
+            [
+                FieldShape(1, "parts", .message("WirePredicate"), elementsMax: 2000),
+            ]),
+        MessageShape(
+            "WireComparison", TidemarkWire.WireComparison.self, WireJudge.WireComparison.self,
+            [
+                FieldShape(1, "key", .string),
+                FieldShape(2, "operator", .choice),
+                FieldShape(3, "value", .message("WireQueryValue")),
+            ]),
+        MessageShape(
+            "WireBetween", TidemarkWire.WireBetween.self, WireJudge.WireBetween.self,
+            [
+                FieldShape(1, "key", .string),
+                FieldShape(2, "low", .message("WireQueryValue")),
+                FieldShape(3, "high", .message("WireQueryValue")),
+            ]),
+        MessageShape(
+            "WireBeginsWith", TidemarkWire.WireBeginsWith.self, WireJudge.WireBeginsWith.self,
+            [
+                FieldShape(1, "key", .string),
+                FieldShape(2, "prefix", .string),
+            ]),
+        MessageShape(
+            "WireKeyValue", TidemarkWire.WireKeyValue.self, WireJudge.WireKeyValue.self,
+            [
+                FieldShape(1, "key", .string),
+                FieldShape(2, "value", .message("WireQueryValue")),
+            ]),
+        MessageShape(
+            "WireKeyValues", TidemarkWire.WireKeyValues.self, WireJudge.WireKeyValues.self,
+            [
+                FieldShape(1, "key", .string),
+                FieldShape(2, "values", .message("WireQueryValue"), elementsMax: 2000),
+            ]),
+        MessageShape(
+            "WirePresence", TidemarkWire.WirePresence.self, WireJudge.WirePresence.self,
+            [
+                FieldShape(1, "key", .string),
+                FieldShape(2, "is_present", .bool),
+            ]),
+        MessageShape(
+            "WireNear", TidemarkWire.WireNear.self, WireJudge.WireNear.self,
+            [
+                FieldShape(1, "key", .string),
+                FieldShape(2, "location", .message("WireQueryLocation")),
+                FieldShape(3, "metres", .double),
+                FieldShape(4, "is_inclusive", .bool),
+            ]),
+        MessageShape(
+            "WireQueryLocation", TidemarkWire.WireQueryLocation.self, WireJudge.WireQueryLocation.self,
+            [
+                FieldShape(1, "latitude", .double),
+                FieldShape(2, "longitude", .double),
+            ]),
+        MessageShape(
+            "WireQueryValue", TidemarkWire.WireQueryValue.self, WireJudge.WireQueryValue.self,
+            [
+                FieldShape(1, "string", .string, oneof: 0),
+                FieldShape(2, "int64", .sint64, oneof: 0),
+                FieldShape(3, "double", .double, oneof: 0),
+                FieldShape(4, "date", .sint64, oneof: 0),
+                FieldShape(5, "reference", .message("WireQueryReference"), oneof: 0),
+            ]),
+        MessageShape(
+            "WireQueryReference", TidemarkWire.WireQueryReference.self, WireJudge.WireQueryReference.self,
+            [
+                FieldShape(1, "record_name", .string),
+                FieldShape(2, "zone", .message("WireZoneID")),
+            ]),
+        MessageShape(
+            "WireSort", TidemarkWire.WireSort.self, WireJudge.WireSort.self,
+            [
+                FieldShape(1, "key", .string),
+                FieldShape(2, "is_descending", .bool),
+                FieldShape(3, "origin", .message("WireQueryLocation")),
+            ]),
+        MessageShape(
+            "WireQueryRecords", TidemarkWire.WireQueryRecords.self, WireJudge.WireQueryRecords.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "query", .message("WireQuery")),
+                FieldShape(3, "cursor", .bytes),
+                FieldShape(4, "desired_keys", .message("WireDesiredKeys")),
+                FieldShape(5, "limit", .uint32),
+            ]),
+        MessageShape(
+            "WireQueryRecordsAnswer", TidemarkWire.WireQueryRecordsAnswer.self, WireJudge.WireQueryRecordsAnswer.self,
+            [
+                FieldShape(1, "matches", .message("WireQueryMatch"), elementsMax: 65536),
+                FieldShape(2, "cursor", .bytes),
+            ]),
+        MessageShape(
+            "WireQueryMatch", TidemarkWire.WireQueryMatch.self, WireJudge.WireQueryMatch.self,
+            [
+                FieldShape(1, "record", .message("WireRecord")),
+                FieldShape(2, "zone", .message("WireZoneID")),
+            ]),
+        MessageShape(
+            "WireSubscription", TidemarkWire.WireSubscription.self, WireJudge.WireSubscription.self,
+            [
+                FieldShape(1, "id", .string),
+                FieldShape(2, "kind", .choice),
+                FieldShape(3, "record_type", .string),
+                FieldShape(4, "notification_info", .message("WireNotificationInfo")),
+                FieldShape(5, "zone", .message("WireZoneID")),
+            ]),
+        MessageShape(
+            "WireNotificationInfo", TidemarkWire.WireNotificationInfo.self, WireJudge.WireNotificationInfo.self, keepsUnknownFields: true,
+            [
+                FieldShape(1, "alert_body", .string),
+                FieldShape(2, "alert_localization_key", .string),
+                FieldShape(3, "alert_localization_args", .string, elementsMax: 2048),
+                FieldShape(4, "alert_action_localization_key", .string),
+                FieldShape(5, "alert_launch_image", .string),
+                FieldShape(6, "sound_name", .string),
+                FieldShape(7, "should_badge", .bool),
+                FieldShape(8, "should_send_content_available", .bool),
+                FieldShape(9, "should_send_mutable_content", .bool),
+                FieldShape(10, "title", .string),
+                FieldShape(11, "title_localization_key", .string),
+                FieldShape(12, "title_localization_args", .string, elementsMax: 2048),
+                FieldShape(13, "subtitle", .string),
+                FieldShape(14, "subtitle_localization_key", .string),
+                FieldShape(15, "subtitle_localization_args", .string, elementsMax: 2048),
+                FieldShape(16, "category", .string),
+                FieldShape(17, "collapse_id_key", .string),
+                FieldShape(18, "desired_keys", .string, elementsMax: 2048),
+            ]),
+        MessageShape(
+            "WireModifySubscriptions", TidemarkWire.WireModifySubscriptions.self, WireJudge.WireModifySubscriptions.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "saves", .message("WireSubscription"), elementsMax: 10000),
+                FieldShape(3, "deletes", .string, elementsMax: 10000),
+            ]),
+        MessageShape(
+            "WireModifySubscriptionsAnswer", TidemarkWire.WireModifySubscriptionsAnswer.self, WireJudge.WireModifySubscriptionsAnswer.self,
+            [
+                FieldShape(1, "saves", .message("WireSubscriptionResult"), elementsMax: 65536),
+                FieldShape(2, "deletes", .message("WireSubscriptionResult"), elementsMax: 65536),
+            ]),
+        MessageShape(
+            "WireFetchSubscriptions", TidemarkWire.WireFetchSubscriptions.self, WireJudge.WireFetchSubscriptions.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "ids", .string, elementsMax: 10000),
+            ]),
+        MessageShape(
+            "WireFetchSubscriptionsAnswer", TidemarkWire.WireFetchSubscriptionsAnswer.self, WireJudge.WireFetchSubscriptionsAnswer.self,
+            [
+                FieldShape(1, "subscriptions", .message("WireSubscriptionResult"), elementsMax: 65536),
+            ]),
+        MessageShape(
+            "WireSubscriptionResult", TidemarkWire.WireSubscriptionResult.self, WireJudge.WireSubscriptionResult.self,
+            [
+                FieldShape(1, "subscription", .message("WireSubscription"), oneof: 0),
+                FieldShape(2, "failure", .message("WireFailure"), oneof: 0),
+                FieldShape(3, "done", .message("WireDone"), oneof: 0),
+            ]),
+        MessageShape(
+            "WirePush", TidemarkWire.WirePush.self, WireJudge.WirePush.self,
+            [
+                FieldShape(1, "subscription_id", .string),
+                FieldShape(2, "database", .choice),
+                FieldShape(3, "kind", .choice),
+                FieldShape(4, "zones", .message("WireZoneID"), elementsMax: 65536),
+                FieldShape(5, "changes", .message("WirePushedChanges")),
+            ]),
+        MessageShape(
+            "WirePushedChanges", TidemarkWire.WirePushedChanges.self, WireJudge.WirePushedChanges.self,
+            [
+                FieldShape(1, "database_token", .bytes),
+                FieldShape(2, "zone", .message("WireZoneID")),
+                FieldShape(3, "zone_token", .bytes),
+                FieldShape(4, "answer", .message("WireFetchDatabaseChangesAnswer")),
+            ]),
+        MessageShape(
+            "WireClientEnvelope", TidemarkWire.WireClientEnvelope.self, WireJudge.WireClientEnvelope.self,
+            [
+                FieldShape(1, "id", .uint64),
+                FieldShape(2, "hello", .message("WireHello"), oneof: 0),
+                FieldShape(3, "modify_records", .message("WireModifyRecords"), oneof: 0),
+                FieldShape(4, "fetch_records", .message("WireFetchRecords"), oneof: 0),
+                FieldShape(5, "modify_zones", .message("WireModifyZones"), oneof: 0),
+                FieldShape(6, "fetch_zones", .message("WireFetchZones"), oneof: 0),
+                FieldShape(7, "fetch_database_changes", .message("WireFetchDatabaseChanges"), oneof: 0),
+                FieldShape(8, "fetch_zone_changes", .message("WireFetchZoneChanges"), oneof: 0),
+                FieldShape(9, "modify_subscriptions", .message("WireModifySubscriptions"), oneof: 0),
+                FieldShape(10, "fetch_subscriptions", .message("WireFetchSubscriptions"), oneof: 0),
+                FieldShape(11, "query_records", .message("WireQueryRecords"), oneof: 0),
+                FieldShape(20, "prepare_asset_upload", .message("WirePrepareAssetUpload"), oneof: 0),
+                FieldShape(21, "upload_asset_chunk", .message("WireUploadAssetChunk"), oneof: 0),
+                FieldShape(22, "fetch_asset_chunk", .message("WireFetchAssetChunk"), oneof: 0),
+                FieldShape(30, "fetch_keys", .message("WireFetchKeys"), oneof: 0),
+                FieldShape(31, "save_account_key", .message("WireSaveAccountKey"), oneof: 0),
+                FieldShape(32, "save_zone_key", .message("WireSaveZoneKey"), oneof: 0),
+                FieldShape(60, "operation_group", .message("WireOperationGroup")),
+                FieldShape(61, "pushes_heard", .uint64),
+            ]),
+        MessageShape(
+            "WireOperationGroup", TidemarkWire.WireOperationGroup.self, WireJudge.WireOperationGroup.self,
+            [
+                FieldShape(1, "id", .string),
+                FieldShape(2, "name", .string),
+            ]),
+        MessageShape(
+            "WireServerEnvelope", TidemarkWire.WireServerEnvelope.self, WireJudge.WireServerEnvelope.self,
+            [
+                FieldShape(1, "id", .uint64),
+                FieldShape(2, "failure", .message("WireFailure"), oneof: 0),
+                FieldShape(3, "hello", .message("WireHelloAnswer"), oneof: 0),
+                FieldShape(4, "modify_records", .message("WireModifyRecordsAnswer"), oneof: 0),
+                FieldShape(5, "fetch_records", .message("WireFetchRecordsAnswer"), oneof: 0),
+                FieldShape(6, "modify_zones", .message("WireModifyZonesAnswer"), oneof: 0),
+                FieldShape(7, "fetch_zones", .message("WireFetchZonesAnswer"), oneof: 0),
+                FieldShape(8, "fetch_database_changes", .message("WireFetchDatabaseChangesAnswer"), oneof: 0),
+                FieldShape(9, "fetch_zone_changes", .message("WireFetchZoneChangesAnswer"), oneof: 0),
+                FieldShape(10, "modify_subscriptions", .message("WireModifySubscriptionsAnswer"), oneof: 0),
+                FieldShape(11, "fetch_subscriptions", .message("WireFetchSubscriptionsAnswer"), oneof: 0),
+                FieldShape(12, "query_records", .message("WireQueryRecordsAnswer"), oneof: 0),
+                FieldShape(15, "push", .message("WirePush"), oneof: 0),
+                FieldShape(20, "prepare_asset_upload", .message("WireAssetProgress"), oneof: 0),
+                FieldShape(21, "upload_asset_chunk", .message("WireAssetProgress"), oneof: 0),
+                FieldShape(22, "fetch_asset_chunk", .message("WireAssetChunk"), oneof: 0),
+                FieldShape(30, "fetch_keys", .message("WireFetchKeysAnswer"), oneof: 0),
+                FieldShape(31, "save_account_key", .message("WireSaveAccountKeyAnswer"), oneof: 0),
+                FieldShape(32, "save_zone_key", .message("WireSaveZoneKeyAnswer"), oneof: 0),
+                FieldShape(61, "pushes_sent", .uint64),
+            ]),
+    ]
+}
