@@ -8,11 +8,15 @@ help: ## What there is to make
 setup: ## Install what is missing (libssl-dev, libpq-dev, zlib1g-dev, libsqlite3-dev, PostgreSQL) with apt-get
 	deploy/setup
 
+# `swift run` and `swift build --product` leave a plan behind in which the programs of other packages count as ours. A build of
+# everything that followed it would compile protoc, for ten minutes.
+OWN_PLAN = --disable-build-manifest-caching
+
 build: setup ## Compile everything, for debugging
-	swift build --build-tests
+	swift build $(OWN_PLAN) --build-tests
 
 test: setup ## The whole test suite, on a private PostgreSQL that it starts by itself
-	swift test
+	swift test $(OWN_PLAN)
 
 THREADED = Sockets|TLS|HTTP|WebSocket|Transport|Postgres|Store|Service|Server|Kit
 test-threads: setup ## Transport, engine, service and server under the thread sanitizer
@@ -68,7 +72,7 @@ torture: ## Kill server, PostgreSQL and clients at random under a folder in sync
 	swift build -c release --product foldersync
 	Tests/Torture/run
 
-protocol: ## Make the Swift code of the messages from the .proto files (needs protoc)
+protocol: ## Make the Swift code of the messages from the .proto files (needs protoc, libprotobuf-dev)
 	Sources/TidemarkWire/generate
 
 .PHONY: help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture protocol
