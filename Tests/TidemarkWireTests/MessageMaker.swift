@@ -44,7 +44,7 @@ struct MessageMaker {
 
     private mutating func append(_ field: FieldShape, to writer: inout WireWriter, depth: Int) {
         guard field.elementsMax != nil else {
-            return appendElement(field, isDefaultAllowed: field.oneof != nil, to: &writer, depth: depth)
+            return appendElement(field, isDefaultAllowed: field.isWrittenWithDefault, to: &writer, depth: depth)
         }
         let count = filling == .random ? Int.random(in: 1...3, using: &random) : 2
         if field.isPacked {

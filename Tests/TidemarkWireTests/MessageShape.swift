@@ -19,10 +19,12 @@ struct FieldShape: Sendable {
     let bytesMax: Int?
     /// The oneof that it belongs to.
     let oneof: Int?
+    /// `optional` in the file.
+    let isOptional: Bool
 
     init(
         _ number: UInt32, _ name: String, _ kind: Kind, elementsMax: Int? = nil, bytesMax: Int? = nil,
-        oneof: Int? = nil
+        oneof: Int? = nil, isOptional: Bool = false
     ) {
         self.number = number
         self.name = name
@@ -30,7 +32,11 @@ struct FieldShape: Sendable {
         self.elementsMax = elementsMax
         self.bytesMax = bytesMax
         self.oneof = oneof
+        self.isOptional = isOptional
     }
+
+    /// Whether it may be there with its default.
+    var isWrittenWithDefault: Bool { oneof != nil || isOptional }
 
     var isPacked: Bool {
         switch kind {

@@ -56,6 +56,15 @@ import Testing
         #expect(refusal(mixed) { $0.oneofs = ["choice"] } != nil)
     }
 
+    @Test func `an optional field may be missing where messages are written field by field`() throws {
+        let fields = [field(1, .bytes) { $0.isOptional = true }]
+        let message = MessageDescriptor(name: "Some", fields: fields, isStreamed: true)
+        let file = FileDescriptor(name: "Some.proto", package: "test", messages: [message], typePrefix: "Wire")
+        let text = FilePrinter(file: file, schema: try Schema([file])).text()
+        #expect(text.contains("package var someField: [UInt8]?"))
+        #expect(text.contains("someField: SomeField? = [UInt8]?.none"))
+    }
+
     @Test func `names are those of Swift`() {
         #expect(Names.property("subscription_id") == "subscriptionID")
         #expect(Names.property("id") == "id" && Names.property("collapse_id_key") == "collapseIDKey")

@@ -66,6 +66,7 @@ struct JudgePrinter {
             (field.elementsMax.map { ", elementsMax: \($0)" } ?? "")
             + (field.bytesMax.map { ", bytesMax: \($0)" } ?? "")
             + (field.oneofIndex.map { ", oneof: \($0)" } ?? "")
+            + (field.isOptional ? ", isOptional: true" : "")
         return "FieldShape(\(field.number), \"\(field.name)\", \(kind)\(options)),"
     }
 }

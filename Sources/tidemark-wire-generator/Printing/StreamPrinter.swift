@@ -48,9 +48,12 @@ struct StreamPrinter {
 
     private var parameters: [String] {
         values.map { code in
-            code.verb == "content"
-                ? "\(code.name): \(typeParameter(code)) = [UInt8]()"
-                : "\(code.name): \(code.elementType)\(code.field.isOptional ? "? = nil" : " = \(code.elementDefault)")"
+            switch (code.verb == "content", code.field.isOptional) {
+            case (true, true): "\(code.name): \(typeParameter(code))? = [UInt8]?.none"
+            case (true, false): "\(code.name): \(typeParameter(code)) = [UInt8]()"
+            case (false, true): "\(code.name): \(code.elementType)? = nil"
+            case (false, false): "\(code.name): \(code.elementType) = \(code.elementDefault)"
+            }
         }
     }
 
