@@ -15,9 +15,10 @@ struct Schema {
     private var recursive: Set<String> = []
 
     init(_ files: [FileDescriptor]) throws(Failure) {
+        // A set with what is imported has that first: the order of the names stays.
         self.files = files.filter {
             !$0.package.hasPrefix("google.") && !($0.messages.isEmpty && $0.choices.isEmpty)
-        }
+        }.sorted { $0.name < $1.name }
         for file in self.files {
             for message in file.messages {
                 messages[".\(file.package).\(message.name)"] = message

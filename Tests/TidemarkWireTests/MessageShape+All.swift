@@ -44,80 +44,6 @@ extension MessageShape {
                 FieldShape(7, "asset_chunk_bytes_max", .uint32),
             ]),
         MessageShape(
-            "WireRequestStamp", TidemarkWire.WireRequestStamp.self, WireJudge.WireRequestStamp.self,
-            [
-                FieldShape(1, "counter", .uint64),
-                FieldShape(2, "lowest_unanswered", .uint64),
-                FieldShape(3, "issued_at", .int64),
-                FieldShape(4, "repeated", .bool),
-                FieldShape(5, "epoch", .uint64),
-                FieldShape(6, "nonce", .uint64),
-            ]),
-        MessageShape(
-            "WireDesiredKeys", TidemarkWire.WireDesiredKeys.self, WireJudge.WireDesiredKeys.self,
-            [
-                FieldShape(1, "keys", .string, elementsMax: 10000),
-            ]),
-        MessageShape(
-            "WireFailure", TidemarkWire.WireFailure.self, WireJudge.WireFailure.self,
-            [
-                FieldShape(1, "code", .choice),
-                FieldShape(2, "message", .string),
-                FieldShape(3, "retry_after_seconds", .double),
-                FieldShape(4, "user_did_reset_encrypted_data_key", .bool),
-                FieldShape(5, "zone_key_unknown", .bool),
-            ]),
-        MessageShape(
-            "WireZoneID", TidemarkWire.WireZoneID.self, WireJudge.WireZoneID.self,
-            [
-                FieldShape(1, "name", .string),
-                FieldShape(2, "owner", .string),
-            ]),
-        MessageShape(
-            "WireZone", TidemarkWire.WireZone.self, WireJudge.WireZone.self,
-            [
-                FieldShape(1, "id", .message("WireZoneID")),
-                FieldShape(2, "capabilities", .uint32),
-                FieldShape(3, "encryption_scope", .choice),
-            ]),
-        MessageShape(
-            "WireModifyZones", TidemarkWire.WireModifyZones.self, WireJudge.WireModifyZones.self,
-            [
-                FieldShape(1, "database", .choice),
-                FieldShape(2, "stamp", .message("WireRequestStamp")),
-                FieldShape(3, "saves", .message("WireZoneID"), elementsMax: 10000),
-                FieldShape(4, "deletes", .message("WireZoneID"), elementsMax: 10000),
-                FieldShape(5, "encryption_scopes", .choice, elementsMax: 10000),
-            ]),
-        MessageShape(
-            "WireModifyZonesAnswer", TidemarkWire.WireModifyZonesAnswer.self, WireJudge.WireModifyZonesAnswer.self,
-            [
-                FieldShape(1, "saves", .message("WireZoneResult"), elementsMax: 65536),
-                FieldShape(2, "deletes", .message("WireZoneResult"), elementsMax: 65536),
-            ]),
-        MessageShape(
-            "WireZoneResult", TidemarkWire.WireZoneResult.self, WireJudge.WireZoneResult.self,
-            [
-                FieldShape(1, "zone", .message("WireZone"), oneof: 0),
-                FieldShape(2, "failure", .message("WireFailure"), oneof: 0),
-                FieldShape(3, "done", .message("WireDone"), oneof: 0),
-            ]),
-        MessageShape(
-            "WireDone", TidemarkWire.WireDone.self, WireJudge.WireDone.self,
-            [
-            ]),
-        MessageShape(
-            "WireFetchZones", TidemarkWire.WireFetchZones.self, WireJudge.WireFetchZones.self,
-            [
-                FieldShape(1, "database", .choice),
-                FieldShape(2, "zones", .message("WireZoneID"), elementsMax: 10000),
-            ]),
-        MessageShape(
-            "WireFetchZonesAnswer", TidemarkWire.WireFetchZonesAnswer.self, WireJudge.WireFetchZonesAnswer.self,
-            [
-                FieldShape(1, "zones", .message("WireZoneResult"), elementsMax: 65536),
-            ]),
-        MessageShape(
             "WirePrepareAssetUpload", TidemarkWire.WirePrepareAssetUpload.self, WireJudge.WirePrepareAssetUpload.self,
             [
                 FieldShape(1, "database", .choice),
@@ -164,109 +90,6 @@ extension MessageShape {
             [
                 FieldShape(1, "content", .bytes),
                 FieldShape(2, "checksum", .bytes, bytesMax: 1024),
-            ]),
-        MessageShape(
-            "WireRecord", TidemarkWire.WireRecord.self, WireJudge.WireRecord.self,
-            [
-                FieldShape(1, "name", .string),
-                FieldShape(2, "type", .string),
-                FieldShape(3, "fields", .bytes),
-                FieldShape(4, "tag", .bytes),
-                FieldShape(5, "created_at", .int64),
-                FieldShape(6, "modified_at", .int64),
-                FieldShape(7, "created_by", .string),
-                FieldShape(8, "modified_by", .string),
-                FieldShape(9, "parent", .string),
-            ]),
-        MessageShape(
-            "WireModifyRecords", TidemarkWire.WireModifyRecords.self, WireJudge.WireModifyRecords.self,
-            [
-                FieldShape(1, "database", .choice),
-                FieldShape(2, "stamp", .message("WireRequestStamp")),
-                FieldShape(3, "policy", .choice),
-                FieldShape(4, "atomic", .bool),
-                FieldShape(5, "zones", .message("WireZoneModifications"), elementsMax: 10000),
-                FieldShape(6, "client_change_token", .bytes, bytesMax: 65536),
-            ]),
-        MessageShape(
-            "WireZoneModifications", TidemarkWire.WireZoneModifications.self, WireJudge.WireZoneModifications.self,
-            [
-                FieldShape(1, "zone", .message("WireZoneID")),
-                FieldShape(2, "saves", .message("WireRecordSave"), elementsMax: 10000),
-                FieldShape(3, "deletes", .string, elementsMax: 10000),
-            ]),
-        MessageShape(
-            "WireRecordSave", TidemarkWire.WireRecordSave.self, WireJudge.WireRecordSave.self,
-            [
-                FieldShape(1, "name", .string),
-                FieldShape(2, "type", .string),
-                FieldShape(3, "tag", .bytes),
-                FieldShape(4, "fields", .bytes),
-                FieldShape(5, "parent_change", .choice),
-                FieldShape(6, "parent", .string),
-            ]),
-        MessageShape(
-            "WireModifyRecordsAnswer", TidemarkWire.WireModifyRecordsAnswer.self, WireJudge.WireModifyRecordsAnswer.self,
-            [
-                FieldShape(1, "zones", .message("WireZoneModificationResults"), elementsMax: 65536),
-            ]),
-        MessageShape(
-            "WireZoneModificationResults", TidemarkWire.WireZoneModificationResults.self, WireJudge.WireZoneModificationResults.self,
-            [
-                FieldShape(1, "saves", .message("WireSaveResult"), elementsMax: 65536),
-                FieldShape(2, "deletes", .message("WireDeleteResult"), elementsMax: 65536),
-            ]),
-        MessageShape(
-            "WireSaveResult", TidemarkWire.WireSaveResult.self, WireJudge.WireSaveResult.self,
-            [
-                FieldShape(1, "saved", .message("WireSavedRecord"), oneof: 0),
-                FieldShape(2, "failure", .message("WireSaveFailure"), oneof: 0),
-            ]),
-        MessageShape(
-            "WireSavedRecord", TidemarkWire.WireSavedRecord.self, WireJudge.WireSavedRecord.self,
-            [
-                FieldShape(1, "tag", .bytes),
-                FieldShape(2, "created_at", .int64),
-                FieldShape(3, "modified_at", .int64),
-                FieldShape(4, "created_by", .string),
-                FieldShape(5, "modified_by", .string),
-            ]),
-        MessageShape(
-            "WireSaveFailure", TidemarkWire.WireSaveFailure.self, WireJudge.WireSaveFailure.self,
-            [
-                FieldShape(1, "failure", .message("WireFailure")),
-                FieldShape(2, "server_record", .message("WireRecord")),
-            ]),
-        MessageShape(
-            "WireDeleteResult", TidemarkWire.WireDeleteResult.self, WireJudge.WireDeleteResult.self,
-            [
-                FieldShape(1, "deleted", .message("WireDone"), oneof: 0),
-                FieldShape(2, "failure", .message("WireFailure"), oneof: 0),
-            ]),
-        MessageShape(
-            "WireFetchRecords", TidemarkWire.WireFetchRecords.self, WireJudge.WireFetchRecords.self,
-            [
-                FieldShape(1, "database", .choice),
-                FieldShape(2, "zones", .message("WireZoneRecordNames"), elementsMax: 10000),
-                FieldShape(3, "desired_keys", .message("WireDesiredKeys")),
-            ]),
-        MessageShape(
-            "WireZoneRecordNames", TidemarkWire.WireZoneRecordNames.self, WireJudge.WireZoneRecordNames.self,
-            [
-                FieldShape(1, "zone", .message("WireZoneID")),
-                FieldShape(2, "names", .string, elementsMax: 10000),
-            ]),
-        MessageShape(
-            "WireFetchRecordsAnswer", TidemarkWire.WireFetchRecordsAnswer.self, WireJudge.WireFetchRecordsAnswer.self,
-            [
-                FieldShape(1, "results", .message("WireRecordResult"), elementsMax: 65536),
-                FieldShape(2, "covered", .uint32),
-            ]),
-        MessageShape(
-            "WireRecordResult", TidemarkWire.WireRecordResult.self, WireJudge.WireRecordResult.self,
-            [
-                FieldShape(1, "record", .message("WireRecord"), oneof: 0),
-                FieldShape(2, "failure", .message("WireFailure"), oneof: 0),
             ]),
         MessageShape(
             "WireFetchDatabaseChanges", TidemarkWire.WireFetchDatabaseChanges.self, WireJudge.WireFetchDatabaseChanges.self,
@@ -324,6 +147,83 @@ extension MessageShape {
             [
                 FieldShape(1, "name", .string),
                 FieldShape(2, "type", .string),
+            ]),
+        MessageShape(
+            "WireRequestStamp", TidemarkWire.WireRequestStamp.self, WireJudge.WireRequestStamp.self,
+            [
+                FieldShape(1, "counter", .uint64),
+                FieldShape(2, "lowest_unanswered", .uint64),
+                FieldShape(3, "issued_at", .int64),
+                FieldShape(4, "repeated", .bool),
+                FieldShape(5, "epoch", .uint64),
+                FieldShape(6, "nonce", .uint64),
+            ]),
+        MessageShape(
+            "WireDesiredKeys", TidemarkWire.WireDesiredKeys.self, WireJudge.WireDesiredKeys.self,
+            [
+                FieldShape(1, "keys", .string, elementsMax: 10000),
+            ]),
+        MessageShape(
+            "WireClientEnvelope", TidemarkWire.WireClientEnvelope.self, WireJudge.WireClientEnvelope.self,
+            [
+                FieldShape(1, "id", .uint64),
+                FieldShape(2, "hello", .message("WireHello"), oneof: 0),
+                FieldShape(3, "modify_records", .message("WireModifyRecords"), oneof: 0),
+                FieldShape(4, "fetch_records", .message("WireFetchRecords"), oneof: 0),
+                FieldShape(5, "modify_zones", .message("WireModifyZones"), oneof: 0),
+                FieldShape(6, "fetch_zones", .message("WireFetchZones"), oneof: 0),
+                FieldShape(7, "fetch_database_changes", .message("WireFetchDatabaseChanges"), oneof: 0),
+                FieldShape(8, "fetch_zone_changes", .message("WireFetchZoneChanges"), oneof: 0),
+                FieldShape(9, "modify_subscriptions", .message("WireModifySubscriptions"), oneof: 0),
+                FieldShape(10, "fetch_subscriptions", .message("WireFetchSubscriptions"), oneof: 0),
+                FieldShape(11, "query_records", .message("WireQueryRecords"), oneof: 0),
+                FieldShape(20, "prepare_asset_upload", .message("WirePrepareAssetUpload"), oneof: 0),
+                FieldShape(21, "upload_asset_chunk", .message("WireUploadAssetChunk"), oneof: 0),
+                FieldShape(22, "fetch_asset_chunk", .message("WireFetchAssetChunk"), oneof: 0),
+                FieldShape(30, "fetch_keys", .message("WireFetchKeys"), oneof: 0),
+                FieldShape(31, "save_account_key", .message("WireSaveAccountKey"), oneof: 0),
+                FieldShape(32, "save_zone_key", .message("WireSaveZoneKey"), oneof: 0),
+                FieldShape(60, "operation_group", .message("WireOperationGroup")),
+                FieldShape(61, "pushes_heard", .uint64),
+            ]),
+        MessageShape(
+            "WireOperationGroup", TidemarkWire.WireOperationGroup.self, WireJudge.WireOperationGroup.self,
+            [
+                FieldShape(1, "id", .string),
+                FieldShape(2, "name", .string),
+            ]),
+        MessageShape(
+            "WireServerEnvelope", TidemarkWire.WireServerEnvelope.self, WireJudge.WireServerEnvelope.self,
+            [
+                FieldShape(1, "id", .uint64),
+                FieldShape(2, "failure", .message("WireFailure"), oneof: 0),
+                FieldShape(3, "hello", .message("WireHelloAnswer"), oneof: 0),
+                FieldShape(4, "modify_records", .message("WireModifyRecordsAnswer"), oneof: 0),
+                FieldShape(5, "fetch_records", .message("WireFetchRecordsAnswer"), oneof: 0),
+                FieldShape(6, "modify_zones", .message("WireModifyZonesAnswer"), oneof: 0),
+                FieldShape(7, "fetch_zones", .message("WireFetchZonesAnswer"), oneof: 0),
+                FieldShape(8, "fetch_database_changes", .message("WireFetchDatabaseChangesAnswer"), oneof: 0),
+                FieldShape(9, "fetch_zone_changes", .message("WireFetchZoneChangesAnswer"), oneof: 0),
+                FieldShape(10, "modify_subscriptions", .message("WireModifySubscriptionsAnswer"), oneof: 0),
+                FieldShape(11, "fetch_subscriptions", .message("WireFetchSubscriptionsAnswer"), oneof: 0),
+                FieldShape(12, "query_records", .message("WireQueryRecordsAnswer"), oneof: 0),
+                FieldShape(15, "push", .message("WirePush"), oneof: 0),
+                FieldShape(20, "prepare_asset_upload", .message("WireAssetProgress"), oneof: 0),
+                FieldShape(21, "upload_asset_chunk", .message("WireAssetProgress"), oneof: 0),
+                FieldShape(22, "fetch_asset_chunk", .message("WireAssetChunk"), oneof: 0),
+                FieldShape(30, "fetch_keys", .message("WireFetchKeysAnswer"), oneof: 0),
+                FieldShape(31, "save_account_key", .message("WireSaveAccountKeyAnswer"), oneof: 0),
+                FieldShape(32, "save_zone_key", .message("WireSaveZoneKeyAnswer"), oneof: 0),
+                FieldShape(61, "pushes_sent", .uint64),
+            ]),
+        MessageShape(
+            "WireFailure", TidemarkWire.WireFailure.self, WireJudge.WireFailure.self,
+            [
+                FieldShape(1, "code", .choice),
+                FieldShape(2, "message", .string),
+                FieldShape(3, "retry_after_seconds", .double),
+                FieldShape(4, "user_did_reset_encrypted_data_key", .bool),
+                FieldShape(5, "zone_key_unknown", .bool),
             ]),
         MessageShape(
             "WireFetchKeys", TidemarkWire.WireFetchKeys.self, WireJudge.WireFetchKeys.self,
@@ -510,6 +410,109 @@ extension MessageShape {
                 FieldShape(2, "zone", .message("WireZoneID")),
             ]),
         MessageShape(
+            "WireRecord", TidemarkWire.WireRecord.self, WireJudge.WireRecord.self,
+            [
+                FieldShape(1, "name", .string),
+                FieldShape(2, "type", .string),
+                FieldShape(3, "fields", .bytes),
+                FieldShape(4, "tag", .bytes),
+                FieldShape(5, "created_at", .int64),
+                FieldShape(6, "modified_at", .int64),
+                FieldShape(7, "created_by", .string),
+                FieldShape(8, "modified_by", .string),
+                FieldShape(9, "parent", .string),
+            ]),
+        MessageShape(
+            "WireModifyRecords", TidemarkWire.WireModifyRecords.self, WireJudge.WireModifyRecords.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "stamp", .message("WireRequestStamp")),
+                FieldShape(3, "policy", .choice),
+                FieldShape(4, "atomic", .bool),
+                FieldShape(5, "zones", .message("WireZoneModifications"), elementsMax: 10000),
+                FieldShape(6, "client_change_token", .bytes, bytesMax: 65536),
+            ]),
+        MessageShape(
+            "WireZoneModifications", TidemarkWire.WireZoneModifications.self, WireJudge.WireZoneModifications.self,
+            [
+                FieldShape(1, "zone", .message("WireZoneID")),
+                FieldShape(2, "saves", .message("WireRecordSave"), elementsMax: 10000),
+                FieldShape(3, "deletes", .string, elementsMax: 10000),
+            ]),
+        MessageShape(
+            "WireRecordSave", TidemarkWire.WireRecordSave.self, WireJudge.WireRecordSave.self,
+            [
+                FieldShape(1, "name", .string),
+                FieldShape(2, "type", .string),
+                FieldShape(3, "tag", .bytes),
+                FieldShape(4, "fields", .bytes),
+                FieldShape(5, "parent_change", .choice),
+                FieldShape(6, "parent", .string),
+            ]),
+        MessageShape(
+            "WireModifyRecordsAnswer", TidemarkWire.WireModifyRecordsAnswer.self, WireJudge.WireModifyRecordsAnswer.self,
+            [
+                FieldShape(1, "zones", .message("WireZoneModificationResults"), elementsMax: 65536),
+            ]),
+        MessageShape(
+            "WireZoneModificationResults", TidemarkWire.WireZoneModificationResults.self, WireJudge.WireZoneModificationResults.self,
+            [
+                FieldShape(1, "saves", .message("WireSaveResult"), elementsMax: 65536),
+                FieldShape(2, "deletes", .message("WireDeleteResult"), elementsMax: 65536),
+            ]),
+        MessageShape(
+            "WireSaveResult", TidemarkWire.WireSaveResult.self, WireJudge.WireSaveResult.self,
+            [
+                FieldShape(1, "saved", .message("WireSavedRecord"), oneof: 0),
+                FieldShape(2, "failure", .message("WireSaveFailure"), oneof: 0),
+            ]),
+        MessageShape(
+            "WireSavedRecord", TidemarkWire.WireSavedRecord.self, WireJudge.WireSavedRecord.self,
+            [
+                FieldShape(1, "tag", .bytes),
+                FieldShape(2, "created_at", .int64),
+                FieldShape(3, "modified_at", .int64),
+                FieldShape(4, "created_by", .string),
+                FieldShape(5, "modified_by", .string),
+            ]),
+        MessageShape(
+            "WireSaveFailure", TidemarkWire.WireSaveFailure.self, WireJudge.WireSaveFailure.self,
+            [
+                FieldShape(1, "failure", .message("WireFailure")),
+                FieldShape(2, "server_record", .message("WireRecord")),
+            ]),
+        MessageShape(
+            "WireDeleteResult", TidemarkWire.WireDeleteResult.self, WireJudge.WireDeleteResult.self,
+            [
+                FieldShape(1, "deleted", .message("WireDone"), oneof: 0),
+                FieldShape(2, "failure", .message("WireFailure"), oneof: 0),
+            ]),
+        MessageShape(
+            "WireFetchRecords", TidemarkWire.WireFetchRecords.self, WireJudge.WireFetchRecords.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "zones", .message("WireZoneRecordNames"), elementsMax: 10000),
+                FieldShape(3, "desired_keys", .message("WireDesiredKeys")),
+            ]),
+        MessageShape(
+            "WireZoneRecordNames", TidemarkWire.WireZoneRecordNames.self, WireJudge.WireZoneRecordNames.self,
+            [
+                FieldShape(1, "zone", .message("WireZoneID")),
+                FieldShape(2, "names", .string, elementsMax: 10000),
+            ]),
+        MessageShape(
+            "WireFetchRecordsAnswer", TidemarkWire.WireFetchRecordsAnswer.self, WireJudge.WireFetchRecordsAnswer.self,
+            [
+                FieldShape(1, "results", .message("WireRecordResult"), elementsMax: 65536),
+                FieldShape(2, "covered", .uint32),
+            ]),
+        MessageShape(
+            "WireRecordResult", TidemarkWire.WireRecordResult.self, WireJudge.WireRecordResult.self,
+            [
+                FieldShape(1, "record", .message("WireRecord"), oneof: 0),
+                FieldShape(2, "failure", .message("WireFailure"), oneof: 0),
+            ]),
+        MessageShape(
             "WireSubscription", TidemarkWire.WireSubscription.self, WireJudge.WireSubscription.self,
             [
                 FieldShape(1, "id", .string),
@@ -589,57 +592,54 @@ extension MessageShape {
                 FieldShape(4, "answer", .message("WireFetchDatabaseChangesAnswer")),
             ]),
         MessageShape(
-            "WireClientEnvelope", TidemarkWire.WireClientEnvelope.self, WireJudge.WireClientEnvelope.self,
+            "WireZoneID", TidemarkWire.WireZoneID.self, WireJudge.WireZoneID.self,
             [
-                FieldShape(1, "id", .uint64),
-                FieldShape(2, "hello", .message("WireHello"), oneof: 0),
-                FieldShape(3, "modify_records", .message("WireModifyRecords"), oneof: 0),
-                FieldShape(4, "fetch_records", .message("WireFetchRecords"), oneof: 0),
-                FieldShape(5, "modify_zones", .message("WireModifyZones"), oneof: 0),
-                FieldShape(6, "fetch_zones", .message("WireFetchZones"), oneof: 0),
-                FieldShape(7, "fetch_database_changes", .message("WireFetchDatabaseChanges"), oneof: 0),
-                FieldShape(8, "fetch_zone_changes", .message("WireFetchZoneChanges"), oneof: 0),
-                FieldShape(9, "modify_subscriptions", .message("WireModifySubscriptions"), oneof: 0),
-                FieldShape(10, "fetch_subscriptions", .message("WireFetchSubscriptions"), oneof: 0),
-                FieldShape(11, "query_records", .message("WireQueryRecords"), oneof: 0),
-                FieldShape(20, "prepare_asset_upload", .message("WirePrepareAssetUpload"), oneof: 0),
-                FieldShape(21, "upload_asset_chunk", .message("WireUploadAssetChunk"), oneof: 0),
-                FieldShape(22, "fetch_asset_chunk", .message("WireFetchAssetChunk"), oneof: 0),
-                FieldShape(30, "fetch_keys", .message("WireFetchKeys"), oneof: 0),
-                FieldShape(31, "save_account_key", .message("WireSaveAccountKey"), oneof: 0),
-                FieldShape(32, "save_zone_key", .message("WireSaveZoneKey"), oneof: 0),
-                FieldShape(60, "operation_group", .message("WireOperationGroup")),
-                FieldShape(61, "pushes_heard", .uint64),
+                FieldShape(1, "name", .string),
+                FieldShape(2, "owner", .string),
             ]),
         MessageShape(
-            "WireOperationGroup", TidemarkWire.WireOperationGroup.self, WireJudge.WireOperationGroup.self,
+            "WireZone", TidemarkWire.WireZone.self, WireJudge.WireZone.self,
             [
-                FieldShape(1, "id", .string),
-                FieldShape(2, "name", .string),
+                FieldShape(1, "id", .message("WireZoneID")),
+                FieldShape(2, "capabilities", .uint32),
+                FieldShape(3, "encryption_scope", .choice),
             ]),
         MessageShape(
-            "WireServerEnvelope", TidemarkWire.WireServerEnvelope.self, WireJudge.WireServerEnvelope.self,
+            "WireModifyZones", TidemarkWire.WireModifyZones.self, WireJudge.WireModifyZones.self,
             [
-                FieldShape(1, "id", .uint64),
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "stamp", .message("WireRequestStamp")),
+                FieldShape(3, "saves", .message("WireZoneID"), elementsMax: 10000),
+                FieldShape(4, "deletes", .message("WireZoneID"), elementsMax: 10000),
+                FieldShape(5, "encryption_scopes", .choice, elementsMax: 10000),
+            ]),
+        MessageShape(
+            "WireModifyZonesAnswer", TidemarkWire.WireModifyZonesAnswer.self, WireJudge.WireModifyZonesAnswer.self,
+            [
+                FieldShape(1, "saves", .message("WireZoneResult"), elementsMax: 65536),
+                FieldShape(2, "deletes", .message("WireZoneResult"), elementsMax: 65536),
+            ]),
+        MessageShape(
+            "WireZoneResult", TidemarkWire.WireZoneResult.self, WireJudge.WireZoneResult.self,
+            [
+                FieldShape(1, "zone", .message("WireZone"), oneof: 0),
                 FieldShape(2, "failure", .message("WireFailure"), oneof: 0),
-                FieldShape(3, "hello", .message("WireHelloAnswer"), oneof: 0),
-                FieldShape(4, "modify_records", .message("WireModifyRecordsAnswer"), oneof: 0),
-                FieldShape(5, "fetch_records", .message("WireFetchRecordsAnswer"), oneof: 0),
-                FieldShape(6, "modify_zones", .message("WireModifyZonesAnswer"), oneof: 0),
-                FieldShape(7, "fetch_zones", .message("WireFetchZonesAnswer"), oneof: 0),
-                FieldShape(8, "fetch_database_changes", .message("WireFetchDatabaseChangesAnswer"), oneof: 0),
-                FieldShape(9, "fetch_zone_changes", .message("WireFetchZoneChangesAnswer"), oneof: 0),
-                FieldShape(10, "modify_subscriptions", .message("WireModifySubscriptionsAnswer"), oneof: 0),
-                FieldShape(11, "fetch_subscriptions", .message("WireFetchSubscriptionsAnswer"), oneof: 0),
-                FieldShape(12, "query_records", .message("WireQueryRecordsAnswer"), oneof: 0),
-                FieldShape(15, "push", .message("WirePush"), oneof: 0),
-                FieldShape(20, "prepare_asset_upload", .message("WireAssetProgress"), oneof: 0),
-                FieldShape(21, "upload_asset_chunk", .message("WireAssetProgress"), oneof: 0),
-                FieldShape(22, "fetch_asset_chunk", .message("WireAssetChunk"), oneof: 0),
-                FieldShape(30, "fetch_keys", .message("WireFetchKeysAnswer"), oneof: 0),
-                FieldShape(31, "save_account_key", .message("WireSaveAccountKeyAnswer"), oneof: 0),
-                FieldShape(32, "save_zone_key", .message("WireSaveZoneKeyAnswer"), oneof: 0),
-                FieldShape(61, "pushes_sent", .uint64),
+                FieldShape(3, "done", .message("WireDone"), oneof: 0),
+            ]),
+        MessageShape(
+            "WireDone", TidemarkWire.WireDone.self, WireJudge.WireDone.self,
+            [
+            ]),
+        MessageShape(
+            "WireFetchZones", TidemarkWire.WireFetchZones.self, WireJudge.WireFetchZones.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "zones", .message("WireZoneID"), elementsMax: 10000),
+            ]),
+        MessageShape(
+            "WireFetchZonesAnswer", TidemarkWire.WireFetchZonesAnswer.self, WireJudge.WireFetchZonesAnswer.self,
+            [
+                FieldShape(1, "zones", .message("WireZoneResult"), elementsMax: 65536),
             ]),
     ]
 }

@@ -2,7 +2,7 @@
 
 internal import TidemarkBytes
 
-/// What of a descriptor is read: closures over the numbers of its fields.
+/// What of a descriptor is read: closures over the numbers of its fields, which google/protobuf/descriptor.proto declares.
 private func eachField(
     of reader: inout WireReader, _ read: (UInt32, inout WireReader) throws(WireError) -> Bool
 ) throws(WireError) {
@@ -24,8 +24,8 @@ private func nested(
     }
 }
 
-/// The files of a set.
-func fileDescriptors(in bytes: [UInt8]) throws(WireError) -> [FileDescriptor] {
+/// The files of a set. Their options are still numbers, which `fileDescriptors(in:)` turns into bounds and the like.
+func unnamedFileDescriptors(in bytes: [UInt8]) throws(WireError) -> [FileDescriptor] {
     var files: [FileDescriptor] = []
     try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) in
         var reader = WireReader(buffer, of: bytes, elementsMax: .max)
@@ -56,6 +56,10 @@ extension FileDescriptor {
                 var choice = ChoiceDescriptor(path: [5, Int32(file.choices.count)])
                 try nested(&reader) { (inner) throws(WireError) in try choice.read(&inner) }
                 file.choices.append(choice)
+            case tag(7, 2):
+                var option = OptionDescriptor()
+                try nested(&reader) { (inner) throws(WireError) in try option.read(&inner) }
+                file.options.append(option)
             case tag(8, 2): try nested(&reader) { (inner) throws(WireError) in try file.readOptions(&inner) }
             case tag(9, 2): try nested(&reader) { (inner) throws(WireError) in try file.readComments(&inner) }
             default: return false
@@ -115,7 +119,8 @@ extension MessageDescriptor {
             case tag(3, 2), tag(4, 2):
                 message.hasNestedTypes = true
                 return false
-            case tag(7, 2): try nested(&reader) { (inner) throws(WireError) in try message.readOptions(&inner) }
+            case tag(7, 2):
+                try nested(&reader) { (inner) throws(WireError) in message.options = try optionValues(&inner) }
             case tag(8, 2):
                 try nested(&reader) { (inner) throws(WireError) in
                     try eachField(of: &inner) { (number, reader) throws(WireError) in
@@ -131,20 +136,33 @@ extension MessageDescriptor {
         self = message
     }
 
-    private mutating func readOptions(_ reader: inout WireReader) throws(WireError) {
-        var message = self
-        try eachField(of: &reader) { (number, reader) throws(WireError) in
-            switch number {
-            case tag(50_001, 0): message.depthMax = Int(try reader.uint32())
-            case tag(50_002, 0): message.elementsInAllMax = Int(try reader.uint32())
-            case tag(50_003, 0): message.keepsUnknownFields = try reader.flag()
-            case tag(50_004, 0): message.isStreamed = try reader.flag()
+}
+
+extension OptionDescriptor {
+    fileprivate mutating func read(_ reader: inout WireReader) throws(WireError) {
+        var option = self
+        try eachField(of: &reader) { (field, reader) throws(WireError) in
+            switch field {
+            case tag(1, 2): option.name = try reader.text()
+            case tag(2, 2): option.extended = try reader.text()
+            case tag(3, 0): option.number = try reader.uint32()
             default: return false
             }
             return true
         }
-        self = message
+        self = option
     }
+}
+
+/// Options of ours, which all are numbers or truth values, by their own numbers.
+private func optionValues(_ reader: inout WireReader) throws(WireError) -> [UInt32: UInt64] {
+    var options: [UInt32: UInt64] = [:]
+    try eachField(of: &reader) { (field, reader) throws(WireError) in
+        guard field & 7 == 0 else { return false }
+        options[field >> 3] = try reader.number()
+        return true
+    }
+    return options
 }
 
 extension FieldDescriptor {
@@ -157,7 +175,8 @@ extension FieldDescriptor {
             case tag(4, 0): field.isRepeated = try reader.int32() == 3
             case tag(5, 0): field.kind = Kind(rawValue: try reader.int32())
             case tag(6, 2): field.typeName = try reader.text()
-            case tag(8, 2): try nested(&reader) { (inner) throws(WireError) in try field.readOptions(&inner) }
+            case tag(8, 2):
+                try nested(&reader) { (inner) throws(WireError) in field.options = try optionValues(&inner) }
             case tag(9, 0): field.oneofIndex = Int(try reader.int32())
             case tag(17, 0): field.isOptional = try reader.flag()
             default: return false
@@ -166,20 +185,6 @@ extension FieldDescriptor {
         }
         // An optional field stands in a oneof of its own, which protoc made for it.
         if field.isOptional { field.oneofIndex = nil }
-        self = field
-    }
-
-    private mutating func readOptions(_ reader: inout WireReader) throws(WireError) {
-        var field = self
-        try eachField(of: &reader) { (number, reader) throws(WireError) in
-            switch number {
-            case tag(50_001, 0): field.elementsMax = Int(try reader.uint32())
-            case tag(50_002, 0): field.bytesMax = Int(try reader.uint32())
-            case tag(50_003, 0): field.isSlice = try reader.flag()
-            default: return false
-            }
-            return true
-        }
         self = field
     }
 }

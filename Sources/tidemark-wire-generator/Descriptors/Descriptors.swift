@@ -9,6 +9,8 @@ struct FileDescriptor {
     var dependencies: [String] = []
     var messages: [MessageDescriptor] = []
     var choices: [ChoiceDescriptor] = []
+    /// Options that the file declares.
+    var options: [OptionDescriptor] = []
     var typePrefix = ""
     var comments: [CommentPath: String] = [:]
 }
@@ -26,6 +28,8 @@ struct MessageDescriptor {
     var keepsUnknownFields = false
     var isStreamed = false
     var hasNestedTypes = false
+    /// By their numbers.
+    var options: [UInt32: UInt64] = [:]
     /// Where its comments are.
     var path: CommentPath = []
 }
@@ -60,7 +64,17 @@ struct FieldDescriptor {
     var elementsMax: Int?
     var bytesMax: Int?
     var isSlice = false
+    /// By their numbers.
+    var options: [UInt32: UInt64] = [:]
     var path: CommentPath = []
+}
+
+/// An option that a file adds to fields or messages.
+struct OptionDescriptor {
+    var name = ""
+    var number: UInt32 = 0
+    /// ".google.protobuf.FieldOptions"
+    var extended = ""
 }
 
 /// An enumeration.
