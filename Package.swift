@@ -213,7 +213,7 @@ let package = Package(
             "TidemarkPostgresTests",
             ["TidemarkPostgres", "TidemarkLocalPostgres", "TidemarkSockets", "LocalPostgresHost"]),
         tests("TidemarkDomainTests", ["TidemarkDomain", "TidemarkFields", "TidemarkBytes"]),
-        tests("WireGeneratorTests", ["tidemark-wire-generator"]),
+        tests("WireGeneratorTests", ["tidemark-wire-generator", "TidemarkBytes"]),
         // The messages as swift-protobuf makes them, with which the tests compare ours.
         .target(name: "WireJudge", dependencies: [protobuf], path: "Tests/WireJudge", swiftSettings: settings),
         tests("TidemarkWireTests", ["TidemarkWire", "TidemarkBytes", "WireJudge", protobuf]),
