@@ -43,18 +43,18 @@ struct FieldCursor {
         }
         var layout = FieldLayout()
         layout.start = offset
-        try FieldWire.expect(FieldWire.entryTag, bytes, &offset, bytes.count)
+        try FieldWire.expect(FieldTag.FieldMap.fields, bytes, &offset, bytes.count)
         layout.end = try FieldWire.readLength(bytes, &offset, bytes.count)
-        try FieldWire.expect(FieldWire.keyTag, bytes, &offset, layout.end)
+        try FieldWire.expect(FieldTag.Field.key, bytes, &offset, layout.end)
         layout.keyEnd = try FieldWire.readLength(bytes, &offset, layout.end)
         layout.keyStart = offset
         offset = layout.keyEnd
-        if offset < layout.end, bytes[offset] == FieldWire.encryptedTag {
+        if offset < layout.end, bytes[offset] == FieldTag.Field.encrypted {
             offset += 1
             try FieldWire.expect(1, bytes, &offset, layout.end)
             layout.isEncrypted = true
         }
-        try FieldWire.expect(FieldWire.typeTag, bytes, &offset, layout.end)
+        try FieldWire.expect(FieldTag.Field.type, bytes, &offset, layout.end)
         let code = try FieldWire.readVarint(bytes, &offset, layout.end)
         guard code != 0 else { throw FieldError(.malformed, at: offset) }
         guard let typeCode = UInt8(exactly: code) else { throw FieldError(.unknownType, at: offset) }
@@ -74,9 +74,9 @@ struct FieldCursor {
         let keyLength = bytes[unchecked: start + 3]
         let end = start + 2 + Int(length)
         let keyEnd = start + 4 + Int(keyLength)
-        guard bytes[unchecked: start] == FieldWire.entryTag, bytes[unchecked: start + 2] == FieldWire.keyTag,
+        guard bytes[unchecked: start] == FieldTag.FieldMap.fields, bytes[unchecked: start + 2] == FieldTag.Field.key,
             length | keyLength < 0x80, end <= bytes.count, keyEnd + 2 <= end,
-            bytes[unchecked: keyEnd] == FieldWire.typeTag
+            bytes[unchecked: keyEnd] == FieldTag.Field.type
         else { return nil }
         let code = bytes[unchecked: keyEnd + 1]
         guard code != 0, code < 0x80 else { return nil }

@@ -25,11 +25,11 @@ extension FieldMap {
         var entry: [UInt8] = []
         for field in fields.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
             entry.removeAll(keepingCapacity: true)
-            FieldWire.append(tag: FieldWire.keyTag, text: field.key, to: &entry)
-            if field.isEncrypted { entry += [FieldWire.encryptedTag, 1] }
-            entry += [FieldWire.typeTag, field.value.type.rawValue]
+            FieldWire.append(tag: FieldTag.Field.key, text: field.key, to: &entry)
+            if field.isEncrypted { entry += [FieldTag.Field.encrypted, 1] }
+            entry += [FieldTag.Field.type, field.value.type.rawValue]
             FieldWriter.append(field.value, to: &entry)
-            FieldWire.append(tag: FieldWire.entryTag, content: entry, to: &bytes)
+            FieldWire.append(tag: FieldTag.FieldMap.fields, content: entry, to: &bytes)
             guard bytes.count <= limits.byteCountMax else { throw FieldError(.tooLarge, at: limits.byteCountMax) }
         }
         try self.init(validating: bytes, limits: limits, keys: keys)

@@ -18,33 +18,33 @@ enum FieldReader {
         case .removed: return .removed
         case .emptyList: return .emptyList
         case .string:
-            try FieldWire.expect(FieldWire.stringTag, bytes.span, &offset, end)
+            try FieldWire.expect(FieldTag.Field.string, bytes.span, &offset, end)
             return .string(try string(bytes, &offset, end))
         case .int64:
-            try FieldWire.expect(FieldWire.int64Tag, bytes.span, &offset, end)
+            try FieldWire.expect(FieldTag.Field.int64, bytes.span, &offset, end)
             return .int64(try FieldWire.readZigzag(bytes.span, &offset, end))
         case .double:
-            try FieldWire.expect(FieldWire.doubleTag, bytes.span, &offset, end)
+            try FieldWire.expect(FieldTag.Field.double, bytes.span, &offset, end)
             return .double(try FieldWire.readDouble(bytes.span, &offset, end))
         case .date:
             return .date(
                 try FieldWire.readDate(
-                    FieldWire.dateTag, orExact: FieldWire.exactDateTag, bytes.span, &offset, end))
+                    FieldTag.Field.date, orExact: FieldTag.Field.exactDate, bytes.span, &offset, end))
         case .bytes:
-            try FieldWire.expect(FieldWire.bytesTag, bytes.span, &offset, end)
+            try FieldWire.expect(FieldTag.Field.bytes, bytes.span, &offset, end)
             return .bytes(try data(bytes, &offset, end))
         case .reference:
-            try FieldWire.expect(FieldWire.referenceTag, bytes.span, &offset, end)
+            try FieldWire.expect(FieldTag.Field.reference, bytes.span, &offset, end)
             return .reference(try reference(bytes, &offset, end))
         case .asset:
-            try FieldWire.expect(FieldWire.assetTag, bytes.span, &offset, end)
+            try FieldWire.expect(FieldTag.Field.asset, bytes.span, &offset, end)
             return .asset(try describedAsset(bytes, &offset, end))
         case .location:
-            try FieldWire.expect(FieldWire.locationTag, bytes.span, &offset, end)
+            try FieldWire.expect(FieldTag.Field.location, bytes.span, &offset, end)
             return .location(try measuredLocation(bytes, &offset, end))
         case .stringList, .int64List, .doubleList, .dateList, .bytesList, .referenceList, .assetList,
             .locationList:
-            try FieldWire.expect(FieldWire.listTag, bytes.span, &offset, end)
+            try FieldWire.expect(FieldTag.Field.list, bytes.span, &offset, end)
             let listEnd = try FieldWire.readLength(bytes.span, &offset, end)
             return try list(type, bytes, &offset, listEnd)
         }
@@ -66,7 +66,7 @@ enum FieldReader {
     }
 
     private static func dates(_ bytes: [UInt8], _ offset: inout Int, _ end: Int) throws(FieldError) -> [FieldDate] {
-        guard offset < end, bytes[offset] == FieldWire.exactDatesTag else {
+        guard offset < end, bytes[offset] == FieldTag.List.exactDates else {
             return try packed(.date, bytes, &offset, end, integer).map(FieldDate.init(milliseconds:))
         }
         return try exactDates(bytes.span, &offset, end)
@@ -76,7 +76,7 @@ enum FieldReader {
     static func exactDates(
         _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
     ) throws(FieldError) -> [FieldDate] {
-        try FieldWire.expect(FieldWire.exactDatesTag, bytes, &offset, end)
+        try FieldWire.expect(FieldTag.List.exactDates, bytes, &offset, end)
         let packedEnd = try FieldWire.readLength(bytes, &offset, end)
         guard packedEnd == end, offset < end, (end - offset) % 8 == 0 else {
             throw FieldError(.malformed, at: offset)
@@ -160,14 +160,14 @@ enum FieldReader {
         _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
     ) throws(FieldError) -> ReferenceLayout {
         var layout = ReferenceLayout()
-        layout.recordName = try name(FieldWire.recordNameTag, bytes, &offset, end)
-        if offset < end, bytes[offset] == FieldWire.zoneNameTag {
-            layout.zoneName = try name(FieldWire.zoneNameTag, bytes, &offset, end)
-            layout.ownerName = try name(FieldWire.ownerNameTag, bytes, &offset, end)
+        layout.recordName = try name(FieldTag.Reference.recordName, bytes, &offset, end)
+        if offset < end, bytes[offset] == FieldTag.Reference.zoneName {
+            layout.zoneName = try name(FieldTag.Reference.zoneName, bytes, &offset, end)
+            layout.ownerName = try name(FieldTag.Reference.ownerName, bytes, &offset, end)
         }
         if offset < end {
             // An action of 0 is not written.
-            try FieldWire.expect(FieldWire.actionTag, bytes, &offset, end)
+            try FieldWire.expect(FieldTag.Reference.action, bytes, &offset, end)
             let code = try FieldWire.readVarint(bytes, &offset, end)
             guard code == UInt64(FieldReference.Action.deleteSelf.rawValue) else {
                 throw FieldError(code == 0 ? .malformed : .badValue, at: offset)
@@ -221,14 +221,14 @@ enum FieldReader {
     static func assetLayout(
         _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
     ) throws(FieldError) -> (sha256: Range<Int>, byteCount: Int64) {
-        try FieldWire.expect(FieldWire.sha256Tag, bytes, &offset, end)
+        try FieldWire.expect(FieldTag.Asset.sha256, bytes, &offset, end)
         let hashEnd = try FieldWire.readLength(bytes, &offset, end)
         guard hashEnd - offset == FieldAsset.sha256ByteCount else { throw FieldError(.badValue, at: offset) }
         let sha256 = offset..<hashEnd
         offset = hashEnd
         // A byte count of 0 is not written.
         guard offset < end else { return (sha256, 0) }
-        try FieldWire.expect(FieldWire.byteCountTag, bytes, &offset, end)
+        try FieldWire.expect(FieldTag.Asset.byteCount, bytes, &offset, end)
         let count = try FieldWire.readVarint(bytes, &offset, end)
         guard count != 0 else { throw FieldError(.malformed, at: offset) }
         guard let byteCount = Int64(exactly: count) else { throw FieldError(.badValue, at: offset) }
@@ -257,7 +257,7 @@ enum FieldReader {
             location[keyPath: part] = try FieldWire.readDouble(bytes, &offset, end)
         }
         location.timestamp = try FieldWire.readDate(
-            FieldWire.timestampTag, orExact: FieldWire.exactTimestampTag, bytes, &offset, end)
+            FieldTag.Location.timestamp, orExact: FieldTag.Location.exactTimestamp, bytes, &offset, end)
         guard offset == end else { throw FieldError(.malformed, at: offset) }
         return location
     }

@@ -38,32 +38,32 @@ enum FieldValidator {
         case .removed, .emptyList:
             break
         case .int64:
-            try FieldWire.expect(FieldWire.int64Tag, bytes, &offset, end)
+            try FieldWire.expect(FieldTag.Field.int64, bytes, &offset, end)
             _ = try FieldWire.readVarint(bytes, &offset, end)
         case .date:
-            _ = try FieldWire.readDate(FieldWire.dateTag, orExact: FieldWire.exactDateTag, bytes, &offset, end)
+            _ = try FieldWire.readDate(FieldTag.Field.date, orExact: FieldTag.Field.exactDate, bytes, &offset, end)
         case .double:
-            try FieldWire.expect(FieldWire.doubleTag, bytes, &offset, end)
+            try FieldWire.expect(FieldTag.Field.double, bytes, &offset, end)
             guard end - offset >= 8 else { throw FieldError(.truncated, at: offset) }
             offset += 8
         case .string:
-            try FieldWire.expect(FieldWire.stringTag, bytes, &offset, end)
+            try FieldWire.expect(FieldTag.Field.string, bytes, &offset, end)
             try validateElement(.string, bytes, &offset, end)
         case .bytes:
-            try FieldWire.expect(FieldWire.bytesTag, bytes, &offset, end)
+            try FieldWire.expect(FieldTag.Field.bytes, bytes, &offset, end)
             try validateElement(.bytes, bytes, &offset, end)
         case .reference:
-            try FieldWire.expect(FieldWire.referenceTag, bytes, &offset, end)
+            try FieldWire.expect(FieldTag.Field.reference, bytes, &offset, end)
             try validateElement(.reference, bytes, &offset, end)
         case .asset:
-            try FieldWire.expect(FieldWire.assetTag, bytes, &offset, end)
+            try FieldWire.expect(FieldTag.Field.asset, bytes, &offset, end)
             try validateElement(.asset, bytes, &offset, end)
         case .location:
-            try FieldWire.expect(FieldWire.locationTag, bytes, &offset, end)
+            try FieldWire.expect(FieldTag.Field.location, bytes, &offset, end)
             try validateElement(.location, bytes, &offset, end)
         case .stringList, .int64List, .doubleList, .dateList, .bytesList, .referenceList, .assetList,
             .locationList:
-            try FieldWire.expect(FieldWire.listTag, bytes, &offset, end)
+            try FieldWire.expect(FieldTag.Field.list, bytes, &offset, end)
             let listEnd = try FieldWire.readLength(bytes, &offset, end)
             try validateList(of: type.element ?? type, bytes, &offset, listEnd)
         }
@@ -73,7 +73,7 @@ enum FieldValidator {
     private static func validateList(
         of element: FieldType, _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
     ) throws(FieldError) {
-        if element == .date, offset < end, bytes[offset] == FieldWire.exactDatesTag {
+        if element == .date, offset < end, bytes[offset] == FieldTag.List.exactDates {
             _ = try FieldReader.exactDates(bytes, &offset, end)
             return
         }

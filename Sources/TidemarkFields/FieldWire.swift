@@ -1,43 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The protobuf encoding as far as `Fields.proto` uses it: tags of one byte, canonical variable-length integers.
+internal import TidemarkBytes
+
+/// The protobuf encoding as far as `Fields.proto` uses it: tags of one byte (``FieldTag``), canonical variable-length integers.
 ///
 /// Every read is given the offset where its container ends, and reads nothing past it.
 enum FieldWire {
-    // A tag is number << 3 | wire type (0 variable-length, 1 eight bytes, 2 a length and as many bytes).
-    static let entryTag: UInt8 = 0x0A
-    static let keyTag: UInt8 = 0x0A
-    static let encryptedTag: UInt8 = 0x10
-    static let typeTag: UInt8 = 0x18
-    static let stringTag: UInt8 = 0x22
-    static let int64Tag: UInt8 = 0x28
-    static let doubleTag: UInt8 = 0x31
-    static let dateTag: UInt8 = 0x38
-    static let bytesTag: UInt8 = 0x42
-    static let referenceTag: UInt8 = 0x4A
-    static let assetTag: UInt8 = 0x52
-    static let locationTag: UInt8 = 0x5A
-    static let listTag: UInt8 = 0x62
-    static let exactDateTag: UInt8 = 0x69
+    /// Tags of the eight-byte parts of a location, in their order.
+    static let locationTags: [UInt8] = [
+        FieldTag.Location.latitude, FieldTag.Location.longitude, FieldTag.Location.altitude,
+        FieldTag.Location.horizontalAccuracy, FieldTag.Location.verticalAccuracy, FieldTag.Location.course,
+        FieldTag.Location.speed,
+    ]
 
-    static let recordNameTag: UInt8 = 0x0A
-    static let zoneNameTag: UInt8 = 0x12
-    static let ownerNameTag: UInt8 = 0x1A
-    static let actionTag: UInt8 = 0x20
-
-    static let sha256Tag: UInt8 = 0x0A
-    static let byteCountTag: UInt8 = 0x10
-
-    /// Tags 1 to 7 of a location, the eight-byte ones.
-    static let locationTags: [UInt8] = [0x09, 0x11, 0x19, 0x21, 0x29, 0x31, 0x39]
-    static let timestampTag: UInt8 = 0x40
-    static let exactTimestampTag: UInt8 = 0x49
-
-    /// Of the dates in `List` of which one is not a whole number of milliseconds.
-    static let exactDatesTag: UInt8 = 0x4A
-
-    /// The tag of the elements in `List`: their number is the element's type code, and all have a length.
-    static func elementTag(_ element: FieldType) -> UInt8 { element.rawValue << 3 | 2 }
+    /// The tag of the elements in `List`. Dates that are not whole milliseconds have another one.
+    static func elementTag(_ element: FieldType) -> UInt8 {
+        switch element {
+        case .string: FieldTag.List.strings
+        case .int64: FieldTag.List.int64s
+        case .double: FieldTag.List.doubles
+        case .date: FieldTag.List.dates
+        case .bytes: FieldTag.List.bytes
+        case .reference: FieldTag.List.references
+        case .asset: FieldTag.List.assets
+        case .location: FieldTag.List.locations
+        // No list has such elements, and no tag is 0.
+        case .removed, .emptyList, .stringList, .int64List, .doubleList, .dateList, .bytesList, .referenceList,
+            .assetList, .locationList:
+            0
+        }
+    }
 
     @inline(__always)
     static func expect(
@@ -50,32 +42,10 @@ enum FieldWire {
 
     @inline(__always)
     static func readVarint(_ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int) throws(FieldError) -> UInt64 {
-        guard offset < end else { throw FieldError(.truncated, at: offset) }
-        let first = bytes[offset]
-        guard first >= 0x80 else {
-            offset += 1
-            return UInt64(first)
-        }
-        return try readLongVarint(bytes, &offset, end)
-    }
-
-    private static func readLongVarint(
-        _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
-    ) throws(FieldError) -> UInt64 {
-        var value: UInt64 = 0
-        var shift: UInt64 = 0
-        while true {
-            guard offset < end else { throw FieldError(.truncated, at: offset) }
-            let byte = bytes[offset]
-            // The tenth byte has room for one bit, and a last byte of 0 would have been needless.
-            if shift == 63, byte > 1 { throw FieldError(.malformed, at: offset) }
-            value |= UInt64(byte & 0x7F) << shift
-            offset += 1
-            if byte < 0x80 {
-                guard byte != 0 else { throw FieldError(.malformed, at: offset) }
-                return value
-            }
-            shift += 7
+        do throws(WireError) {
+            return try WireNumber.readShortest(bytes, &offset, end)
+        } catch {
+            throw FieldError(error.code == .truncated ? .truncated : .malformed, at: error.offset)
         }
     }
 
@@ -89,8 +59,7 @@ enum FieldWire {
 
     @inline(__always)
     static func readZigzag(_ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int) throws(FieldError) -> Int64 {
-        let raw = try readVarint(bytes, &offset, end)
-        return Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
+        WireNumber.signed(try readVarint(bytes, &offset, end))
     }
 
     static func readDouble(_ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int) throws(FieldError) -> Double {
@@ -144,17 +113,10 @@ enum FieldWire {
 
     // MARK: Writing
 
-    static func append(varint value: UInt64, to output: inout [UInt8]) {
-        var rest = value
-        while rest >= 0x80 {
-            output.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        output.append(UInt8(truncatingIfNeeded: rest))
-    }
+    static func append(varint value: UInt64, to output: inout [UInt8]) { WireNumber.append(value, to: &output) }
 
     static func append(zigzag value: Int64, to output: inout [UInt8]) {
-        append(varint: UInt64(bitPattern: (value << 1) ^ (value >> 63)), to: &output)
+        append(varint: WireNumber.zigzag(value), to: &output)
     }
 
     static func append(double value: Double, to output: inout [UInt8]) {

@@ -7,23 +7,23 @@ enum FieldWriter {
         case .removed, .emptyList:
             break
         case .string(let text):
-            FieldWire.append(tag: FieldWire.stringTag, text: text, to: &output)
+            FieldWire.append(tag: FieldTag.Field.string, text: text, to: &output)
         case .int64(let number):
-            output.append(FieldWire.int64Tag)
+            output.append(FieldTag.Field.int64)
             FieldWire.append(zigzag: number, to: &output)
         case .double(let number):
-            output.append(FieldWire.doubleTag)
+            output.append(FieldTag.Field.double)
             FieldWire.append(double: number, to: &output)
         case .date(let date):
-            FieldWire.append(date, tag: FieldWire.dateTag, orExact: FieldWire.exactDateTag, to: &output)
+            FieldWire.append(date, tag: FieldTag.Field.date, orExact: FieldTag.Field.exactDate, to: &output)
         case .bytes(let bytes):
-            FieldWire.append(tag: FieldWire.bytesTag, content: bytes, to: &output)
+            FieldWire.append(tag: FieldTag.Field.bytes, content: bytes, to: &output)
         case .reference(let reference):
-            FieldWire.append(tag: FieldWire.referenceTag, content: encoded(reference), to: &output)
+            FieldWire.append(tag: FieldTag.Field.reference, content: encoded(reference), to: &output)
         case .asset(let asset):
-            FieldWire.append(tag: FieldWire.assetTag, content: encoded(asset), to: &output)
+            FieldWire.append(tag: FieldTag.Field.asset, content: encoded(asset), to: &output)
         case .location(let location):
-            FieldWire.append(tag: FieldWire.locationTag, content: encoded(location), to: &output)
+            FieldWire.append(tag: FieldTag.Field.location, content: encoded(location), to: &output)
         case .strings, .int64s, .doubles, .dates, .bytesList, .references, .assets, .locations:
             appendList(value, to: &output)
         }
@@ -51,32 +51,32 @@ enum FieldWriter {
             if milliseconds.count == elements.count {
                 for number in milliseconds { FieldWire.append(zigzag: number, to: &packed) }
             } else {
-                tag = FieldWire.exactDatesTag
+                tag = FieldTag.List.exactDates
                 for date in elements { FieldWire.append(double: date.secondsSince2001, to: &packed) }
             }
         case .doubles(let elements): for number in elements { FieldWire.append(double: number, to: &packed) }
         default: return
         }
         if !packed.isEmpty { FieldWire.append(tag: tag, content: packed, to: &list) }
-        FieldWire.append(tag: FieldWire.listTag, content: list, to: &output)
+        FieldWire.append(tag: FieldTag.Field.list, content: list, to: &output)
     }
 
     private static func encoded(_ reference: FieldReference) -> [UInt8] {
         var output: [UInt8] = []
-        FieldWire.append(tag: FieldWire.recordNameTag, text: reference.recordName, to: &output)
+        FieldWire.append(tag: FieldTag.Reference.recordName, text: reference.recordName, to: &output)
         if let zone = reference.zone {
-            FieldWire.append(tag: FieldWire.zoneNameTag, text: zone.name, to: &output)
-            FieldWire.append(tag: FieldWire.ownerNameTag, text: zone.ownerName, to: &output)
+            FieldWire.append(tag: FieldTag.Reference.zoneName, text: zone.name, to: &output)
+            FieldWire.append(tag: FieldTag.Reference.ownerName, text: zone.ownerName, to: &output)
         }
-        if reference.action != .none { output += [FieldWire.actionTag, reference.action.rawValue] }
+        if reference.action != .none { output += [FieldTag.Reference.action, reference.action.rawValue] }
         return output
     }
 
     private static func encoded(_ asset: FieldAsset) -> [UInt8] {
         var output: [UInt8] = []
-        FieldWire.append(tag: FieldWire.sha256Tag, content: asset.sha256, to: &output)
+        FieldWire.append(tag: FieldTag.Asset.sha256, content: asset.sha256, to: &output)
         if asset.byteCount != 0 {
-            output.append(FieldWire.byteCountTag)
+            output.append(FieldTag.Asset.byteCount)
             FieldWire.append(varint: UInt64(bitPattern: asset.byteCount), to: &output)
         }
         return output
@@ -89,7 +89,8 @@ enum FieldWriter {
             FieldWire.append(double: location[keyPath: part], to: &output)
         }
         FieldWire.append(
-            location.timestamp, tag: FieldWire.timestampTag, orExact: FieldWire.exactTimestampTag, to: &output)
+            location.timestamp, tag: FieldTag.Location.timestamp, orExact: FieldTag.Location.exactTimestamp, to: &output
+        )
         return output
     }
 }

@@ -7,29 +7,52 @@ internal import TidemarkBytes
 ///
 ///     protoc --include_source_info --include_imports --descriptor_set_out=set Protos/*.proto
 ///     tidemark-wire-generator set Messages Table.swift
+///
+/// Of messages that other code reads and writes, it makes the tags alone:
+///
+///     tidemark-wire-generator --tags set FieldTag.swift
 @main
 enum WireGenerator {
     /// Arguments: a file with the descriptor set ("-": standard input), the folder for the code, and, if wanted, the file
     /// for the table that tests use.
     static func main() {
-        let arguments = CommandLine.arguments.dropFirst()
-        guard arguments.count == 2 || arguments.count == 3, let input = arguments.first else {
-            return fail("usage: tidemark-wire-generator DESCRIPTOR-SET FOLDER [TABLE]")
-        }
+        let arguments = Array(CommandLine.arguments.dropFirst())
         do {
-            let bytes = try input == "-" ? FileHandle.standardInput.readToEnd() : Data(contentsOf: URL(filePath: input))
-            let schema = try Schema(try fileDescriptors(in: [UInt8](bytes ?? Data())))
-            let folder = URL(filePath: arguments[2], directoryHint: .isDirectory)
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            for file in schema.files {
-                let printer = FilePrinter(file: file, schema: schema)
-                try write(printer.text(), to: folder.appending(path: printer.name + ".swift"))
+            switch arguments.count {
+            case 3 where arguments[0] == "--tags": try makeTags(of: arguments[1], in: arguments[2])
+            case 2: try makeMessages(of: arguments[0], in: arguments[1], table: nil)
+            case 3: try makeMessages(of: arguments[0], in: arguments[1], table: arguments[2])
+            default:
+                fail(
+                    """
+                    usage: tidemark-wire-generator DESCRIPTOR-SET FOLDER [TABLE]
+                           tidemark-wire-generator --tags DESCRIPTOR-SET FILE
+                    """)
             }
-            guard arguments.count == 3 else { return }
-            try write(JudgePrinter(schema: schema).text(), to: URL(filePath: arguments[3]))
         } catch {
             fail("tidemark-wire-generator: \(error)")
         }
+    }
+
+    private static func makeMessages(of input: String, in output: String, table: String?) throws {
+        let schema = try Schema(try files(in: input))
+        let folder = URL(filePath: output, directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for file in schema.files {
+            let printer = FilePrinter(file: file, schema: schema)
+            try write(printer.text(), to: folder.appending(path: printer.name + ".swift"))
+        }
+        if let table { try write(JudgePrinter(schema: schema).text(), to: URL(filePath: table)) }
+    }
+
+    private static func makeTags(of input: String, in output: String) throws {
+        guard let file = try files(in: input).first else { throw Schema.Failure(description: "the set is empty") }
+        try write(try TagPrinter(file: file).text(), to: URL(filePath: output))
+    }
+
+    private static func files(in input: String) throws -> [FileDescriptor] {
+        let bytes = try input == "-" ? FileHandle.standardInput.readToEnd() : Data(contentsOf: URL(filePath: input))
+        return try fileDescriptors(in: [UInt8](bytes ?? Data()))
     }
 
     private static func write(_ text: String, to file: URL) throws {

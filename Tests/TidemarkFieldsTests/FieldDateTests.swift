@@ -58,8 +58,8 @@ import TidemarkTestSupport
         }
         let fine = try #require(FieldDate(secondsSince2001: 0.1))
         #expect(fine != FieldDate(milliseconds: fine.milliseconds))
-        #expect(try FieldMap([Field("k", .date(fine))]).bytes.contains(FieldWire.exactDateTag))
-        #expect(try !FieldMap([Field("k", .date(milliseconds: 5))]).bytes.contains(FieldWire.exactDateTag))
+        #expect(try FieldMap([Field("k", .date(fine))]).bytes.contains(FieldTag.Field.exactDate))
+        #expect(try !FieldMap([Field("k", .date(milliseconds: 5))]).bytes.contains(FieldTag.Field.exactDate))
     }
 
     @Test func `R-060: what is no moment is no date, and minus zero is zero`() {

@@ -65,6 +65,16 @@ import Testing
         #expect(text.contains("someField: SomeField? = [UInt8]?.none"))
     }
 
+    @Test func `tags are made of a file whose messages other code reads`() throws {
+        let fields = [field(2, .sint64) { $0.name = "other" }, field(1, .bytes) { $0.isRepeated = true }]
+        let message = MessageDescriptor(name: "Some", fields: fields)
+        var file = FileDescriptor(name: "Some.proto", package: "test", messages: [message])
+        let text = try TagPrinter(file: file).text()
+        #expect(text.contains("static let someField: UInt8 = 10\n") && text.contains("static let other: UInt8 = 16\n"))
+        file.messages[0].fields.append(field(16))
+        #expect(throws: Schema.Failure.self) { try TagPrinter(file: file).text() }
+    }
+
     @Test func `names are those of Swift`() {
         #expect(Names.property("subscription_id") == "subscriptionID")
         #expect(Names.property("id") == "id" && Names.property("collapse_id_key") == "collapseIDKey")

@@ -6,7 +6,7 @@ package struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
     package enum Code: Sendable, CaseIterable {
         /// The bytes end within a value.
         case truncated
-        /// A number has more than ten bytes.
+        /// A number has more than ten bytes, or more than it needs where each number has one encoding.
         case overlong
         /// The tag has the field number 0, a number that is too large, or a wire type that does not exist.
         case badTag

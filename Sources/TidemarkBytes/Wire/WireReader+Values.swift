@@ -18,10 +18,7 @@ extension WireReader {
     package mutating func flag() throws(WireError) -> Bool { try number() != 0 }
 
     @inlinable
-    package mutating func zigzag() throws(WireError) -> Int64 {
-        let raw = try number()
-        return Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
-    }
+    package mutating func zigzag() throws(WireError) -> Int64 { WireNumber.signed(try number()) }
 
     @inlinable
     package mutating func double() throws(WireError) -> Double { Double(bitPattern: try fixed64()) }

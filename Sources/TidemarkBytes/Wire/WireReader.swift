@@ -59,23 +59,7 @@ package struct WireReader {
         guard position < end else { throw WireError(.truncated, at: position) }
         let first = bytes[position]
         position += 1
-        return first < 0x80 ? UInt64(first) : try longNumber(first)
-    }
-
-    @usableFromInline
-    mutating func longNumber(_ first: UInt8) throws(WireError) -> UInt64 {
-        var value = UInt64(first & 0x7F)
-        var shift: UInt64 = 7
-        while position < end {
-            let byte = bytes[position]
-            // What a tenth byte has too much is dropped, as all readers of protobuf do.
-            value |= UInt64(byte & 0x7F) << shift
-            position += 1
-            if byte < 0x80 { return value }
-            shift += 7
-            guard shift < 70 else { throw WireError(.overlong, at: position) }
-        }
-        throw WireError(.truncated, at: position)
+        return first < 0x80 ? UInt64(first) : try WireNumber.readRest(of: first, bytes.span, &position, end)
     }
 
     /// Eight bytes, lowest first.

@@ -14,9 +14,7 @@ package enum WireSize {
     @inlinable package static func uint32(_ value: UInt32) -> Int { number(UInt64(value)) }
     /// A negative number has ten bytes, as if it were one of 64 bits.
     @inlinable package static func int32(_ value: Int32) -> Int { int64(Int64(value)) }
-    @inlinable package static func zigzag(_ value: Int64) -> Int {
-        number(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
-    }
+    @inlinable package static func zigzag(_ value: Int64) -> Int { number(WireNumber.zigzag(value)) }
     @inlinable package static func flag(_ value: Bool) -> Int { 1 }
     @inlinable package static func double(_ value: Double) -> Int { 8 }
     @inlinable package static func choice(_ value: some WireChoice) -> Int { int32(value.rawValue) }

@@ -29,22 +29,13 @@ package struct WireWriter {
 
     /// A number of variable length, also a tag or a length.
     @inlinable
-    package mutating func number(_ value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            written.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        written.append(UInt8(truncatingIfNeeded: rest))
-    }
+    package mutating func number(_ value: UInt64) { WireNumber.append(value, to: &written) }
 
     @inlinable package mutating func uint64(_ value: UInt64) { number(value) }
     @inlinable package mutating func int64(_ value: Int64) { number(UInt64(bitPattern: value)) }
     @inlinable package mutating func uint32(_ value: UInt32) { number(UInt64(value)) }
     @inlinable package mutating func int32(_ value: Int32) { int64(Int64(value)) }
-    @inlinable package mutating func zigzag(_ value: Int64) {
-        number(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
-    }
+    @inlinable package mutating func zigzag(_ value: Int64) { number(WireNumber.zigzag(value)) }
     @inlinable package mutating func flag(_ value: Bool) { written.append(value ? 1 : 0) }
     @inlinable package mutating func double(_ value: Double) {
         withUnsafeBytes(of: value.bitPattern.littleEndian) { written.append(contentsOf: $0) }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkBytes
+
 extension ChangeTag {
     fileprivate static let version: UInt8 = 1
 
@@ -46,14 +48,14 @@ package struct ChangeTagEncoder: Sendable {
     }
 
     package func byteCount(of number: ChangeNumber) -> Int {
-        prefix.count + CompactWriter.byteCount(of: UInt64(bitPattern: number)) + Checksum.byteCount
+        prefix.count + WireSize.number(UInt64(bitPattern: number)) + Checksum.byteCount
     }
 
     /// Appends the ``ChangeTag/bytes`` of a version.
     package func append(_ number: ChangeNumber, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: prefix)
         let start = bytes.count
-        CompactWriter.append(UInt64(bitPattern: number), to: &bytes)
+        WireNumber.append(UInt64(bitPattern: number), to: &bytes)
         Checksum.append(Checksum.of(bytes[start...], after: prefixSum), to: &bytes)
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes numbers in as few bytes as possible: seven bits in each byte, lowest first, like protobuf's varints.
+internal import TidemarkBytes
+
+/// Writes numbers in as few bytes as they need (``WireNumber``).
 struct CompactWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -9,26 +11,12 @@ struct CompactWriter {
         bytes.reserveCapacity(capacity)
     }
 
-    mutating func write(_ number: UInt64) { Self.append(number, to: &bytes) }
-
-    static func append(_ number: UInt64, to bytes: inout [UInt8]) {
-        var rest = number
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(UInt8(truncatingIfNeeded: rest))
-    }
-
-    /// The number of bytes that ``write`` needs for it.
-    static func byteCount(of number: UInt64) -> Int { max(1, (70 - number.leadingZeroBitCount) / 7) }
+    mutating func write(_ number: UInt64) { WireNumber.append(number, to: &bytes) }
 
     mutating func write(_ count: Int) { write(UInt64(count)) }
 
-    /// Zigzag: small numbers of either sign are short.
-    mutating func write(signed number: Int64) {
-        write(UInt64(bitPattern: number << 1 ^ number >> 63))
-    }
+    /// Small numbers of either sign are short (zigzag).
+    mutating func write(signed number: Int64) { write(WireNumber.zigzag(number)) }
 
     mutating func write(_ content: [UInt8]) {
         write(content.count)
@@ -53,23 +41,14 @@ struct CompactReader {
         return bytes[offset]
     }
 
+    /// Each number has one encoding: one with needless bytes is none.
     mutating func readNumber() -> UInt64? {
-        var number: UInt64 = 0
-        for shift in stride(from: UInt64(0), to: 64, by: 7) {
-            guard let byte = readByte() else { return nil }
-            // The tenth byte has room for one bit only.
-            if shift == 63, byte > 1 { return nil }
-            // A last byte of 0 is not allowed, so that each number has one encoding.
-            if shift > 0, byte == 0 { return nil }
-            number |= UInt64(byte & 0x7F) << shift
-            if byte < 0x80 { return number }
-        }
-        return nil
+        var next = offset
+        defer { offset = next }
+        return try? WireNumber.readShortest(bytes.span, &next, bytes.count)
     }
 
-    mutating func readSigned() -> Int64? {
-        readNumber().map { Int64(bitPattern: $0 >> 1) ^ -Int64(bitPattern: $0 & 1) }
-    }
+    mutating func readSigned() -> Int64? { readNumber().map(WireNumber.signed) }
 
     /// A count of things that take at least one byte each. It never exceeds the remaining bytes, so it is safe to
     /// reserve memory for it.

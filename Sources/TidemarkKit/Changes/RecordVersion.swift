@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkBytes
+
 /// What a change tag says of its version (`Records.proto`, `Record.tag`).
 ///
 /// This and ``FeedPlace`` are all that a client reads of tags and tokens, which are otherwise opaque to it.
@@ -136,7 +138,7 @@ struct FeedPlace: Equatable, Sendable {
     }
 }
 
-/// The form of tags and tokens: numbers with seven bits in each byte, lowest first, and four bytes of FNV-1a over them.
+/// The form of tags and tokens: numbers (``WireNumber``), and four bytes of FNV-1a over them.
 private struct SealedNumbers {
     var values: [UInt64] = []
 
@@ -145,16 +147,10 @@ private struct SealedNumbers {
         let content = bytes.dropLast(4)
         let sum = content.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
         guard bytes.suffix(4).reduce(UInt32(0), { $0 << 8 | UInt32($1) }) == sum else { return nil }
-        var (number, shift) = (UInt64(0), UInt64(0))
-        for byte in content {
-            guard shift < 63 || (shift == 63 && byte <= 1) else { return nil }
-            number |= UInt64(byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80 {
-                values.append(number)
-                (number, shift) = (0, 0)
-            }
+        var offset = 0
+        while offset < content.count {
+            guard let number = try? WireNumber.readShortest(bytes.span, &offset, content.count) else { return nil }
+            values.append(number)
         }
-        guard shift == 0 else { return nil }
     }
 }

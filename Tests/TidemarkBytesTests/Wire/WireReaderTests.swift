@@ -53,6 +53,28 @@ import TidemarkTestSupport
         #expect(code(bytes) { (reader) throws(WireError) in try reader.number() } == expected)
     }
 
+    private func shortest(_ bytes: [UInt8]) throws(WireError) -> UInt64 {
+        var offset = 0
+        let number = try WireNumber.readShortest(bytes.span, &offset, bytes.count)
+        #expect(offset == bytes.count)
+        return number
+    }
+
+    @Test(arguments: UInt64(0)..<64)
+    func `where a number has one encoding, needless bytes are refused`(_ shift: UInt64) throws {
+        for value in [UInt64(1) << shift, (UInt64(1) << shift) - 1, .max] {
+            var bytes: [UInt8] = []
+            WireNumber.append(value, to: &bytes)
+            #expect(try shortest(bytes) == value)
+            guard bytes.count < 10 else { continue }
+            bytes[bytes.count - 1] |= 0x80
+            #expect(throws: WireError.self) { try shortest(bytes + [0]) }
+        }
+        // A tenth byte has room for one bit.
+        #expect(try shortest([UInt8](repeating: 0x80, count: 9) + [1]) == UInt64(1) << 63)
+        #expect(throws: WireError.self) { try shortest([UInt8](repeating: 0x80, count: 9) + [2]) }
+    }
+
     private static let badContents: [([UInt8], WireError.Code?)] = [
         ([0], nil), ([2, 0x61, 0x62], nil), ([4, 1, 2, 3, 4], .tooManyBytes), ([3, 0x61, 0x62], .truncated),
         ([UInt8](repeating: 0xFF, count: 9) + [1], .truncated), ([2, 0xC3, 0x28], .badText), ([1, 0xC3], .badText),
