@@ -8,7 +8,7 @@ import Testing
     @Test func `every type that more than its module can see has a comment that says what it is for`() throws {
         let type = /\b(public|package|open) ([a-z]+ )*(struct|enum|class|actor|protocol|typealias) (?!func|var)\w/
         var count = 0
-        for file in try SourceFile.all where file.path.hasPrefix("Sources/") && !isGenerated(file) {
+        for file in try SourceFile.all where file.path.hasPrefix("Sources/") && !file.isGenerated {
             for (number, line) in file.code
             where Self.accessLevels.contains(where: line.contains) && !line.contains("import ") && line.contains(type) {
                 count += 1
@@ -20,11 +20,6 @@ import Testing
     }
 
     private static let accessLevels = ["public ", "package ", "open "]
-
-    /// Comments of the wire's messages are those of the `.proto` files.
-    private func isGenerated(_ file: SourceFile) -> Bool {
-        file.isGenerated || file.path.hasPrefix("Sources/TidemarkWire/Messages/")
-    }
 
     /// Attributes may stand between a comment and its declaration, and may have several lines.
     private func hasComment(above index: Int, in lines: [Substring]) -> Bool {

@@ -12,8 +12,8 @@ public struct TidemarkZoneList: Sendable, CustomStringConvertible {
     /// The zones of `zoneIDs` that are not on the server, in the given order, without the default zone.
     ///
     /// With `anotherLife` nobody deleted them: save them and their records again. With `deletionsForgotten` they were
-    /// deleted. Zones that the user erased or that lost their keys before the backup are not among them. A
-    /// `fetchedDatabaseChanges` that reports those follows.
+    /// deleted. Zones that the engine knows, and that were erased or lost their keys before the backup, are not among
+    /// them. A `fetchedDatabaseChanges` that reports those follows.
     ///
     /// Pass the zones of all records that the app ever fetched or saved. The engine's state may lack some of them: it is
     /// stored after the app has heard what was saved, and the process may have ended in between.

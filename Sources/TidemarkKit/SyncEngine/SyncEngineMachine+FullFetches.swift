@@ -155,12 +155,13 @@ extension SyncEngineMachine {
             let ended = zones.map { CKDatabase.DatabaseChange.Deletion(zoneID: $0, reason: .deleted) }
             return (ended, TidemarkZoneList(reason: reason, absent: zones, accounted: listed))
         case .anotherLife:
-            // Those too that the engine does not know: the app may.
-            let ended = fullFetches.endedZones.filter { $1 != .deleted && !listed.contains($0) }
-            let list = TidemarkZoneList(
-                reason: reason, absent: zones.filter { ended[$0] == nil }, accounted: listed.union(ended.keys))
-            let deletions = ended.sorted { Self.isInOrder($0.key, $1.key) }
-            return (deletions.map { .init(zoneID: $0.key, reason: $0.value) }, list)
+            let ended = zones.compactMap { zoneID -> CKDatabase.DatabaseChange.Deletion? in
+                guard let why = fullFetches.endedZones[zoneID], why != .deleted else { return nil }
+                return .init(zoneID: zoneID, reason: why)
+            }
+            let accounted = listed.union(ended.map(\.zoneID))
+            let absent = zones.filter { !accounted.contains($0) }
+            return (ended, TidemarkZoneList(reason: reason, absent: absent, accounted: accounted))
         }
     }
 

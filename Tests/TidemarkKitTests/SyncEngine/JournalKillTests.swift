@@ -60,7 +60,7 @@ import TidemarkTestSupport
         let input = Pipe()
         process.standardInput = input
         if !FileManager.default.fileExists(atPath: errors) {
-            FileManager.default.createFile(atPath: errors, contents: nil)
+            _ = FileManager.default.createFile(atPath: errors, contents: nil)
         }
         process.standardError = FileHandle(forWritingAtPath: errors)
         try process.start()
