@@ -16,15 +16,21 @@ import TidemarkTestSupport
     /// What gets lost: of pushes and acknowledgements each with this chance. Requests, answers and reminders never do: TCP would
     /// have to lose them with all that follows, which ends a connection.
     private final class Weather: Sendable {
-        private let dice: Mutex<SeededRandom>
+        private let state: Mutex<(dice: SeededRandom, hasLost: Bool)>
         private let chance: Double
 
         init(_ dice: SeededRandom, chance: Double) {
-            self.dice = Mutex(dice)
+            state = Mutex((dice, false))
             self.chance = chance
         }
 
-        func loses() -> Bool { dice.withLock { Double.random(in: 0..<1, using: &$0) < chance } }
+        /// The first one is always lost: a busy machine sends few pushes, and all of them might come.
+        func loses() -> Bool {
+            state.withLock { state in
+                defer { state.hasLost = true }
+                return Double.random(in: 0..<1, using: &state.dice) < chance || !state.hasLost
+            }
+        }
     }
 
     /// `TIDEMARK_SEED=4711` takes the same chances again; how threads run is no part of it.
