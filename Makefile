@@ -18,7 +18,7 @@ build: setup ## Compile everything, for debugging
 test: setup ## The whole test suite, on a private PostgreSQL that it starts by itself
 	swift test $(OWN_PLAN)
 
-THREADED = Sockets|TLS|HTTP|WebSocket|Transport|Postgres|Store|Service|Server|Kit
+THREADED = Scheduling|Sockets|TLS|HTTP|WebSocket|Transport|LocalPostgres|Postgres|Store|Service|Sessions|Server|Kit
 test-threads: setup ## Transport, engine, service and server under the thread sanitizer
 	swift test --sanitize=thread --scratch-path $(TSAN) --filter '^Tidemark($(THREADED))Tests'
 

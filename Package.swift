@@ -65,14 +65,12 @@ let package = Package(
         target("TidemarkScheduling"),
         target("TidemarkTelemetry", [logging, metrics]),
         target("TidemarkFields", ["TidemarkBytes"]),
-        target("TidemarkCrypto", ["TidemarkBytes", "CTidemarkOpenSSL", "CTidemarkSHA256"]),
+        target("TidemarkCrypto", ["CTidemarkOpenSSL", "CTidemarkSHA256"]),
 
         // Transport: from a file descriptor to a stream of messages.
-        target(
-            "TidemarkSockets",
-            ["TidemarkBytes", "TidemarkScheduling", "TidemarkTelemetry", "CTidemarkEpoll", deque]),
-        target("TidemarkTLS", ["TidemarkBytes", "TidemarkTelemetry", "CTidemarkOpenSSL"]),
-        target("TidemarkHTTP", ["TidemarkBytes"]),
+        target("TidemarkSockets", ["TidemarkScheduling", "TidemarkTelemetry", "CTidemarkEpoll"]),
+        target("TidemarkTLS", ["TidemarkBytes", "CTidemarkOpenSSL"]),
+        target("TidemarkHTTP"),
         target("TidemarkWebSocket", ["TidemarkBytes", "TidemarkHTTP", "TidemarkCrypto", "CTidemarkZlib"]),
         target(
             "TidemarkTransport",
@@ -85,27 +83,23 @@ let package = Package(
         target("TidemarkWire", ["TidemarkBytes"], exclude: ["Protos", "generate"]),
 
         // PostgreSQL through libpq.
-        target(
-            "TidemarkPostgres",
-            [
-                "TidemarkBytes", "TidemarkScheduling", "TidemarkTelemetry", "TidemarkSockets", "CTidemarkLibpq", deque,
-            ]),
-        target("TidemarkLocalPostgres", ["CTidemarkSpawn", "TidemarkTelemetry"]),
+        target("TidemarkPostgres", ["TidemarkScheduling", "TidemarkSockets", "CTidemarkLibpq", deque]),
+        target("TidemarkLocalPostgres", ["CTidemarkSpawn"]),
 
         // The rules, what carries them out, and where the result is kept.
         target("TidemarkDomain", ["TidemarkBytes", "TidemarkFields"]),
         target("TidemarkTranslation", ["TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkWire"]),
         target(
             "TidemarkService",
-            ["TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkScheduling", "TidemarkTelemetry", deque]),
+            ["TidemarkFields", "TidemarkDomain", "TidemarkScheduling", "TidemarkTelemetry", deque]),
         .target(
             name: "TidemarkStore",
             dependencies: [
                 "TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkService", "TidemarkPostgres",
-                "TidemarkScheduling", "TidemarkSockets", "TidemarkTelemetry", "TidemarkCrypto",
+                "TidemarkScheduling", "TidemarkSockets", "TidemarkCrypto",
             ],
             // A link to migrations/: `PackageResources._001_create_store_sql` is the file 0001_create_store.sql.
-            resources: [.embedInCode("Schema")], swiftSettings: settings),
+            resources: [.embedInCode("Migrations/Scripts")], swiftSettings: settings),
         target(
             "TidemarkAssets",
             [
@@ -115,7 +109,7 @@ let package = Package(
         target(
             "TidemarkSessions",
             [
-                "TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkService", "TidemarkTranslation",
+                "TidemarkFields", "TidemarkDomain", "TidemarkService", "TidemarkTranslation",
                 "TidemarkWire", "TidemarkScheduling", "TidemarkTelemetry", deque,
             ]),
         target(
@@ -124,7 +118,7 @@ let package = Package(
                 "TidemarkAssets", "TidemarkBytes", "TidemarkCrypto", "TidemarkDomain", "TidemarkService",
                 "TidemarkSessions",
                 "TidemarkSockets", "TidemarkStore", "TidemarkTransport", "TidemarkTLS", "TidemarkHTTP",
-                "TidemarkWebSocket", "TidemarkScheduling", "TidemarkTelemetry", "TidemarkPostgres", logging,
+                "TidemarkWebSocket", "TidemarkScheduling", "TidemarkTelemetry",
             ]),
 
         // For apps.
@@ -132,7 +126,7 @@ let package = Package(
             "TidemarkKit",
             [
                 "TidemarkBytes", "TidemarkFields", "TidemarkCrypto", "TidemarkScheduling", "TidemarkTelemetry",
-                "TidemarkSockets", "TidemarkTLS", "TidemarkHTTP", "TidemarkWebSocket", "TidemarkTransport",
+                "TidemarkSockets", "TidemarkTLS", "TidemarkWebSocket", "TidemarkTransport",
                 "TidemarkWire", deque,
             ],
             settings: kitSettings),
@@ -142,7 +136,7 @@ let package = Package(
             "TidemarkTestKit",
             [
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkFields", "TidemarkDomain", "TidemarkKit",
-                "TidemarkScheduling", "TidemarkService", "TidemarkSessions", "TidemarkTranslation", "TidemarkWire",
+                "TidemarkScheduling", "TidemarkService", "TidemarkSessions", "TidemarkWire",
                 deque,
             ]),
 
@@ -150,24 +144,26 @@ let package = Package(
         executable(
             "tidemark",
             [
-                "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkSessions", "TidemarkPostgres",
+                "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkPostgres",
                 "TidemarkLocalPostgres", "TidemarkDomain", "TidemarkSockets", "TidemarkScheduling", "TidemarkTelemetry",
-                "TidemarkTLS", "TidemarkTransport", "TidemarkCrypto", "TidemarkBytes", "TidemarkAssets",
+                "TidemarkTLS", "TidemarkBytes", "TidemarkAssets",
                 "TidemarkFields",
-                "TidemarkKit", "TidemarkTranslation", "CTidemarkZlib", arguments, logging,
+                "TidemarkKit", "TidemarkTranslation", "CTidemarkZlib", arguments,
             ]),
-        executable("foldersync", ["CloudKit", "TidemarkBytes", "TidemarkCrypto", arguments]),
+        // An app, which imports what every app can: OpenSSL's digests are from the system.
+        .systemLibrary(name: "CFolderSyncDigest", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        executable("foldersync", ["CloudKit", "CFolderSyncDigest", arguments]),
         executable(
             "tidemark-echo",
             [
-                "TidemarkBytes", "TidemarkHTTP", "TidemarkScheduling", "TidemarkSockets", "TidemarkTLS",
+                "TidemarkHTTP", "TidemarkSockets", "TidemarkTLS",
                 "TidemarkTransport", "TidemarkWebSocket", arguments,
             ]),
         executable(
             "tidemark-bench",
             [
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkKit", "TidemarkLocalPostgres", "TidemarkPostgres",
-                "TidemarkScheduling", "TidemarkServer", "TidemarkSockets", "TidemarkStore",
+                "TidemarkServer", "TidemarkSockets", "TidemarkStore",
                 "TidemarkTransport", "TidemarkTLS", "TidemarkWebSocket", "TidemarkWire", "TidemarkFields",
                 "TidemarkDomain", arguments,
             ]),
@@ -188,31 +184,31 @@ let package = Package(
             name: "TidemarkTestSupport",
             dependencies: [
                 "CTidemarkTestSettings",
-                "TidemarkBytes", "TidemarkCrypto", "TidemarkDomain", "TidemarkHTTP", "TidemarkLocalPostgres",
+                "TidemarkDomain", "TidemarkHTTP", "TidemarkLocalPostgres",
                 "TidemarkPostgres", "TidemarkScheduling", "TidemarkSockets", "TidemarkTLS", "TidemarkWebSocket", deque,
             ],
             path: "Tests/TidemarkTestSupport", swiftSettings: settings),
         tests("TidemarkBytesTests", ["TidemarkBytes"]),
+        tests("TidemarkSchedulingTests", ["TidemarkScheduling", "TidemarkSockets"]),
         tests("TidemarkTelemetryTests", ["TidemarkTelemetry"]),
         tests("TidemarkFieldsTests", ["TidemarkFields", "TidemarkBytes"]),
         tests("TidemarkCryptoTests", ["TidemarkCrypto", "TidemarkBytes"]),
         tests("TidemarkSocketsTests", ["TidemarkSockets", "TidemarkScheduling"]),
-        tests("TidemarkTLSTests", ["TidemarkTLS", "TidemarkBytes", "TidemarkCrypto", "CTidemarkOpenSSL"]),
-        tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkBytes"]),
-        tests("TidemarkWebSocketTests", ["TidemarkWebSocket", "TidemarkHTTP", "TidemarkBytes"]),
+        tests("TidemarkTLSTests", ["TidemarkTLS", "CTidemarkOpenSSL"]),
+        tests("TidemarkHTTPTests", ["TidemarkHTTP"]),
+        tests("TidemarkWebSocketTests", ["TidemarkWebSocket", "TidemarkHTTP"]),
         tests(
             "TidemarkTransportTests",
             [
                 "TidemarkTransport", "TidemarkSockets", "TidemarkTLS", "TidemarkWebSocket", "TidemarkHTTP",
-                "TidemarkBytes", "TidemarkScheduling", "TidemarkCrypto",
+                "TidemarkScheduling",
             ]),
         .executableTarget(
             name: "LocalPostgresHost", dependencies: ["TidemarkLocalPostgres"], path: "Tests/LocalPostgresHost",
             swiftSettings: settings),
-        tests(
-            "TidemarkPostgresTests",
-            ["TidemarkPostgres", "TidemarkLocalPostgres", "TidemarkSockets", "LocalPostgresHost"]),
-        tests("TidemarkDomainTests", ["TidemarkDomain", "TidemarkFields", "TidemarkBytes"]),
+        tests("TidemarkPostgresTests", ["TidemarkPostgres", "TidemarkSockets", "TidemarkLocalPostgres"]),
+        tests("TidemarkLocalPostgresTests", ["TidemarkLocalPostgres", "TidemarkPostgres", "LocalPostgresHost"]),
+        tests("TidemarkDomainTests", ["TidemarkDomain", "TidemarkFields"]),
         tests("WireGeneratorTests", ["tidemark-wire-generator", "TidemarkBytes"]),
         // The messages as swift-protobuf makes them, with which the tests compare ours.
         .target(name: "WireJudge", dependencies: [protobuf], path: "Tests/WireJudge", swiftSettings: settings),
@@ -220,37 +216,59 @@ let package = Package(
         tests(
             "TidemarkTranslationTests",
             ["TidemarkTranslation", "TidemarkDomain", "TidemarkWire", "TidemarkFields", "TidemarkBytes"]),
+        // What every `Storage` must do.
+        .target(
+            name: "StorageConformance",
+            dependencies: ["TidemarkDomain", "TidemarkFields", "TidemarkScheduling", "TidemarkService"],
+            path: "Tests/StorageConformance", swiftSettings: settings),
         tests(
             "TidemarkStoreTests",
             [
+                "StorageConformance",
                 "TidemarkStore", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkPostgres",
-                "TidemarkLocalPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkTestKit", "TidemarkBytes",
+                "TidemarkSockets", "TidemarkScheduling", "TidemarkTestKit", "TidemarkBytes", "TidemarkCrypto",
             ]),
         tests(
             "TidemarkServiceTests",
             [
+                "StorageConformance",
                 "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkScheduling", "TidemarkTestKit",
-                "TidemarkBytes",
             ]),
         tests(
             "TidemarkAssetsTests",
             [
                 "TidemarkAssets", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkCrypto",
-                "TidemarkBytes",
+            ]),
+        // Sessions on a store in memory, and their clients.
+        .target(
+            name: "SessionTestSupport",
+            dependencies: [
+                "TidemarkBytes", "TidemarkDomain", "TidemarkFields", "TidemarkService", "TidemarkSessions",
+                "TidemarkTestKit", "TidemarkTestSupport", "TidemarkWire",
+            ],
+            path: "Tests/SessionTestSupport", swiftSettings: settings),
+        tests(
+            "TidemarkSessionsTests",
+            [
+                "SessionTestSupport",
+                "TidemarkSessions", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkWire",
+                "TidemarkScheduling", "TidemarkTelemetry", "TidemarkCrypto", "TidemarkBytes", "TidemarkTestKit",
             ]),
         tests(
             "TidemarkServerTests",
             [
-                "TidemarkServer", "TidemarkSessions", "TidemarkService", "TidemarkStore", "TidemarkTransport",
+                "SessionTestSupport",
+                "TidemarkServer", "TidemarkService", "TidemarkStore", "TidemarkTransport",
                 "TidemarkWire", "TidemarkTranslation", "TidemarkDomain", "TidemarkFields", "TidemarkLocalPostgres",
                 "TidemarkSockets", "TidemarkScheduling", "TidemarkTLS", "TidemarkWebSocket", "TidemarkBytes",
-                "TidemarkCrypto", "TidemarkTestKit", "TidemarkPostgres", "TidemarkTelemetry",
+                "TidemarkPostgres",
             ]),
         .executableTarget(
             name: "JournalHost", dependencies: ["TidemarkKit"], path: "Tests/JournalHost", swiftSettings: settings),
         tests(
             "TidemarkKitTests",
             [
+                "StorageConformance",
                 "TidemarkKit", "CloudKit", "CoreLocation", "JournalHost", "TidemarkTestKit", "TidemarkWire",
                 "TidemarkFields",
                 "TidemarkBytes",
@@ -267,7 +285,7 @@ let package = Package(
                 "TidemarkTestKit", "TidemarkKit", "TidemarkService", "TidemarkSessions", "TidemarkDomain",
                 "TidemarkFields", "TidemarkScheduling", "TidemarkBytes", "TidemarkWire",
             ]),
-        tests("TidemarkTestKitTests", ["TidemarkTestKit", "CloudKit", "TidemarkScheduling", "TidemarkBytes"]),
+        tests("TidemarkTestKitTests", ["TidemarkTestKit", "CloudKit", "TidemarkScheduling"]),
         // Apps as others write them: nothing but CloudKit and Foundation, and no settings of ours.
         .executableTarget(name: "ContactsProgram", dependencies: ["CloudKit"], path: "Tests/ClientPrograms/Contacts"),
         .systemLibrary(

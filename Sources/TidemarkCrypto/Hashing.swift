@@ -66,25 +66,6 @@ package struct SHA256: ~Copyable {
     }
 }
 
-/// HMAC with SHA-256 (RFC 2104): proves that the maker of the code knows the key.
-package enum HMACSHA256 {
-    package static let byteCount = 32
-
-    /// Compare codes only with ``ConstantTime/areEqual(_:_:)``.
-    package static func authenticate(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
-            // NB: for libcrypto a null key means "the last key", even if its length is 0.
-            let code = (key.isEmpty ? [0] : key).withUnsafeBytes { keyBytes in
-                HMAC(
-                    EVP_sha256(), keyBytes.baseAddress, Int32(key.count), message, message.count, buffer.baseAddress,
-                    nil)
-            }
-            precondition(code != nil)
-            count = byteCount
-        }
-    }
-}
-
 private func digest(_ bytes: [UInt8], byteCount: Int, _ algorithm: OpaquePointer?) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
         let status = EVP_Digest(bytes, bytes.count, buffer.baseAddress, nil, algorithm, nil)

@@ -28,9 +28,9 @@ package final class PostgresPool: Sendable {
     package let loop: EventLoop
     private let limits: Limits
     /// Connections that are lent to one caller at a time.
-    let exclusive: ConnectionGroup
+    let exclusive: PostgresConnectionGroup
     /// A few connections that all readers share.
-    private let shared: ConnectionGroup
+    private let shared: PostgresConnectionGroup
 
     /// - Parameters:
     ///   - url: libpq's URL or keyword string; may name several hosts, with `target_session_attrs` to find the primary.
@@ -48,8 +48,8 @@ package final class PostgresPool: Sendable {
             url: url, settings: sessionSettings, applicationName: applicationName)
         self.loop = loop
         self.limits = limits
-        func group(_ count: Int, capacity: Int) -> ConnectionGroup {
-            ConnectionGroup(
+        func group(_ count: Int, capacity: Int) -> PostgresConnectionGroup {
+            PostgresConnectionGroup(
                 loop: loop, parameters: parameters, count: count, capacity: capacity,
                 waiterCountMax: limits.waiterCountMax, requestTimeout: limits.requestTimeout)
         }
@@ -113,7 +113,7 @@ package final class PostgresPool: Sendable {
         await stop(shared)
     }
 
-    private func stop(_ group: ConnectionGroup) async {
+    private func stop(_ group: PostgresConnectionGroup) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             loop.execute { [loop, limits] in
                 let timer = loop.schedule(after: limits.stopTimeout) { group.closeAll() }
@@ -126,8 +126,8 @@ package final class PostgresPool: Sendable {
     }
 
     private func lease(
-        from group: ConnectionGroup, timeout: Duration
-    ) async throws(PostgresError) -> ConnectionGroup.Lease {
+        from group: PostgresConnectionGroup, timeout: Duration
+    ) async throws(PostgresError) -> PostgresConnectionGroup.Lease {
         // Nearly always a connection is free, so there is no need to wait.
         if loop.isCurrent, let lease = group.leaseFree() { return lease }
         let ticket = Ticket()
@@ -144,31 +144,32 @@ package final class PostgresPool: Sendable {
         return try result.get()
     }
 
-    private func release(_ lease: ConnectionGroup.Lease, to group: ConnectionGroup) {
+    private func release(_ lease: PostgresConnectionGroup.Lease, to group: PostgresConnectionGroup) {
         if loop.isCurrent { group.release(lease) } else { loop.execute { group.release(lease) } }
     }
 }
 
 /// A connection lent by ``PostgresPool/acquire(timeout:)``.
 package struct PostgresLease: Sendable {
-    let lease: ConnectionGroup.Lease
+    let lease: PostgresConnectionGroup.Lease
 
     package var connection: PostgresConnection { lease.connection }
 }
 
-private typealias LeaseResult = Result<ConnectionGroup.Lease, PostgresError>
+private typealias LeaseResult = Result<PostgresConnectionGroup.Lease, PostgresError>
 
 /// A caller that waits for a connection and may be cancelled at any time. Loop-confined.
 private final class Ticket: @unchecked Sendable {
     private var number: Int?
     private var isCancelled = false
 
-    func start(in group: ConnectionGroup, timeout: Duration, _ waiter: @escaping ConnectionGroup.Waiter) {
+    func start(in group: PostgresConnectionGroup, timeout: Duration, _ waiter: @escaping PostgresConnectionGroup.Waiter)
+    {
         guard !isCancelled else { return waiter(.failure(PostgresError(.cancelled))) }
         number = group.lease(timeout: timeout, waiter)
     }
 
-    func cancel(in group: ConnectionGroup) {
+    func cancel(in group: PostgresConnectionGroup) {
         isCancelled = true
         if let number { group.cancel(waiter: number) }
     }

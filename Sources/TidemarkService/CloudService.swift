@@ -20,7 +20,7 @@ package final class CloudService: Sendable {
     let feedReader: FeedReader
     let pagesAhead: PagesAhead
     let retry: StorageRetry
-    let directory = Directory()
+    let directory = ContainerDirectory()
     /// Nil: this server stores no assets.
     let assets: (any AssetStore)?
     /// Nil: this server stores no account keys.

@@ -84,33 +84,11 @@ package struct Socket: Sendable {
         try SystemCalls.setOption(descriptor.rawValue, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
     }
 
-    /// Lets the kernel detect that a silent peer has gone: after `idle`, it sends `count` probes at `interval`.
-    ///
-    /// In whole seconds, at least one.
-    package func setKeepAlive(idle: Duration, interval: Duration, count: Int) throws(SocketError) {
-        let fd = descriptor.rawValue
-        try SystemCalls.setOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1)
-        try SystemCalls.setOption(fd, Int32(IPPROTO_TCP), TCP_KEEPIDLE, Self.seconds(idle))
-        try SystemCalls.setOption(fd, Int32(IPPROTO_TCP), TCP_KEEPINTVL, Self.seconds(interval))
-        try SystemCalls.setOption(fd, Int32(IPPROTO_TCP), TCP_KEEPCNT, Int32(clamping: max(count, 1)))
-    }
-
-    /// How long sent bytes may stay unacknowledged. Longer: the connection fails with `timedOut` (TCP_USER_TIMEOUT).
-    package func setUserTimeout(_ timeout: Duration) throws(SocketError) {
-        let milliseconds = timeout.components.seconds * 1_000 + timeout.components.attoseconds / 1_000_000_000_000_000
-        try SystemCalls.setOption(
-            descriptor.rawValue, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int32(clamping: max(milliseconds, 1)))
-    }
-
     package var localAddress: SocketAddress? {
         (try? SystemCalls.localAddress(descriptor.rawValue)).flatMap { SocketAddress($0) }
     }
 
     package var peerAddress: SocketAddress? {
         (try? SystemCalls.peerAddress(descriptor.rawValue)).flatMap { SocketAddress($0) }
-    }
-
-    private static func seconds(_ duration: Duration) -> Int32 {
-        Int32(clamping: max(duration.components.seconds, 1))
     }
 }

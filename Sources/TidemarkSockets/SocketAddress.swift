@@ -41,10 +41,6 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         SocketAddress(.ipv4, [127, 0, 0, 1], port: port)
     }
 
-    package static func loopbackIPv6(port: UInt16) -> SocketAddress {
-        SocketAddress(.ipv6, [UInt8](repeating: 0, count: 15) + [1], port: port)
-    }
-
     /// A numeric address (`127.0.0.1`, `::1`); nil if the host is anything else, such as a name.
     package init?(numericHost host: String, port: UInt16) {
         guard !host.utf8.contains(0) else { return nil }
@@ -118,11 +114,6 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         case .ipv4: "\(host):\(port)"
         case .ipv6: "[\(host)]:\(port)"
         }
-    }
-
-    /// The same host with another port.
-    package func withPort(_ port: UInt16) -> SocketAddress {
-        SocketAddress(family, bytes, port: port, scope: scope)
     }
 }
 

@@ -29,7 +29,7 @@ package final class MessageConnection: @unchecked Sendable {
         case ended
     }
 
-    package let role: Role
+    package let role: WebSocketRole
     /// The peer's address; nil for a client that is not connected yet.
     package internal(set) var peerAddress: SocketAddress?
     /// The subprotocol that the handshake agreed on; nil if there is none, or none yet.
@@ -85,7 +85,7 @@ package final class MessageConnection: @unchecked Sendable {
     var messageByteCount = 0
     var lingerByteCount = 0
 
-    init(group: ConnectionGroup, role: Role, phase: Phase, opening: Opening) {
+    init(group: ConnectionGroup, role: WebSocketRole, phase: Phase, opening: Opening) {
         self.group = group
         self.role = role
         self.phase = phase

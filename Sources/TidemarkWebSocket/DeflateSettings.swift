@@ -38,14 +38,14 @@ package struct DeflateParameters: Equatable, Sendable {
     }
 
     /// The parameters of what a peer of that role sends.
-    func outgoing(_ role: Role) -> Direction {
+    func outgoing(_ role: WebSocketRole) -> Direction {
         role == .server
             ? Direction(windowBits: serverWindowBits, keepsContext: serverKeepsContext)
             : Direction(windowBits: clientWindowBits, keepsContext: clientKeepsContext)
     }
 
     /// The parameters of what a peer of that role receives.
-    func incoming(_ role: Role) -> Direction {
+    func incoming(_ role: WebSocketRole) -> Direction {
         outgoing(role == .server ? .client : .server)
     }
 }

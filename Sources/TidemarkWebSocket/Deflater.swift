@@ -13,7 +13,7 @@ package final class Deflater {
 
     /// Nil if zlib cannot write the negotiated window (8 bits). Messages are then sent uncompressed, which RFC 7692 §6
     /// allows.
-    package init?(role: Role, parameters: DeflateParameters, level: Int) {
+    package init?(role: WebSocketRole, parameters: DeflateParameters, level: Int) {
         direction = parameters.outgoing(role)
         guard direction.windowBits >= 9 else { return nil }
         self.level = Int32(level)

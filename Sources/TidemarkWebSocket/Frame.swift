@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Our side of a connection. A client masks what it sends, a server does not (RFC 6455 §5.1).
-package enum Role: Sendable {
+package enum WebSocketRole: Sendable {
     case client
     case server
 }

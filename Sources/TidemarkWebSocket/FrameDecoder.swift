@@ -16,7 +16,7 @@ package struct FrameDecoder: Sendable {
         package let isLast: Bool
     }
 
-    private let role: Role
+    private let role: WebSocketRole
     private let allowsCompression: Bool
     var frameBytesMax: Int
     /// Bytes of an incomplete header, at most 13.
@@ -31,7 +31,7 @@ package struct FrameDecoder: Sendable {
     /// - Parameters:
     ///   - role: Ours. A server expects masked frames, a client unmasked ones.
     ///   - allowsCompression: Whether permessage-deflate was negotiated, so that RSV1 may be set.
-    package init(role: Role, allowsCompression: Bool, frameBytesMax: Int) {
+    package init(role: WebSocketRole, allowsCompression: Bool, frameBytesMax: Int) {
         self.role = role
         self.allowsCompression = allowsCompression
         self.frameBytesMax = frameBytesMax

@@ -12,7 +12,7 @@ struct MessageAssembler {
     private var buffer: [UInt8] = []
     /// Where in the buffer the current frame began.
     private var frameStart = 0
-    private var utf8 = UTF8Check()
+    private var utf8 = UTF8Scanner()
     private var compressedCount = 0
     private var emptyFragmentCount = 0
     /// A control frame that arrived in several pieces.
@@ -42,7 +42,7 @@ struct MessageAssembler {
         if header.opcode != .continuation {
             kind = header.opcode == .text ? .text : .binary
             isCompressed = header.isCompressed
-            (compressedCount, emptyFragmentCount, utf8) = (0, 0, UTF8Check())
+            (compressedCount, emptyFragmentCount, utf8) = (0, 0, UTF8Scanner())
         }
         if header.payloadCount == 0, !header.isFinal {
             emptyFragmentCount += 1
@@ -130,7 +130,7 @@ struct MessageAssembler {
         guard payload.count >= 2 else { throw WebSocketError(.invalidClose) }
         let code = CloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
         guard code.isValidOnWire else { throw WebSocketError(.invalidClose) }
-        var check = UTF8Check()
+        var check = UTF8Scanner()
         guard payload.withUnsafeBytes({ check.take(UnsafeRawBufferPointer(rebasing: $0[2...])) }), check.isComplete
         else { throw WebSocketError(.invalidUTF8) }
         return .close(code, reason: String(decoding: payload[2...], as: UTF8.self))

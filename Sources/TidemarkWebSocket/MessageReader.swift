@@ -16,7 +16,7 @@ package struct MessageReader: ~Copyable {
     /// - Parameters:
     ///   - role: Ours.
     ///   - deflate: The negotiated parameters; nil without compression.
-    package init(role: Role, limits: MessageLimits = MessageLimits(), deflate: DeflateParameters? = nil) {
+    package init(role: WebSocketRole, limits: MessageLimits = MessageLimits(), deflate: DeflateParameters? = nil) {
         decoder = FrameDecoder(role: role, allowsCompression: deflate != nil, frameBytesMax: limits.frameBytesMax)
         assembler = MessageAssembler(
             limits: limits, inflater: deflate.map { Inflater(direction: $0.incoming(role)) })

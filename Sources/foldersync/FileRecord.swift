@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CloudKit
-import TidemarkBytes
-import TidemarkCrypto
+import Foundation
 
 /// The form of a file as a record.
 ///
@@ -34,28 +33,28 @@ enum FileRecord {
     }
 
     static func name(of path: RelativePath) -> String {
-        Hex.encode(SHA256.hash(Array(path.text.utf8)))
+        let digest = ContentDigest()
+        digest.update(Data(path.text.utf8))
+        return digest.finish()
     }
 
-    /// Identifies the content: the hash of the bytes, and whether the file is executable. Two files with the same
+    /// Identifies the content: the digest of the bytes, and whether the file is executable. Two files with the same
     /// version need no sync.
     static func version(of data: Data, isExecutable: Bool) -> String {
-        var hash = SHA256()
-        data.withUnsafeBytes { hash.update($0) }
-        return version(hash, isExecutable)
+        let digest = ContentDigest()
+        digest.update(data)
+        return version(digest, isExecutable)
     }
 
     /// The same for a large file, which is read to its end.
     static func version(of file: FileHandle, isExecutable: Bool) throws -> String {
-        var hash = SHA256()
-        while let block = try file.read(upToCount: blockBytes), !block.isEmpty {
-            block.withUnsafeBytes { hash.update($0) }
-        }
-        return version(hash, isExecutable)
+        let digest = ContentDigest()
+        while let block = try file.read(upToCount: blockBytes), !block.isEmpty { digest.update(block) }
+        return version(digest, isExecutable)
     }
 
-    private static func version(_ hash: consuming SHA256, _ isExecutable: Bool) -> String {
-        Hex.encode(hash.finish()) + (isExecutable ? "x" : "")
+    private static func version(_ digest: consuming ContentDigest, _ isExecutable: Bool) -> String {
+        digest.finish() + (isExecutable ? "x" : "")
     }
 
     /// The record of an existing file.

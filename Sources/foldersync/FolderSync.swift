@@ -54,7 +54,7 @@ struct FolderSync: AsyncParsableCommand {
     private func sync() async throws {
         let tree = try FileTree(root: folder)
         let journal = try Journal(directory: tree.stateDirectory, zoneName: zone)
-        let report = Report(isVerbose: verbose)
+        let report = TerminalReport(isVerbose: verbose)
         if let damage = journal.damage {
             report.problem(
                 """

@@ -11,7 +11,7 @@ import CloudKit
 actor Syncer: CKSyncEngineDelegate {
     let tree: FileTree
     let journal: Journal
-    let report: Report
+    let report: TerminalReport
     let zoneID: CKRecordZone.ID
     let deviceName: String
     /// Set right after the engine is made. The engine calls nobody before that.
@@ -32,7 +32,7 @@ actor Syncer: CKSyncEngineDelegate {
     /// Files were written since the journal was.
     var hasUnflushedFiles = false
 
-    init(tree: FileTree, journal: Journal, zoneName: String, deviceName: String, report: Report) {
+    init(tree: FileTree, journal: Journal, zoneName: String, deviceName: String, report: TerminalReport) {
         self.tree = tree
         self.journal = journal
         self.report = report

@@ -35,7 +35,7 @@ enum WireGenerator {
     }
 
     private static func makeMessages(of input: String, in output: String, table: String?) throws {
-        let schema = try Schema(try files(in: input))
+        let schema = try WireSchema(try files(in: input))
         let folder = URL(filePath: output, directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for file in schema.files {
@@ -46,11 +46,11 @@ enum WireGenerator {
     }
 
     private static func makeTags(of input: String, in output: String) throws {
-        guard let file = try files(in: input).first else { throw Schema.Failure(description: "the set is empty") }
+        guard let file = try files(in: input).first else { throw WireSchema.Failure(description: "the set is empty") }
         try write(try TagPrinter(file: file).text(), to: URL(filePath: output))
     }
 
-    private static func files(in input: String) throws -> [FileDescriptor] {
+    private static func files(in input: String) throws -> [ProtoFile] {
         let bytes = try input == "-" ? FileHandle.standardInput.readToEnd() : Data(contentsOf: URL(filePath: input))
         return try fileDescriptors(in: [UInt8](bytes ?? Data()))
     }

@@ -53,11 +53,13 @@ import TidemarkScheduling
             let both = try await TestServer.start(on: loop, at: SocketAddress(parsing: "[::]:0"), isEcho: true)
             let port = both.listener.localAddress.port
             _ = try await TestConnection.connect(to: .loopback(port: port), on: loop)
-            _ = try await TestConnection.connect(to: .loopbackIPv6(port: port), on: loop)
+            _ = try await TestConnection.connect(
+                to: try #require(SocketAddress(numericHost: "::1", port: port)), on: loop)
             try await loop.eventually("accepted") { both.connections.count == 2 }
             #expect(await loop.onLoop { both.peers.allSatisfy(\.isLoopback) })
             let only = try await TestServer.start(
-                on: loop, at: .loopbackIPv6(port: 0), options: .init(acceptsIPv4OnIPv6: false))
+                on: loop, at: try #require(SocketAddress(numericHost: "::1", port: 0)),
+                options: .init(acceptsIPv4OnIPv6: false))
             let refusing = SocketAddress.loopback(port: only.listener.localAddress.port)
             await #expect(throws: SocketError.self) {
                 try await TestConnection.connect(to: refusing, on: loop)

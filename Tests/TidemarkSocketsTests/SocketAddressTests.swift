@@ -49,7 +49,10 @@ import TidemarkSockets
         let address = try await Resolver.addresses(host: "localhost", port: 7)
         #expect(!address.isEmpty)
         #expect(address.allSatisfy { $0.isLoopback && $0.port == 7 })
-        #expect(try await Resolver.addresses(host: "::1", port: 7) == [.loopbackIPv6(port: 7)])
+        #expect(
+            try await Resolver.addresses(host: "::1", port: 7) == [
+                try #require(SocketAddress(numericHost: "::1", port: 7))
+            ])
         for host in ["", "a\u{0}b", "no such host.invalid"] {
             await #expect(throws: SocketError.self) { try await Resolver.addresses(host: host, port: 7) }
         }

@@ -7,7 +7,7 @@ import TidemarkScheduling
 @testable import TidemarkSockets
 
 @Suite struct SocketTests {
-    @Test(arguments: [SocketAddress.loopback(port: 0), .loopbackIPv6(port: 0)])
+    @Test(arguments: [SocketAddress.loopback(port: 0), SocketAddress(numericHost: "::1", port: 0)!])
     func `what is sent comes back, also when the kernel takes it in parts`(address: SocketAddress) async throws {
         try await withLoop { loop in
             let server = try await TestServer.start(on: loop, at: address, isEcho: true)
@@ -38,13 +38,6 @@ import TidemarkScheduling
                 let fd = client.socket.descriptor.rawValue
                 try client.socket.setNoDelay()
                 #expect(try SystemCalls.option(fd, Int32(IPPROTO_TCP), TCP_NODELAY) != 0)
-                try client.socket.setUserTimeout(.milliseconds(1_500))
-                #expect(try SystemCalls.option(fd, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT) == 1_500)
-                try client.socket.setKeepAlive(idle: .seconds(30), interval: .seconds(5), count: 3)
-                #expect(try SystemCalls.option(fd, SOL_SOCKET, SO_KEEPALIVE) != 0)
-                #expect(try SystemCalls.option(fd, Int32(IPPROTO_TCP), TCP_KEEPIDLE) == 30)
-                #expect(try SystemCalls.option(fd, Int32(IPPROTO_TCP), TCP_KEEPINTVL) == 5)
-                #expect(try SystemCalls.option(fd, Int32(IPPROTO_TCP), TCP_KEEPCNT) == 3)
                 #expect(fcntl(fd, F_GETFD) & FD_CLOEXEC != 0)
             }
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Testing
+import StorageConformance
+internal import Testing
 import TidemarkDomain
 import TidemarkScheduling
 import TidemarkService

@@ -9,9 +9,9 @@ internal import TidemarkWebSocket
         let name: String
         let bytes: [UInt8]
         let error: WebSocketError.Code
-        let role: Role
+        let role: WebSocketRole
 
-        init(_ name: String, _ bytes: [UInt8], _ error: WebSocketError.Code, role: Role = .server) {
+        init(_ name: String, _ bytes: [UInt8], _ error: WebSocketError.Code, role: WebSocketRole = .server) {
             self.name = name
             self.bytes = bytes
             self.error = error
@@ -73,7 +73,7 @@ internal import TidemarkWebSocket
         for key: UInt32? in [nil, 0, 0x0102_0304] {
             let bytes = Peer.frame(.binary, payload, key: key)
             #expect(bytes.count == headerCount + (key == nil ? 0 : 4) + count)
-            let role = key == nil ? Role.client : .server
+            let role = key == nil ? WebSocketRole.client : .server
             #expect(Peer.hear(bytes, role: role) == [.binary(payload)])
             for _ in 0..<10 {
                 let cuts = Peer.randomCuts(bytes.count, &random)

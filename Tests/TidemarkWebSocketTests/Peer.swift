@@ -34,7 +34,7 @@ enum Peer {
 
     /// What a reader hears of `bytes`, cut at the given ends.
     static func hear(
-        _ bytes: [UInt8], cuts: [Int]? = nil, role: Role = .server, limits: MessageLimits = MessageLimits(),
+        _ bytes: [UInt8], cuts: [Int]? = nil, role: WebSocketRole = .server, limits: MessageLimits = MessageLimits(),
         deflate: DeflateParameters? = nil
     ) -> [Heard] {
         var reader = MessageReader(role: role, limits: limits, deflate: deflate)
@@ -59,7 +59,7 @@ enum Peer {
 
     /// As ``hear(_:cuts:role:limits:deflate:)`` for every way to cut once, and byte by byte.
     static func hearInEverySplit(
-        _ bytes: [UInt8], role: Role = .server, limits: MessageLimits = MessageLimits(),
+        _ bytes: [UInt8], role: WebSocketRole = .server, limits: MessageLimits = MessageLimits(),
         deflate: DeflateParameters? = nil
     ) -> [[Heard]] {
         let splits = [[bytes.count], Array(0...bytes.count)] + (0..<bytes.count).map { [$0, bytes.count] }

@@ -27,12 +27,20 @@ import Testing
             )
     }
 
-    @Test func `only SystemCalls reads errno below the programs`() throws {
-        let allowed = ["SystemCalls.swift"]
-        let places = ["Sources/TidemarkSockets/", "Sources/TidemarkTLS/", "Sources/TidemarkTransport/"]
-        try SourceFile.all
-            .filter { places.contains(where: $0.path.hasPrefix) && !allowed.contains(where: $0.path.hasSuffix) }
-            .expectNone("errno", matching: /\berrno\b/)
+    @Test func `errno is read where files, sockets and processes are called, and nowhere else`() throws {
+        let calls = [
+            "TidemarkSockets/SystemCalls", "TidemarkSockets/SocketError", "TidemarkAssets/FileCalls",
+            "TidemarkKit/Assets/AssetSource", "TidemarkKit/Assets/AssetStaging", "TidemarkKit/Assets/StagedAsset",
+            "TidemarkLocalPostgres/ChildProcess", "TidemarkLocalPostgres/Directory", "TidemarkLocalPostgres/Pipe",
+            "TidemarkLocalPostgres/PostgresUser", "TidemarkServer/Keys/MasterKeyFile", "tidemark/Dev/DevHome",
+            "tidemark-echo/ReadyFile", "foldersync/FileTree", "foldersync/FileTree+Replacing",
+            "foldersync/FileWatcher", "foldersync/Journal",
+        ].map { "Sources/\($0).swift" }
+        let files = try SourceFile.all.filter { $0.path.hasPrefix("Sources/") }
+        files.filter { !calls.contains($0.path) }.expectNone("errno", matching: /\berrno\b/)
+        for call in calls {
+            #expect(files.contains { $0.path == call && $0.text.contains("errno") }, "\(call) reads no errno")
+        }
     }
 
     @Test func `tests start processes one at a time`() throws {
@@ -42,17 +50,18 @@ import Testing
             .expectNone(".run()", matching: /\.run\(\)/, "start() takes the lock: ")
     }
 
-    @Test func `no Foundation where bytes are moved and rules are decided`() throws {
-        let places = [
-            "Bytes", "Scheduling", "Fields", "Crypto", "Sockets", "TLS", "HTTP", "WebSocket", "Transport", "Postgres",
-            "Domain", "Service", "Sessions", "Store", "Assets", "Wire",
-        ].map { "Sources/Tidemark\($0)/" }
-        try SourceFile.all
-            .filter { places.contains(where: $0.path.hasPrefix) && !$0.isGenerated }
-            .expectNone("import Foundation", matching: /import Foundation/)
+    @Test func `no Foundation below Kit`() throws {
+        let above = ["CloudKit", "CoreLocation", "TidemarkKit", "TidemarkTestKit"]
+        let libraries = PackageTarget.all.filter { target in
+            target.kind == .library && target.path.hasPrefix("Sources/") && !above.contains(target.name)
+        }
+        #expect(libraries.count > 15, "Package.swift cannot be read")
+        for library in libraries {
+            library.sources.filter { !$0.isGenerated }.expectNone("import Foundation", matching: /import Foundation/)
+        }
     }
 
-    @Test func `the rules read no clock, no dice and no sockets`() throws {
+    @Test func `the rules read no clock, no random numbers and no sockets`() throws {
         let allowed: Set = ["TidemarkBytes", "TidemarkFields"]
         let domain = try SourceFile.all.filter { $0.path.hasPrefix("Sources/TidemarkDomain/") }
         let imported = /^(?:package |internal |public )?import (\w+)/
@@ -88,6 +97,13 @@ import Testing
             matching: /Tidemark|signIn\(token|signOut\(\)|journalFile|\.configure\(/)
     }
 
+    @Test func `foldersync imports what an app can import`() throws {
+        let possible: Set = ["ArgumentParser", "CFolderSyncDigest", "CloudKit", "Dispatch", "Foundation", "Glibc"]
+        for file in try SourceFile.all where file.path.hasPrefix("Sources/foldersync/") {
+            #expect(possible.isSuperset(of: file.imports), "\(file.path)")
+        }
+    }
+
     @Test func `peers' bytes never meet a forced unwrap`() throws {
         try SourceFile.all.filter { $0.path.hasPrefix("Sources/") && !$0.isGenerated }
             .expectNone("try!", "as!", matching: /\btry!|\bas! (?!Self)/)
@@ -114,6 +130,22 @@ import Testing
         let resolved = SourceFile.root.appendingPathComponent("Package.resolved")
         guard let text = try? String(contentsOf: resolved, encoding: .utf8) else { return }
         #expect(!text.contains("swift-nio"))
+    }
+
+    @Test func `no two types have one name`() throws {
+        let keywords: Set<Substring> = ["struct", "enum", "class", "actor", "protocol", "typealias"]
+        var places: [String: Set<String>] = [:]
+        for file in try SourceFile.all where file.path.hasPrefix("Sources/") {
+            for (number, line) in file.code where file.lines[number - 1].first?.isLetter == true {
+                let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+                guard let keyword = words.prefix(4).firstIndex(where: keywords.contains), keyword + 1 < words.count,
+                    !words[...keyword].contains("import")
+                else { continue }
+                places[String(words[keyword + 1]), default: []].insert(file.path)
+            }
+        }
+        #expect(places.count > 1_000, "the sources cannot be read")
+        for (name, files) in places where files.count > 1 { Issue.record("\(name): \(files.sorted())") }
     }
 
     @Test func `swift-protobuf is the judge of the tests, and in no program`() throws {

@@ -38,6 +38,6 @@ import TidemarkBytes
     }
 
     @Test func `an option that the generator does not know is refused`() {
-        #expect(throws: Schema.Failure.self) { try fileDescriptors(in: descriptorSet(option: "most_wanted")) }
+        #expect(throws: WireSchema.Failure.self) { try fileDescriptors(in: descriptorSet(option: "most_wanted")) }
     }
 }

@@ -23,7 +23,7 @@ package struct AssetUpload: Sendable {
     /// Whether the complete upload is named by the hash of its content. The device does not know the hash and asks for
     /// it.
     package let isNamedByContent: Bool
-    /// 16 bytes that the device computed over everything it sends, for those who will download it (`Checksum`). The
+    /// 16 bytes that the device computed over everything it sends, for those who will download it. The
     /// server does not check them: a reader who finds them wrong still has the hash.
     package let checksum: [UInt8]?
 

@@ -23,7 +23,7 @@ extension ChangeTag {
     }
 
     private static func decode(_ bytes: [UInt8]) -> ChangeTag? {
-        guard let content = Checksum.opening(bytes) else { return nil }
+        guard let content = TokenChecksum.opening(bytes) else { return nil }
         var reader = CompactReader(content)
         guard reader.readNumber() == UInt64(version), let store = reader.readNumber(), let zone = reader.readNumber(),
             let number = reader.readNumber(), reader.isAtEnd
@@ -44,11 +44,11 @@ package struct ChangeTagEncoder: Sendable {
         writer.write(store.rawValue)
         writer.write(UInt64(bitPattern: zone.rawValue))
         prefix = writer.bytes
-        prefixSum = Checksum.of(prefix[...])
+        prefixSum = TokenChecksum.of(prefix[...])
     }
 
     package func byteCount(of number: ChangeNumber) -> Int {
-        prefix.count + WireSize.number(UInt64(bitPattern: number)) + Checksum.byteCount
+        prefix.count + WireSize.number(UInt64(bitPattern: number)) + TokenChecksum.byteCount
     }
 
     /// Appends the ``ChangeTag/bytes`` of a version.
@@ -56,13 +56,13 @@ package struct ChangeTagEncoder: Sendable {
         bytes.append(contentsOf: prefix)
         let start = bytes.count
         WireNumber.append(UInt64(bitPattern: number), to: &bytes)
-        Checksum.append(Checksum.of(bytes[start...], after: prefixSum), to: &bytes)
+        TokenChecksum.append(TokenChecksum.of(bytes[start...], after: prefixSum), to: &bytes)
     }
 }
 
 /// Four bytes at the end of tags and tokens that show whether they were cut or garbled. There is no secret in it: a
 /// forged token reaches only what its sender may read anyway.
-enum Checksum {
+enum TokenChecksum {
     static let byteCount = 4
 
     static func sealing(_ content: [UInt8]) -> [UInt8] {

@@ -51,12 +51,12 @@ package enum ChangeToken: Sendable, Equatable {
                 writer.write(UInt64(bitPattern: ahead.changeNumber))
             }
         }
-        return Checksum.sealing(writer.bytes)
+        return TokenChecksum.sealing(writer.bytes)
     }
 
     /// Nil if the bytes are not a token of any version that this server knows.
     package init?(bytes: [UInt8]) {
-        guard let content = Checksum.opening(bytes) else { return nil }
+        guard let content = TokenChecksum.opening(bytes) else { return nil }
         var reader = CompactReader(content)
         guard reader.readNumber() == Self.version, let kind = reader.readNumber(), let store = reader.readNumber(),
             let database = reader.readNumber()

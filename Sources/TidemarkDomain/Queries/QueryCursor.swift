@@ -28,12 +28,12 @@ package struct QueryCursor: Sendable, Hashable {
         for value in position.values { writer.write(value) }
         writer.write(Array(position.recordName.utf8))
         writer.write(Array(position.zoneName.utf8))
-        return Checksum.sealing(writer.bytes)
+        return TokenChecksum.sealing(writer.bytes)
     }
 
     /// Nil if the bytes are not a cursor of any version that this server knows.
     package init?(bytes: [UInt8]) {
-        guard let content = Checksum.opening(bytes) else { return nil }
+        guard let content = TokenChecksum.opening(bytes) else { return nil }
         var reader = CompactReader(content)
         guard reader.readNumber() == Self.version, let store = reader.readNumber(), let database = reader.readNumber(),
             let digest = reader.readNumber(), let count = reader.readCount()

@@ -35,12 +35,6 @@ struct CompactReader {
 
     var isAtEnd: Bool { offset == bytes.count }
 
-    mutating func readByte() -> UInt8? {
-        guard offset < bytes.count else { return nil }
-        defer { offset += 1 }
-        return bytes[offset]
-    }
-
     /// Each number has one encoding: one with needless bytes is none.
     mutating func readNumber() -> UInt64? {
         var next = offset

@@ -5,15 +5,15 @@ internal import TidemarkFields
 
 /// One merge of three records, in their state at one moment.
 struct RecordMerge {
-    typealias Space = WritableKeyPath<RecordState, RecordState.KeySpace>
+    typealias Space = WritableKeyPath<RecordContents, RecordContents.KeySpace>
 
     let rules: TidemarkMerge
     /// The record from which `client` was taken, for the app to look at.
     let clientRecord: CKRecord
     let zoneID: CKRecordZone.ID
-    let ancestor: RecordState
-    let server: RecordState
-    let client: RecordState
+    let ancestor: RecordContents
+    let server: RecordContents
+    let client: RecordContents
 
     /// The fields of one key space whose merged value differs from the server's, by key.
     func changes(in space: Space) -> [(key: CKRecord.FieldKey, object: NSObject?)] {
@@ -114,7 +114,7 @@ struct RecordMerge {
     private var clientVersion: RecordVersion? { client.metadata?.version }
 
     private func isClientNewer(by key: CKRecord.FieldKey) -> Bool {
-        func date(_ state: RecordState) -> Date? {
+        func date(_ state: RecordContents) -> Date? {
             ((state.plain.values[key] ?? state.encrypted.values[key]) as? NSDate).map {
                 Date(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate)
             }

@@ -94,7 +94,7 @@ public struct TidemarkMerge: Sendable {
     public func merge(ancestor: CKRecord?, server: CKRecord, client: CKRecord) -> CKRecord {
         let merge = RecordMerge(
             rules: self, clientRecord: client, zoneID: server.recordID.zoneID,
-            ancestor: ancestor?.unpacked { $0 } ?? RecordState(), server: server.unpacked { $0 },
+            ancestor: ancestor?.unpacked { $0 } ?? RecordContents(), server: server.unpacked { $0 },
             client: client.unpacked { $0 })
         let merged = server.copy() as? CKRecord ?? server
         merged.unpacked { state in

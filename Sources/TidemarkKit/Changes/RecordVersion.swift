@@ -57,7 +57,7 @@ struct RecordVersion: Equatable, Sendable {
     }
 }
 
-extension RecordMetadata {
+extension ServerMetadata {
     /// Nil if the tag is of a kind that this client does not know.
     var version: RecordVersion? {
         var version = RecordVersion(tag: tag)

@@ -26,16 +26,16 @@ package struct RecordChanges: Sendable {
 extension CKRecord {
     /// A record from the server. `fields` must have been validated; they are decoded on first use.
     package convenience init(
-        recordID: CKRecord.ID, recordType: CKRecord.RecordType, fields: FieldMap, metadata: RecordMetadata,
+        recordID: CKRecord.ID, recordType: CKRecord.RecordType, fields: FieldMap, metadata: ServerMetadata,
         parentName: String? = nil, share: CKRecord.Reference? = nil
     ) {
-        let state = RecordState(
+        let state = RecordContents(
             fields: fields, metadata: metadata, parentName: parentName, share: share, zoneID: recordID.zoneID)
         self.init(recordType: recordType, recordID: recordID, state: state)
     }
 
     /// An object of the record type's class: shares are `CKShare`s.
-    static func object(recordType: RecordType, recordID: CKRecord.ID, state: RecordState) -> CKRecord {
+    static func object(recordType: RecordType, recordID: CKRecord.ID, state: RecordContents) -> CKRecord {
         recordType == SystemType.share
             ? CKShare(recordID: recordID, state: state)
             : CKRecord(recordType: recordType, recordID: recordID, state: state)
@@ -103,15 +103,10 @@ extension CKRecord {
         state.withLock { $0.files = files }
     }
 
-    /// The fields of ``changes(all:)`` alone.
-    package func changedFields(all: Bool) throws(CKError) -> FieldMap {
-        try changes(all: all).fields
-    }
-
     /// Takes over the server's answer to a save: a new tag, and no changes left of what was saved.
     ///
     /// Changes made after `changes` was taken remain.
-    package func apply(_ metadata: RecordMetadata, savedBy changes: RecordChanges) {
+    package func apply(_ metadata: ServerMetadata, savedBy changes: RecordChanges) {
         state.withLock { state in
             state.unpack(zoneID: recordID.zoneID)
             state.metadata = metadata
@@ -133,8 +128,8 @@ extension CKRecord {
     /// saved. It has no fields if only its system fields were kept.
     package func ancestor() -> CKRecord {
         var state = state.withLock { $0 }
-        state.plain = RecordState.KeySpace()
-        state.encrypted = RecordState.KeySpace()
+        state.plain = RecordContents.KeySpace()
+        state.encrypted = RecordContents.KeySpace()
         state.parent = state.originalParent
         state.parentChange = nil
         state.isPacked = true
@@ -157,7 +152,7 @@ extension CKRecord {
         )
     }
 
-    private func sent(_ space: RecordState.KeySpace, all: Bool) -> [(key: FieldKey, object: NSObject?)] {
+    private func sent(_ space: RecordContents.KeySpace, all: Bool) -> [(key: FieldKey, object: NSObject?)] {
         let keys = all ? Set(space.values.keys).union(space.changes.keys) : Set(space.changes.keys)
         return keys.sorted().map { ($0, space.values[$0]) }
     }
@@ -202,7 +197,7 @@ extension CKRecord {
     }
 
     ///
-    private func parentChange(_ state: RecordState) throws(CKError) -> RecordChanges.ParentChange {
+    private func parentChange(_ state: RecordContents) throws(CKError) -> RecordChanges.ParentChange {
         guard state.parentChange != nil else { return .unchanged }
         guard let parent = state.parent else { return .removed }
         guard parent.action == .none, parent.recordID.zoneID == recordID.zoneID else {

@@ -24,13 +24,13 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
     /// The ID of the record. It never changes.
     public let recordID: CKRecord.ID
 
-    let state: Locked<RecordState>
+    let state: Locked<RecordContents>
 
     /// A new record. It exists on the server once it is saved.
     public init(recordType: CKRecord.RecordType, recordID: CKRecord.ID = CKRecord.ID()) {
         self.recordType = recordType
         self.recordID = recordID
-        state = Locked(RecordState())
+        state = Locked(RecordContents())
         super.init()
     }
 
@@ -40,7 +40,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
         self.init(recordType: recordType, recordID: CKRecord.ID(zoneID: zoneID))
     }
 
-    init(recordType: CKRecord.RecordType, recordID: CKRecord.ID, state: RecordState) {
+    init(recordType: CKRecord.RecordType, recordID: CKRecord.ID, state: RecordContents) {
         self.recordType = recordType
         self.recordID = recordID
         self.state = Locked(state)
@@ -227,7 +227,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
     // MARK: Under the lock
 
     /// Calls `body` with the fields unpacked to objects.
-    func unpacked<Result>(_ body: (inout RecordState) -> Result) -> Result {
+    func unpacked<Result>(_ body: (inout RecordContents) -> Result) -> Result {
         state.withLock {
             $0.unpack(zoneID: recordID.zoneID)
             return body(&$0)
@@ -235,7 +235,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
     }
 
     func value(
-        forKey key: CKRecord.FieldKey, in space: WritableKeyPath<RecordState, RecordState.KeySpace>
+        forKey key: CKRecord.FieldKey, in space: WritableKeyPath<RecordContents, RecordContents.KeySpace>
     ) -> (any __CKRecordObjCValue)? {
         let object = unpacked { $0[keyPath: space].values[key] }
         // NB: Swift's own type, because Foundation on Linux converts an NSData to a Data byte by byte, 65 ms for a
@@ -248,7 +248,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
     }
 
     func set(
-        _ value: Any?, forKey key: CKRecord.FieldKey, in space: WritableKeyPath<RecordState, RecordState.KeySpace>
+        _ value: Any?, forKey key: CKRecord.FieldKey, in space: WritableKeyPath<RecordContents, RecordContents.KeySpace>
     ) {
         var object: NSObject?
         if let value {
@@ -260,7 +260,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyV
         unpacked { $0.set(object, forKey: key, in: space) }
     }
 
-    func keys(in space: WritableKeyPath<RecordState, RecordState.KeySpace>) -> [CKRecord.FieldKey] {
+    func keys(in space: WritableKeyPath<RecordContents, RecordContents.KeySpace>) -> [CKRecord.FieldKey] {
         unpacked { $0[keyPath: space].values.keys.sorted() }
     }
 }

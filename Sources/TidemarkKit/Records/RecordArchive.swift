@@ -8,7 +8,7 @@ enum RecordArchive {
     struct Content {
         var recordType: CKRecord.RecordType
         var recordID: CKRecord.ID
-        var state: RecordState
+        var state: RecordContents
     }
 
     static let valueClasses: [AnyClass] = [
@@ -19,7 +19,7 @@ enum RecordArchive {
     // MARK: Writing
 
     static func encodeSystemFields(
-        _ recordType: CKRecord.RecordType, _ recordID: CKRecord.ID, _ state: RecordState, to coder: NSCoder
+        _ recordType: CKRecord.RecordType, _ recordID: CKRecord.ID, _ state: RecordContents, to coder: NSCoder
     ) {
         coder.encode(string: recordType, forKey: "RecordType")
         coder.encode(recordID, forKey: "RecordID")
@@ -39,13 +39,13 @@ enum RecordArchive {
     }
 
     /// `state` must be unpacked.
-    static func encodeFields(_ state: RecordState, to coder: NSCoder) {
+    static func encodeFields(_ state: RecordContents, to coder: NSCoder) {
         encode(state.plain, "", to: coder)
         encode(state.encrypted, "Encrypted", to: coder)
         coder.encode(bytes: state.original.bytes, forKey: "OriginalFields")
     }
 
-    private static func encode(_ space: RecordState.KeySpace, _ prefix: String, to coder: NSCoder) {
+    private static func encode(_ space: RecordContents.KeySpace, _ prefix: String, to coder: NSCoder) {
         let fields = space.values.sorted { $0.key < $1.key }
         let numbers = fields.compactMap { key, object in number(of: object).map { Field(key, $0) } }
         // NB: Numbers are archived as a FieldMap. An archiver writes equal NSNumbers as one object, so 1, 1.0 and true
@@ -75,7 +75,7 @@ enum RecordArchive {
         guard let recordType = coder.optionalString(forKey: "RecordType"),
             let recordID = coder.optionalObject(of: CKRecord.ID.self, forKey: "RecordID")
         else { return nil }
-        var state = RecordState()
+        var state = RecordContents()
         state.metadata = metadata(from: coder)
         state.parent = coder.optionalObject(of: CKRecord.Reference.self, forKey: "Parent")
         state.share = coder.optionalObject(of: CKRecord.Reference.self, forKey: "Share")
@@ -99,9 +99,9 @@ enum RecordArchive {
         return Content(recordType: recordType, recordID: recordID, state: state)
     }
 
-    private static func metadata(from coder: NSCoder) -> RecordMetadata? {
+    private static func metadata(from coder: NSCoder) -> ServerMetadata? {
         guard let tag = coder.optionalBytes(forKey: "ChangeTag") else { return nil }
-        return RecordMetadata(
+        return ServerMetadata(
             tag: tag, createdAt: coder.optionalInt64(forKey: "CreatedAt") ?? 0,
             modifiedAt: coder.optionalInt64(forKey: "ModifiedAt") ?? 0,
             createdBy: coder.optionalString(forKey: "CreatedBy") ?? "",
@@ -109,8 +109,8 @@ enum RecordArchive {
     }
 
     /// Empty if the archive has only system fields; nil if it is invalid.
-    private static func keySpace(_ prefix: String, from coder: NSCoder) -> RecordState.KeySpace? {
-        var space = RecordState.KeySpace()
+    private static func keySpace(_ prefix: String, from coder: NSCoder) -> RecordContents.KeySpace? {
+        var space = RecordContents.KeySpace()
         guard let keys = coder.optionalStrings(forKey: prefix + "Keys") else { return space }
         guard coder.containsValue(forKey: prefix + "Values"),
             let values = coder.decodeObject(of: valueClasses, forKey: prefix + "Values") as? NSArray,

@@ -19,23 +19,23 @@ public class CKShare: CKRecord, @unchecked Sendable {
     /// A share of a record with its descendants. The record's `share` is set at once. Save both in one request.
     public init(rootRecord: CKRecord, shareID: CKRecord.ID) {
         sharing = Locked(ShareState(ownerName: CKCurrentUserDefaultName))
-        super.init(recordType: SystemType.share, recordID: shareID, state: RecordState())
+        super.init(recordType: SystemType.share, recordID: shareID, state: RecordContents())
         rootRecord.state.withLock { $0.share = CKRecord.Reference(recordID: shareID, action: .none) }
     }
 
     /// A share of a whole zone.
     public convenience init(recordZoneID: CKRecordZone.ID) {
         self.init(
-            recordID: CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: recordZoneID), state: RecordState())
+            recordID: CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: recordZoneID), state: RecordContents())
     }
 
     /// A share from a server. Until servers send participants, it has only its owner.
-    init(recordID: CKRecord.ID, state: RecordState) {
+    init(recordID: CKRecord.ID, state: RecordContents) {
         sharing = Locked(ShareState(ownerName: state.metadata?.createdBy ?? CKCurrentUserDefaultName))
         super.init(recordType: SystemType.share, recordID: recordID, state: state)
     }
 
-    private init(recordID: CKRecord.ID, state: RecordState, sharing: ShareState) {
+    private init(recordID: CKRecord.ID, state: RecordContents, sharing: ShareState) {
         self.sharing = Locked(sharing)
         super.init(recordType: SystemType.share, recordID: recordID, state: state)
     }
@@ -91,7 +91,7 @@ public class CKShare: CKRecord, @unchecked Sendable {
     /// accepts.
     public required init(coder aDecoder: NSCoder) {
         let archived = RecordArchive.decode(from: aDecoder)
-        let state = archived?.state ?? RecordState()
+        let state = archived?.state ?? RecordContents()
         sharing = Locked(
             ShareState(coder: aDecoder, ownerName: state.metadata?.createdBy ?? CKCurrentUserDefaultName))
         super.init(recordType: SystemType.share, recordID: archived?.recordID ?? CKRecord.ID(), state: state)

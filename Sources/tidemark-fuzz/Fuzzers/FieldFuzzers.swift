@@ -114,7 +114,8 @@ enum FieldSeeds {
             .dates([FieldDate(milliseconds: 5)] + fineDates), .location(finePlace),
         ] + fineDates.map { .date($0) }
 
-    private static let fineDates = [0.1, 721_692_800.123_456_7, -5e-324].compactMap(FieldDate.init(secondsSince2001:))
+    private static let fineDates = [0.1, 721_692_800.123_456_7, -Double.leastNonzeroMagnitude].compactMap(
+        FieldDate.init(secondsSince2001:))
 
     private static var finePlace: FieldLocation {
         var place = place

@@ -29,7 +29,7 @@ extension Fuzzer {
 
 /// The settings of a fuzzer's reader, from one byte.
 struct ReaderSetting {
-    let role: Role
+    let role: WebSocketRole
     let deflate: DeflateParameters?
     let hasSmallWindow: Bool
     let limits: MessageLimits

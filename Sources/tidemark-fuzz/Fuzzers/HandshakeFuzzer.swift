@@ -113,7 +113,7 @@ private enum Handshakes {
         for bits in [parameters.serverWindowBits, parameters.clientWindowBits] {
             try Finding.unless((8...15).contains(bits), "a window of \(bits) bits")
         }
-        for role in [Role.server, .client] {
+        for role in [WebSocketRole.server, .client] {
             let deflater = Deflater(role: role, parameters: parameters, level: 1)
             _ = deflater?.compress(UnsafeRawBufferPointer(start: nil, count: 0))
         }

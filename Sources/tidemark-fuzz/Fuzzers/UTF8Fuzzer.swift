@@ -8,7 +8,7 @@ extension Fuzzer {
     static let utf8 = Fuzzer(name: "utf8", seeds: { UTF8Seeds.all }) { input throws(Finding) in
         let isValid = String(validating: input, as: UTF8.self) != nil
         var random = FuzzRandom(input)
-        var check = UTF8Check()
+        var check = UTF8Scanner()
         var isGood = true
         for piece in random.split(input) where isGood {
             isGood = piece.withUnsafeBytes { check.take($0) }

@@ -25,13 +25,13 @@ private func nested(
 }
 
 /// The files of a set. Their options are still numbers, which `fileDescriptors(in:)` turns into bounds and the like.
-func unnamedFileDescriptors(in bytes: [UInt8]) throws(WireError) -> [FileDescriptor] {
-    var files: [FileDescriptor] = []
+func unnamedFileDescriptors(in bytes: [UInt8]) throws(WireError) -> [ProtoFile] {
+    var files: [ProtoFile] = []
     try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) in
         var reader = WireReader(buffer, of: bytes, elementsMax: .max)
         try eachField(of: &reader) { (field, reader) throws(WireError) in
             guard field == tag(1, 2) else { return false }
-            var file = FileDescriptor()
+            var file = ProtoFile()
             try nested(&reader) { (inner) throws(WireError) in try file.read(&inner) }
             files.append(file)
             return true
@@ -40,7 +40,7 @@ func unnamedFileDescriptors(in bytes: [UInt8]) throws(WireError) -> [FileDescrip
     return files
 }
 
-extension FileDescriptor {
+extension ProtoFile {
     fileprivate mutating func read(_ reader: inout WireReader) throws(WireError) {
         var file = self
         try eachField(of: &reader) { (field, reader) throws(WireError) in

@@ -3,7 +3,7 @@
 internal import TidemarkBytes
 
 /// A `.proto` file, as `protoc --descriptor_set_out` describes it: google/protobuf/descriptor.proto, as far as it is used here.
-struct FileDescriptor {
+struct ProtoFile {
     var name = ""
     var package = ""
     var dependencies: [String] = []

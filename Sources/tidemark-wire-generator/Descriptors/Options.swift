@@ -3,7 +3,7 @@
 /// The files of a set, with the options of ours that their messages and fields have.
 ///
 /// The set must hold Options.proto too (`--include_imports`), where the numbers of the options stand.
-func fileDescriptors(in bytes: [UInt8]) throws -> [FileDescriptor] {
+func fileDescriptors(in bytes: [UInt8]) throws -> [ProtoFile] {
     var files = try unnamedFileDescriptors(in: bytes)
     let names = OptionNames(files.filter { !$0.package.hasPrefix("google.") }.flatMap(\.options))
     for file in files.indices {
@@ -20,7 +20,7 @@ private struct OptionNames {
         for option in options { names[option.extended, default: [:]][option.number] = option.name }
     }
 
-    func apply(to message: inout MessageDescriptor) throws(Schema.Failure) {
+    func apply(to message: inout MessageDescriptor) throws(WireSchema.Failure) {
         for (name, value) in named(message.options, of: ".google.protobuf.MessageOptions") {
             switch name {
             case "most_depth": message.depthMax = Int(value)
@@ -49,7 +49,7 @@ private struct OptionNames {
         options.compactMap { number, value in names[extended]?[number].map { ($0, value) } }
     }
 
-    private func unknown(_ name: String, in message: MessageDescriptor) -> Schema.Failure {
-        Schema.Failure(description: "\(message.name): the generator does not know the option \(name)")
+    private func unknown(_ name: String, in message: MessageDescriptor) -> WireSchema.Failure {
+        WireSchema.Failure(description: "\(message.name): the generator does not know the option \(name)")
     }
 }

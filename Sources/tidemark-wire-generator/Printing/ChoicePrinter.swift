@@ -3,17 +3,17 @@
 /// Makes the Swift code of an enumeration.
 struct ChoicePrinter {
     let choice: ChoiceDescriptor
-    let file: FileDescriptor
+    let file: ProtoFile
 
     func print(to printer: inout CodePrinter) {
         let name = file.typePrefix + choice.name
-        let cases = choice.values.map { ($0, Names.choice($0.name, of: choice.name)) }
+        let cases = choice.values.map { ($0, SwiftNames.choice($0.name, of: choice.name)) }
         printer.line()
         printer.documentation(file.comments[choice.path])
         printer.block("package enum \(name): WireChoice") { printer in
             for (value, name) in cases {
                 printer.documentation(file.comments[value.path])
-                printer.line("case \(Names.declared(name))")
+                printer.line("case \(SwiftNames.declared(name))")
             }
             printer.line("/// One that is newer than this program.")
             printer.line("case unrecognized(Int32)")

@@ -7,7 +7,7 @@ struct FieldCode {
     let typeName: String
 
     /// As it is written in Swift, which takes it for a word of its own without the quotes.
-    var name: String { Names.declared(Names.property(field.name)) }
+    var name: String { SwiftNames.declared(SwiftNames.property(field.name)) }
     private var kind: FieldDescriptor.Kind { field.kind ?? .message }
     var isMessage: Bool { kind == .message }
     /// A single message outside a oneof: there or not.

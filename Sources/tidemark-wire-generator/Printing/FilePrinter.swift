@@ -2,8 +2,8 @@
 
 /// Makes one file of Swift of one `.proto` file.
 struct FilePrinter {
-    let file: FileDescriptor
-    let schema: Schema
+    let file: ProtoFile
+    let schema: WireSchema
 
     /// "Records" of "Records.proto".
     var name: String { String(file.name.split(separator: "/").last?.split(separator: ".").first ?? "") }

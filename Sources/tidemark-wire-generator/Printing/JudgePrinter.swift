@@ -2,7 +2,7 @@
 
 /// Makes the table by which the tests compare each message with the same one of swift-protobuf.
 struct JudgePrinter {
-    let schema: Schema
+    let schema: WireSchema
 
     func text() -> String {
         var printer = CodePrinter()

@@ -3,12 +3,12 @@
 /// Makes the Swift code of a message: the structure, and how it is read, measured and written.
 struct MessagePrinter {
     let message: MessageDescriptor
-    let file: FileDescriptor
-    let schema: Schema
+    let file: ProtoFile
+    let schema: WireSchema
     /// In the order of their numbers, in which they are written.
     private let codes: [FieldCode]
 
-    init(_ message: MessageDescriptor, of file: FileDescriptor, in schema: Schema) {
+    init(_ message: MessageDescriptor, of file: ProtoFile, in schema: WireSchema) {
         self.message = message
         self.file = file
         self.schema = schema
@@ -63,18 +63,18 @@ struct MessagePrinter {
 
     private func printPresence(_ code: FieldCode, to printer: inout CodePrinter) {
         let (name, type) = (code.name, code.typeName)
-        let stored = "present" + Names.capitalizedProperty(code.field.name)
+        let stored = "present" + SwiftNames.capitalizedProperty(code.field.name)
         printer.documentation(file.comments[code.field.path])
-        printer.block("package var \(Names.declared(name)): \(type)") { printer in
+        printer.block("package var \(SwiftNames.declared(name)): \(type)") { printer in
             printer.line("get { \(stored) ?? \(type)() }")
             printer.line("set { \(stored) = newValue }")
         }
-        printer.line("package var has\(Names.capitalizedProperty(code.field.name)): Bool { \(stored) != nil }")
+        printer.line("package var has\(SwiftNames.capitalizedProperty(code.field.name)): Bool { \(stored) != nil }")
         printer.line("private var \(stored): \(type)?")
     }
 
-    private func oneofType(_ index: Int) -> String { "OneOf" + Names.capitalizedProperty(message.oneofs[index]) }
-    private func oneofName(_ index: Int) -> String { Names.property(message.oneofs[index]) }
+    private func oneofType(_ index: Int) -> String { "OneOf" + SwiftNames.capitalizedProperty(message.oneofs[index]) }
+    private func oneofName(_ index: Int) -> String { SwiftNames.property(message.oneofs[index]) }
 
     private func printOneof(_ index: Int, to printer: inout CodePrinter) {
         let members = codes.filter { $0.field.oneofIndex == index }
@@ -84,14 +84,14 @@ struct MessagePrinter {
                 let isIndirect = code.isMessage && schema.isRecursive(code.field, in: message, of: file)
                 printer.documentation(file.comments[code.field.path])
                 printer.line(
-                    "\(isIndirect ? "indirect " : "")case \(Names.declared(code.name))(\(code.elementType))")
+                    "\(isIndirect ? "indirect " : "")case \(SwiftNames.declared(code.name))(\(code.elementType))")
             }
         }
         printer.line()
-        printer.line("package var \(Names.declared(oneofName(index))): \(oneofType(index))?")
+        printer.line("package var \(SwiftNames.declared(oneofName(index))): \(oneofType(index))?")
         for code in members {
             printer.line()
-            printer.block("package var \(Names.declared(code.name)): \(code.elementType)") { printer in
+            printer.block("package var \(SwiftNames.declared(code.name)): \(code.elementType)") { printer in
                 printer.block("get") { printer in
                     printer.line(
                         "if case .\(code.name)(let value)? = \(oneofName(index)) { value } else { \(code.elementDefault) }"
@@ -177,7 +177,7 @@ struct MessagePrinter {
             } else if code.field.isRepeated {
                 printer.block("for value in \(code.name)") { value(code, "value", &$0) }
             } else if code.hasPresence {
-                let stored = "present" + Names.capitalizedProperty(code.field.name)
+                let stored = "present" + SwiftNames.capitalizedProperty(code.field.name)
                 printer.block("if let \(stored)") { value(code, stored, &$0) }
             } else if code.field.isOptional {
                 printer.block("if let \(code.name)") { value(code, code.name, &$0) }

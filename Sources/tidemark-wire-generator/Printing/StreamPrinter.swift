@@ -44,7 +44,7 @@ struct StreamPrinter {
             ? "" : "<" + bytes.map { typeParameter($0) + ": WireContent" }.joined(separator: ", ") + ">"
     }
 
-    private func typeParameter(_ code: FieldCode) -> String { Names.capitalizedProperty(code.field.name) }
+    private func typeParameter(_ code: FieldCode) -> String { SwiftNames.capitalizedProperty(code.field.name) }
 
     private var parameters: [String] {
         values.map { code in

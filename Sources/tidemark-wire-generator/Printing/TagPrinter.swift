@@ -2,9 +2,9 @@
 
 /// Makes the tags alone of a `.proto` file's fields, for code that reads and writes the messages itself.
 struct TagPrinter {
-    let file: FileDescriptor
+    let file: ProtoFile
 
-    func text() throws(Schema.Failure) -> String {
+    func text() throws(WireSchema.Failure) -> String {
         let name = file.name.split(separator: "/").last.map(String.init) ?? file.name
         var printer = CodePrinter()
         printer.line("// SPDX-License-Identifier: Apache-2.0")
@@ -18,7 +18,7 @@ struct TagPrinter {
         }
         for (message, codes) in messages {
             guard let code = codes.first(where: { $0.field.kind == nil || $0.tagSize > 1 }) else { continue }
-            throw Schema.Failure(
+            throw WireSchema.Failure(
                 description: "\(message.name): \(code.field.name): only tags of one byte, and types that are known")
         }
         printer.block("enum FieldTag") { printer in

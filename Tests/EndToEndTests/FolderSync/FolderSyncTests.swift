@@ -227,7 +227,8 @@ import TidemarkTestSupport
                 let tree = try FileTree(root: b.path)
                 let journal = try Journal(directory: tree.stateDirectory, zoneName: "Files")
                 let syncer = Syncer(
-                    tree: tree, journal: journal, zoneName: "Files", deviceName: "b", report: Report(isVerbose: false))
+                    tree: tree, journal: journal, zoneName: "Files", deviceName: "b",
+                    report: TerminalReport(isVerbose: false))
                 let database = b.site.makeContainer().privateCloudDatabase
                 var configuration = CKSyncEngine.Configuration(
                     database: database, stateSerialization: journal.engineState, delegate: syncer)

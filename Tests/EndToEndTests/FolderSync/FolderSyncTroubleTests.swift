@@ -201,7 +201,8 @@ import TidemarkTestSupport
                 let tree = try FileTree(root: a.path)
                 let journal = try Journal(directory: tree.stateDirectory, zoneName: "Files")
                 let syncer = Syncer(
-                    tree: tree, journal: journal, zoneName: "Files", deviceName: "a", report: Report(isVerbose: false))
+                    tree: tree, journal: journal, zoneName: "Files", deviceName: "a",
+                    report: TerminalReport(isVerbose: false))
                 var configuration = CKSyncEngine.Configuration(
                     database: database, stateSerialization: journal.engineState, delegate: syncer)
                 configuration.automaticallySync = false
@@ -226,7 +227,7 @@ import TidemarkTestSupport
         let tree = try FileTree(root: directory.path)
         let journal = try Journal(directory: tree.stateDirectory, zoneName: "Files")
         let syncer = Syncer(
-            tree: tree, journal: journal, zoneName: "Files", deviceName: "a", report: Report(isVerbose: false))
+            tree: tree, journal: journal, zoneName: "Files", deviceName: "a", report: TerminalReport(isVerbose: false))
         let device = TestCloud().account("alice").device("a")
         var configuration = CKSyncEngine.Configuration(
             database: device.container.privateCloudDatabase, stateSerialization: nil, delegate: syncer)

@@ -106,6 +106,6 @@ import Testing
     }
 
     @Test func `a name cannot make a terminal do anything`() {
-        #expect(Report.printable("a\u{1B}[2Jb\n\u{9B}1mGrüße 世界") == "a\\u{1B}[2Jb\\n\\u{009B}1mGrüße 世界")
+        #expect(TerminalReport.printable("a\u{1B}[2Jb\n\u{9B}1mGrüße 世界") == "a\\u{1B}[2Jb\\n\\u{009B}1mGrüße 世界")
     }
 }

@@ -111,7 +111,7 @@ import TidemarkTestSupport
             let tag = ChangeTag.version(store: store, zone: ZoneID(3), number: number).bytes
             return CKRecord(
                 recordID: id, recordType: FileRecord.type, fields: FieldMap(),
-                metadata: RecordMetadata(tag: tag, createdAt: 0, modifiedAt: 0))
+                metadata: ServerMetadata(tag: tag, createdAt: 0, modifiedAt: 0))
         }
         var entry = Journal.Entry(path: "a")
         entry.remember(stored(old, 8), version: "v")

@@ -20,10 +20,10 @@ private typealias Case = (before: Int?, theirs: Int?, ours: Int?)
         let record = CKRecord(recordType: "Note", recordID: id)
         for (key, value) in values { record[key] = value }
         for (key, value) in secrets { record.encryptedValues[key] = value }
-        let fields = (try? record.changedFields(all: true)) ?? FieldMap()
+        let fields = (try? record.changes(all: true).fields) ?? FieldMap()
         return CKRecord(
             recordID: id, recordType: "Note", fields: fields,
-            metadata: RecordMetadata(tag: [UInt8(truncatingIfNeeded: at)], createdAt: 0, modifiedAt: at))
+            metadata: ServerMetadata(tag: [UInt8(truncatingIfNeeded: at)], createdAt: 0, modifiedAt: at))
     }
 
     /// What happens in life: the client fetched a record and changed it, the server has another one by now.
@@ -191,7 +191,7 @@ private typealias Case = (before: Int?, theirs: Int?, ours: Int?)
             let server = record(9, 2, 2_000)
             let client = CKRecord(
                 recordID: id, recordType: "Note", fields: FieldMap(),
-                metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: 1))
+                metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 1))
             let date = Date(timeIntervalSince1970: editedAt)
             if isEncrypted {
                 client.encryptedValues["x"] = nil as Int?
@@ -217,7 +217,7 @@ private typealias Case = (before: Int?, theirs: Int?, ours: Int?)
             guard let tag else { return CKRecord(recordType: "Note", recordID: id) }
             return CKRecord(
                 recordID: id, recordType: "Note", fields: FieldMap(),
-                metadata: RecordMetadata(tag: tag, createdAt: 0, modifiedAt: 1), parentName: parent)
+                metadata: ServerMetadata(tag: tag, createdAt: 0, modifiedAt: 1), parentName: parent)
         }
         let server = record("theirs", tag: [2])
         for (policy, disputed) in [(TidemarkMerge.Policy.clientWins, String?.none), (.serverWins, "theirs")] {
@@ -262,7 +262,7 @@ private typealias Case = (before: Int?, theirs: Int?, ours: Int?)
             func record(_ parent: String?, _ time: Int64) -> CKRecord {
                 CKRecord(
                     recordID: id, recordType: "Note", fields: FieldMap(),
-                    metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: time), parentName: parent)
+                    metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: time), parentName: parent)
             }
             let client = record(before, 1)
             client.parent = reference(ours)
@@ -276,7 +276,7 @@ private typealias Case = (before: Int?, theirs: Int?, ours: Int?)
         func record(_ text: String, _ time: Int64) -> CKRecord {
             CKRecord(
                 recordID: id, recordType: "Note", fields: stored(["text": text], at: time).originalFields,
-                metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: time), parentName: "p0")
+                metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: time), parentName: "p0")
         }
         for parent in ["p1", nil] {
             let client = record("before", 1)
@@ -431,10 +431,10 @@ private typealias Case = (before: Int?, theirs: Int?, ours: Int?)
         func record(_ list: [Date]) -> CKRecord {
             let record = CKRecord(recordType: "Note", recordID: recordID("A/1"))
             record["dates"] = list
-            let fields = (try? record.changedFields(all: true)) ?? FieldMap()
+            let fields = (try? record.changes(all: true).fields) ?? FieldMap()
             return CKRecord(
                 recordID: record.recordID, recordType: "Note", fields: fields,
-                metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
+                metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
         }
         let client = record([dates[0]])
         client["dates"] = dates
@@ -447,7 +447,7 @@ private typealias Case = (before: Int?, theirs: Int?, ours: Int?)
     private func stored(_ list: FieldValue, files: [FieldAsset: URL] = [:], tag: UInt8) throws -> CKRecord {
         let record = CKRecord(
             recordID: recordID("A/1"), recordType: "Note", fields: try FieldMap([Field("list", list)]),
-            metadata: RecordMetadata(tag: [tag], createdAt: 0, modifiedAt: Int64(tag)))
+            metadata: ServerMetadata(tag: [tag], createdAt: 0, modifiedAt: Int64(tag)))
         record.place(files.mapValues { [$0] })
         return record
     }
@@ -504,7 +504,7 @@ private typealias Case = (before: Int?, theirs: Int?, ours: Int?)
         }
         client["list"] = [fine(1), fine(2)]
         let saved = try client.changes(all: false)
-        client.apply(RecordMetadata(tag: [2], createdAt: 0, modifiedAt: 2), savedBy: saved)
+        client.apply(ServerMetadata(tag: [2], createdAt: 0, modifiedAt: 2), savedBy: saved)
         client["list"] = [fine(2), fine(3)]
         let server = try stored(.locations([place(1), place(2), place(4)]), tag: 3)
         #expect(try merged(client, server).sent == .locations([place(2), place(4), place(3)]))

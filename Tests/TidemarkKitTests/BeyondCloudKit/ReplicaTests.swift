@@ -16,8 +16,9 @@ import TidemarkTestSupport
         let record = CKRecord(recordType: "Note", recordID: id ?? self.id)
         record["text"] = text
         return CKRecord(
-            recordID: record.recordID, recordType: "Note", fields: (try? record.changedFields(all: true)) ?? FieldMap(),
-            metadata: RecordMetadata(tag: [UInt8(truncatingIfNeeded: version)], createdAt: 0, modifiedAt: 0))
+            recordID: record.recordID, recordType: "Note",
+            fields: (try? record.changes(all: true).fields) ?? FieldMap(),
+            metadata: ServerMetadata(tag: [UInt8(truncatingIfNeeded: version)], createdAt: 0, modifiedAt: 0))
     }
 
     private func fetched(_ records: CKRecord..., deletions: [CKRecord.ID] = []) -> CKSyncEngine.Event {
@@ -281,7 +282,7 @@ import TidemarkTestSupport
         for value in [FieldValue.asset(asset), .assets([asset])] {
             let server = CKRecord(
                 recordID: id, recordType: "Note", fields: try FieldMap([Field("file", value)]),
-                metadata: RecordMetadata(tag: [2], createdAt: 0, modifiedAt: 0))
+                metadata: ServerMetadata(tag: [2], createdAt: 0, modifiedAt: 0))
             let plan = app.handle(sent(failed: [(client, CKError(serverRecordChanged: server, client: client))]))
             #expect(plan.steps.isEmpty && plan.touched.isEmpty && app.state.unsentIDs == [id])
             #expect(app.send()?.recordChangeTag == client.recordChangeTag)

@@ -17,8 +17,9 @@ import TidemarkFields
         for (key, value) in values { record[key] = value }
         let tag = ChangeTag.version(store: store, zone: ZoneID(3), number: number).bytes
         return CKRecord(
-            recordID: recordID("A/1"), recordType: "Note", fields: (try? record.changedFields(all: true)) ?? FieldMap(),
-            metadata: RecordMetadata(tag: tag, createdAt: 0, modifiedAt: 0))
+            recordID: recordID("A/1"), recordType: "Note",
+            fields: (try? record.changes(all: true).fields) ?? FieldMap(),
+            metadata: ServerMetadata(tag: tag, createdAt: 0, modifiedAt: 0))
     }
 
     /// The client has what was saved as number 8 of the old life, in which it sets `b`.

@@ -22,8 +22,8 @@ import TidemarkFields
         record["tags"] = tags
         let tag = ChangeTag.version(store: store, zone: ZoneID(3), number: number).bytes
         return CKRecord(
-            recordID: id, recordType: "Note", fields: (try? record.changedFields(all: true)) ?? FieldMap(),
-            metadata: RecordMetadata(tag: tag, createdAt: 0, modifiedAt: 0))
+            recordID: id, recordType: "Note", fields: (try? record.changes(all: true).fields) ?? FieldMap(),
+            metadata: ServerMetadata(tag: tag, createdAt: 0, modifiedAt: 0))
     }
 
     /// A replica that has the record as it was saved last before the restore, and what the app has.

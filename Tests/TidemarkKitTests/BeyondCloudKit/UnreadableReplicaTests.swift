@@ -17,8 +17,8 @@ import TidemarkFields
         let record = CKRecord(recordType: "Note", recordID: id)
         record["tags"] = tags
         return CKRecord(
-            recordID: id, recordType: "Note", fields: (try? record.changedFields(all: true)) ?? FieldMap(),
-            metadata: RecordMetadata(tag: [UInt8(truncatingIfNeeded: version)], createdAt: 0, modifiedAt: 0))
+            recordID: id, recordType: "Note", fields: (try? record.changes(all: true).fields) ?? FieldMap(),
+            metadata: ServerMetadata(tag: [UInt8(truncatingIfNeeded: version)], createdAt: 0, modifiedAt: 0))
     }
 
     /// The app has one note with tags, or none.

@@ -24,7 +24,7 @@ import TidemarkFields
         let tag = ChangeTag.version(store: store, zone: ZoneID(zone), number: number).bytes
         return CKRecord(
             recordID: recordID(name), recordType: "Note", fields: FieldMap(),
-            metadata: RecordMetadata(tag: tag, createdAt: 0, modifiedAt: 0))
+            metadata: ServerMetadata(tag: tag, createdAt: 0, modifiedAt: 0))
     }
 
     @Test func `R-228: a tag tells which of two versions is newer, also when the store was restored between them`() {

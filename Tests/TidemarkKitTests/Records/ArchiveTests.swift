@@ -19,7 +19,7 @@ import TidemarkFields
                 Field("list", .strings(["a", "b"])), Field("none", .emptyList),
                 Field("secret", .int64s([1, 2]), isEncrypted: true), Field("flag", .int64(1)),
             ]),
-            metadata: RecordMetadata(tag: [9, 8], createdAt: 1, modifiedAt: 2, createdBy: "_a", modifiedBy: "_b"),
+            metadata: ServerMetadata(tag: [9, 8], createdAt: 1, modifiedAt: 2, createdBy: "_a", modifiedBy: "_b"),
             parentName: "p",
             share: CKRecord.Reference(recordID: CKRecord.ID(recordName: "s", zoneID: zone), action: .none))
         return record

@@ -12,8 +12,8 @@ import TidemarkFields
         let local = CKRecord(recordType: "T")
         local[key] = value
         let fetched = CKRecord(
-            recordID: local.recordID, recordType: "T", fields: try local.changedFields(all: false),
-            metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
+            recordID: local.recordID, recordType: "T", fields: try local.changes(all: false).fields,
+            metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
         return [local, fetched]
     }
 
@@ -192,7 +192,7 @@ import TidemarkFields
         #expect(fields.map(\.isEncrypted) == [false, true])
         let fetched = CKRecord(
             recordID: record.recordID, recordType: "T", fields: fields,
-            metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
+            metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
         #expect(fetched.encryptedValues["secret"] as? String == "s")
         #expect(fetched["secret"] == nil && fetched["plain"] as? Int == 1)
     }

@@ -11,7 +11,7 @@ import TidemarkFields
         CKRecord(
             recordID: CKRecord.ID(recordName: "r", zoneID: CKRecordZone.ID(zoneName: "Z")), recordType: "T",
             fields: try FieldMap(fields),
-            metadata: RecordMetadata(tag: tag, createdAt: 1500, modifiedAt: 2500, modifiedBy: "_other"),
+            metadata: ServerMetadata(tag: tag, createdAt: 1500, modifiedAt: 2500, modifiedBy: "_other"),
             parentName: parent)
     }
 
@@ -49,7 +49,7 @@ import TidemarkFields
         record.setParent(CKRecord.ID(recordName: "p", zoneID: record.recordID.zoneID))
         let changes = try record.changes(all: false)
         #expect(changes.parent == .set(recordName: "p"))
-        record.apply(RecordMetadata(tag: [2], createdAt: 1500, modifiedAt: 3500), savedBy: changes)
+        record.apply(ServerMetadata(tag: [2], createdAt: 1500, modifiedAt: 3500), savedBy: changes)
         #expect(record.changeTag == [2])
         #expect(record.modificationDate == Date(timeIntervalSince1970: 3.5))
         #expect(record.changedKeys().isEmpty)
@@ -70,7 +70,7 @@ import TidemarkFields
             let changes = try move(to: after)
             _ = try move(to: "meanwhile")
             #expect(record.ancestor().parent?.recordID.recordName == before)
-            record.apply(RecordMetadata(tag: [2], createdAt: 0, modifiedAt: 0), savedBy: changes)
+            record.apply(ServerMetadata(tag: [2], createdAt: 0, modifiedAt: 0), savedBy: changes)
             #expect(record.ancestor().parent?.recordID.recordName == after)
             #expect(record.parent?.recordID.recordName == "meanwhile")
         }
@@ -84,7 +84,7 @@ import TidemarkFields
         record["b"] = 2
         record["c"] = 3
         record.parent = nil
-        record.apply(RecordMetadata(tag: [2], createdAt: 0, modifiedAt: 0), savedBy: changes)
+        record.apply(ServerMetadata(tag: [2], createdAt: 0, modifiedAt: 0), savedBy: changes)
         #expect(record.changedKeys() == ["b", "c"])
         #expect(try record.changes(all: false).parent == .removed)
         #expect(record["b"] as? Int == 2)
@@ -145,7 +145,7 @@ import TidemarkFields
                         recordName: "y", zone: .init(name: "_defaultZone", ownerName: CKCurrentUserDefaultName))))
         let seen = CKRecord(
             recordID: CKRecord.ID(recordName: "r", zoneID: CKRecordZone.ID(zoneName: "Z", ownerName: "_owner")),
-            recordType: "T", fields: fields, metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
+            recordType: "T", fields: fields, metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
         #expect((seen["near"] as? CKRecord.Reference)?.recordID.zoneID.ownerName == "_owner")
     }
 
@@ -174,14 +174,14 @@ import TidemarkFields
             try changes.fields == FieldMap([Field("file", .asset(content)), Field("files", .assets([content]))]))
         let fetched = CKRecord(
             recordID: record.recordID, recordType: "T", fields: changes.fields,
-            metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
+            metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
         #expect(fetched.serverAssets == [content])
         #expect((fetched["file"] as? CKAsset)?.fileURL == nil)
         // What came from there need not be read again to be saved as it is.
         #expect(try fetched.changes(all: true).fields == changes.fields)
         let downloaded = CKRecord(
             recordID: record.recordID, recordType: "T", fields: changes.fields,
-            metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
+            metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
         downloaded.place([content: [URL(fileURLWithPath: "/tmp/staged")]])
         #expect((downloaded["file"] as? CKAsset)?.fileURL?.path == "/tmp/staged")
         #expect((downloaded["files"] as? [CKAsset])?.first?.fileURL?.path == "/tmp/staged")
@@ -196,8 +196,8 @@ import TidemarkFields
         record["here"] = location
         record["places"] = [location]
         let back = CKRecord(
-            recordID: record.recordID, recordType: "T", fields: try record.changedFields(all: false),
-            metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
+            recordID: record.recordID, recordType: "T", fields: try record.changes(all: false).fields,
+            metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
         #expect(back["here"] as? CLLocation == location)
         #expect(back["places"] as? [CLLocation] == [location])
     }

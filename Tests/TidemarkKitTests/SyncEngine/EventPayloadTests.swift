@@ -185,7 +185,7 @@ import TidemarkFields
         let share = CKRecord(
             recordID: CKRecord.ID(recordName: "cloudkit.zoneshare", zoneID: zone("A")),
             recordType: CKRecord.SystemType.share, fields: .init(),
-            metadata: RecordMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
+            metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
         harness.respond = { request in
             guard case .zoneChanges(_, let token, _, _) = request else { return nil }
             var page = SyncEngineZonePage(

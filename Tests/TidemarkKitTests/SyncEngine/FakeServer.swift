@@ -56,7 +56,7 @@ final class FakeServer: @unchecked Sendable {
     private func record(_ id: CKRecord.ID, _ entry: Entry, _ fields: FieldMap) -> CKRecord {
         CKRecord(
             recordID: id, recordType: entry.type, fields: fields,
-            metadata: RecordMetadata(tag: entry.tag, createdAt: 0, modifiedAt: Int64(entry.number)))
+            metadata: ServerMetadata(tag: entry.tag, createdAt: 0, modifiedAt: Int64(entry.number)))
     }
 
     // MARK: Changing
@@ -80,7 +80,7 @@ final class FakeServer: @unchecked Sendable {
     func save(_ name: String, in zoneID: CKRecordZone.ID, value: String) {
         let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name, zoneID: zoneID))
         record["value"] = value
-        guard let fields = try? record.changedFields(all: true) else { return }
+        guard let fields = try? record.changes(all: true).fields else { return }
         write(name, type: "Note", fields: fields, in: zoneID)
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import SessionTestSupport
 import TidemarkDomain
 import TidemarkPostgres
 import TidemarkServer

@@ -4,18 +4,18 @@ internal import Foundation
 
 /// Tells other devices' changes from those that this device made without hearing the answer.
 struct ReplicaNews {
-    typealias Space = WritableKeyPath<RecordState, RecordState.KeySpace>
+    typealias Space = WritableKeyPath<RecordContents, RecordContents.KeySpace>
 
     private static var spaces: [Space] { [\.plain, \.encrypted] }
 
-    private let known: RecordState
-    private let sent: [RecordState]
+    private let known: RecordContents
+    private let sent: [RecordContents]
 
     /// - Parameters:
     ///   - known: the server's last known version.
     ///   - sent: what the device has sent since.
     init(known: CKRecord?, sent: [CKRecord]) {
-        self.known = known?.unpacked { $0 } ?? RecordState()
+        self.known = known?.unpacked { $0 } ?? RecordContents()
         self.sent = sent.map { $0.unpacked { $0 } }
     }
 

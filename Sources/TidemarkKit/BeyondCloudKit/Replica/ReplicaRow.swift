@@ -57,7 +57,7 @@ private struct AccountRow: Codable {
     }
 }
 
-private struct RecordRow: Codable {
+private struct ReplicaRecordRow: Codable {
     var zone: AccountRow.ZoneName
     var name: String
     var entry: ReplicaEntry
@@ -86,9 +86,9 @@ extension ReplicaState {
         case .account:
             Self.data(AccountRow(self))
         case .engine: engineState.flatMap(Self.data)
-        case .record(let id): entries[id].flatMap { Self.data(RecordRow(id, $0)) }
+        case .record(let id): entries[id].flatMap { Self.data(ReplicaRecordRow(id, $0)) }
         case .setAside(let user, let id):
-            setAside[user]?[id].flatMap { Self.data(RecordRow(id, $0.entry, user: user, values: $0.values)) }
+            setAside[user]?[id].flatMap { Self.data(ReplicaRecordRow(id, $0.entry, user: user, values: $0.values)) }
         }
     }
 
@@ -105,7 +105,7 @@ extension ReplicaState {
         var entries: [CKRecord.ID: ReplicaEntry] = [:]
         var setAside: [String: [CKRecord.ID: SetAside]] = [:]
         for (key, data) in rows where key != "account" && key != "engine" {
-            let row = try decoder.decode(RecordRow.self, from: data)
+            let row = try decoder.decode(ReplicaRecordRow.self, from: data)
             if let user = row.user {
                 setAside[user, default: [:]][row.id] = SetAside(entry: row.entry, values: row.values)
             } else {

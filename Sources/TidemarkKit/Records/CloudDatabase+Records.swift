@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkFields
+internal import TidemarkWire
+
+extension CloudDatabase {
+    /// What became of each item.
+    struct RecordResults {
+        var saves: [CKRecord.ID: Result<CKRecord, CKError>] = [:]
+        var deletes: [CKRecord.ID: Result<Void, CKError>] = [:]
+    }
+
+    /// One record on its way: as it was when it was handed over, so that changing it afterwards has no effect.
+    struct Save: Sendable {
+        let original: CKRecord
+        let copy: CKRecord
+        let changes: RecordChanges
+        /// What is sent: the changed fields, once those that are to be encrypted are.
+        var fields: FieldMap
+    }
+
+    /// How a request with changes is to be carried out.
+    struct Manner: Sendable {
+        let policy: CKModifyRecordsOperation.RecordSavePolicy
+        let isAtomic: Bool
+        var clientToken = Data()
+
+        /// Whether all keys are sent.
+        var sendsAll: Bool { policy == .allKeys }
+
+        /// Whether items of the zone succeed or fail together.
+        func isAtomic(in zoneID: CKRecordZone.ID) -> Bool {
+            isAtomic && zoneID.zoneName != CKRecordZone.ID.defaultZoneName
+        }
+    }
+
+    /// Saves and deletes; records that are saved get their new tags.
+    ///
+    /// - Throws: what makes the whole request fail; items have errors of their own.
+    func modifyRecords(
+        saving records: [CKRecord], deleting recordIDs: [CKRecord.ID],
+        policy: CKModifyRecordsOperation.RecordSavePolicy, atomically: Bool, clientToken: Data = Data(),
+        progress: Progress? = nil
+    ) async throws(CKError) -> RecordResults {
+        var results = RecordResults()
+        guard !records.isEmpty || !recordIDs.isEmpty else { return results }
+        let manner = Manner(policy: policy, isAtomic: atomically, clientToken: clientToken)
+        let pairs = records.map { (original: $0, copy: $0.copied()) }
+        var (saves, refused) = try await prepare(pairs, manner, progress: progress)
+        for (save, error) in try await seal(&saves) { refused[save.copy.recordID] = error }
+        saves.removeAll { refused[$0.copy.recordID] != nil }
+        let deletes = results.leaveOut(refused, of: &saves, recordIDs, manner)
+        try await send(saves, deletes, manner, into: &results)
+        refused.merge(await sendAgain(saves, deletes, manner, into: &results)) { $1 }
+        await unsealConflicts(&results)
+        await completeConflicts(of: saves, in: &results)
+        results.tellCauses(refused, to: saves)
+        return results
+    }
+
+    /// Brings the assets of records to the server, and says what is to be sent of the records.
+    ///
+    /// - Returns: `refused`: what cannot be sent, and why.
+    func prepare(
+        _ records: [(original: CKRecord, copy: CKRecord)], _ manner: Manner, progress: Progress? = nil
+    ) async throws(CKError) -> (saves: [Save], refused: [CKRecord.ID: CKError]) {
+        let all = manner.sendsAll
+        let uploaded = try await uploadAssets(of: records.map(\.copy), all: all, progress: progress)
+        var (saves, refused) = ([Save](), uploaded.failures)
+        for (record, copy) in records where refused[copy.recordID] == nil {
+            do throws(CKError) {
+                let changes = try copy.changes(all: all, assets: uploaded.contents[copy.recordID] ?? [:])
+                saves.append(Save(original: record, copy: copy, changes: changes, fields: changes.fields))
+            } catch {
+                refused[copy.recordID] = error
+            }
+        }
+        return (saves, refused)
+    }
+
+    /// what is in the way is complete. Records that did not fit into the answer are fetched; if one is gone
+    /// meanwhile, or cannot be fetched, that is the save's error.
+    private func completeConflicts(of saves: [Save], in results: inout RecordResults) async {
+        let incomplete = saves.filter {
+            guard case .failure(let error) = results.saves[$0.copy.recordID] else { return false }
+            return error.code == .serverRecordChanged && error.serverRecord == nil
+        }
+        guard !incomplete.isEmpty else { return }
+        do throws(CKError) {
+            let ids = incomplete.map(\.copy.recordID)
+            let fetched = try await records(for: ids, desiredKeys: nil, bringsFiles: false)
+            for save in incomplete {
+                let id = save.copy.recordID
+                results.saves[id] = (fetched[id] ?? .failure(Self.wrongAnswer(to: .fetchRecords))).flatMap { server in
+                    .failure(CKError(serverRecordChanged: server, client: save.copy))
+                }
+            }
+        } catch {
+            for save in incomplete { results.saves[save.copy.recordID] = .failure(error) }
+        }
+    }
+
+    private enum Item {
+        case save(Save)
+        case delete(CKRecord.ID)
+
+        var zoneID: CKRecordZone.ID {
+            switch self {
+            case .save(let save): save.copy.recordID.zoneID
+            case .delete(let id): id.zoneID
+            }
+        }
+    }
+
+    func send(
+        _ saves: [Save], _ deletes: [CKRecord.ID], _ manner: Manner, into results: inout RecordResults
+    ) async throws(CKError) {
+        let zones = (saves.map(Item.save) + deletes.map(Item.delete)).grouped(by: \.zoneID)
+        guard !zones.isEmpty else { return }
+        var request = WireModifyRecords()
+        request.database = wireScope
+        request.policy = WireSavePolicy(manner.policy)
+        request.atomic = manner.isAtomic
+        request.clientChangeToken = Array(manner.clientToken)
+        request.zones = zones.map { zoneID, items in
+            var zone = WireZoneModifications()
+            zone.zone = WireZoneID(zoneID)
+            for item in items {
+                switch item {
+                case .save(let save): zone.saves.append(WireRecordSave(save.changes, fields: save.fields))
+                case .delete(let id): zone.deletes.append(id.recordName)
+                }
+            }
+            return zone
+        }
+        let envelope = try await self.request(isChange: true) { [request] stamp in
+            var request = request
+            if let stamp { request.stamp = stamp }
+            return .modifyRecords(request)
+        }
+        guard case .modifyRecords(let answer) = envelope.answer, answer.zones.count == zones.count else {
+            throw Self.wrongAnswer(to: .modifyRecords)
+        }
+        for ((zoneID, items), zone) in zip(zones, answer.zones) {
+            try take(zone, for: items, in: zoneID, into: &results)
+        }
+    }
+
+    private func take(
+        _ zone: WireZoneModificationResults, for items: [Item], in zoneID: CKRecordZone.ID,
+        into results: inout RecordResults
+    ) throws(CKError) {
+        var saved = zone.saves[...]
+        var deleted = zone.deletes[...]
+        for item in items {
+            switch item {
+            case .save(let save):
+                guard let result = saved.popFirst() else { throw Self.wrongAnswer(to: .modifyRecords) }
+                results.saves[save.copy.recordID] = take(result, for: save)
+            case .delete(let id):
+                guard let result = deleted.popFirst() else { throw Self.wrongAnswer(to: .modifyRecords) }
+                if case .failure(let failure) = result.result {
+                    results.deletes[id] = .failure(CKError(failure))
+                } else {
+                    results.deletes[id] = .success(())
+                }
+            }
+        }
+    }
+
+    private func take(_ result: WireSaveResult, for save: Save) -> Result<CKRecord, CKError> {
+        switch result.result {
+        case .saved(let saved):
+            let metadata = ServerMetadata(saved)
+            // the record that was handed over is brought up to date as well.
+            save.original.apply(metadata, savedBy: save.changes)
+            save.copy.apply(metadata, savedBy: save.changes)
+            return .success(save.copy)
+        case .failure(let failure):
+            guard failure.hasServerRecord else { return .failure(CKError(failure.failure)) }
+            return CKRecord.make(failure.serverRecord, in: save.copy.recordID.zoneID).flatMap { server in
+                .failure(CKError(serverRecordChanged: server, client: save.copy, message: failure.failure.message))
+            }
+        case nil:
+            return .failure(Self.wrongAnswer(to: .modifyRecords))
+        }
+    }
+
+    /// Records by ID, each once.
+    ///
+    /// A record whose asset the server does not have any more is fetched once more: between the two requests, and the machine
+    /// may have slept there, it may have got another one.
+    ///
+    /// - Parameter bringsFiles: whether their assets are downloaded as well.
+    func records(
+        for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]?, bringsFiles: Bool = true, progress: Progress? = nil
+    ) async throws(CKError) -> [CKRecord.ID: Result<CKRecord, CKError>] {
+        let results = try await fetch(ids, desiredKeys, bringsFiles, progress)
+        let lost = results.filter { if case .failure(let error) = $0.value { error.isServersLoss } else { false } }
+        guard !lost.isEmpty else { return results }
+        let again = try await fetch(Array(lost.keys), desiredKeys, bringsFiles, progress)
+        return results.merging(again) { $1 }
+    }
+
+    /// An answer that the server had to cut is asked for until it is whole.
+    private func fetch(
+        _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?, _ bringsFiles: Bool, _ progress: Progress?
+    ) async throws(CKError) -> [CKRecord.ID: Result<CKRecord, CKError>] {
+        var results: [CKRecord.ID: Result<CKRecord, CKError>] = [:]
+        var seen: Set<CKRecord.ID> = []
+        var waiting = ids.filter { seen.insert($0).inserted }[...]
+        // In the order of the request, which is by zone.
+        waiting = Array(waiting).grouped(by: \.zoneID).flatMap(\.elements)[...]
+        while !waiting.isEmpty {
+            let request = fetchRequest(Array(waiting), desiredKeys)
+            guard case .fetchRecords(let answer) = try await self.request({ _ in .fetchRecords(request) }).answer,
+                answer.covered > 0, answer.covered <= waiting.count, answer.results.count == answer.covered
+            else { throw Self.wrongAnswer(to: .fetchRecords) }
+            typealias Fetched = (id: CKRecord.ID, result: Result<CKRecord, CKError>)
+            let fetched = zip(waiting, answer.results).map { id, result -> Fetched in
+                switch result.result {
+                case .record(let record): (id: id, result: CKRecord.make(record, in: id.zoneID))
+                case .failure(let failure): (id: id, result: .failure(CKError(failure)))
+                case nil: (id: id, result: .failure(Self.wrongAnswer(to: .fetchRecords)))
+                }
+            }
+            let readable = try await unsealed(fetched)
+            for (id, result) in bringsFiles ? try await withFiles(readable, progress: progress) : readable {
+                results[id] = result
+            }
+            waiting = waiting.dropFirst(Int(answer.covered))
+        }
+        return results
+    }
+
+    private func fetchRequest(_ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?) -> WireFetchRecords {
+        var request = WireFetchRecords()
+        request.database = wireScope
+        if let desiredKeys { request.desiredKeys = WireDesiredKeys(desiredKeys) }
+        request.zones = ids.grouped(by: \.zoneID).map { zoneID, ids in
+            var zone = WireZoneRecordNames()
+            zone.zone = WireZoneID(zoneID)
+            zone.names = ids.map(\.recordName)
+            return zone
+        }
+        return request
+    }
+}
+
+extension CKRecord {
+    /// A record as it came; `internalError` if its fields cannot be understood (R-219: one record, not the page).
+    static func make(_ wire: WireRecord, in zoneID: CKRecordZone.ID) -> Result<CKRecord, CKError> {
+        do {
+            let rule: FieldKeyRule = wire.type == CKRecord.SystemType.share ? .share : .app
+            let fields = try FieldMap(validating: wire.fields, keys: rule)
+            let metadata = ServerMetadata(
+                tag: wire.tag, createdAt: wire.createdAt, modifiedAt: wire.modifiedAt,
+                createdBy: wire.createdBy, modifiedBy: wire.modifiedBy)
+            let recordID = CKRecord.ID(recordName: wire.name, zoneID: zoneID)
+            let state = RecordContents(
+                fields: fields, metadata: metadata, parentName: wire.parent.isEmpty ? nil : wire.parent, share: nil,
+                zoneID: zoneID)
+            return .success(CKRecord.object(recordType: wire.type, recordID: recordID, state: state))
+        } catch {
+            return .failure(CKError(.internalError, message: "The fields of \(wire.name) cannot be read: \(error)"))
+        }
+    }
+}
+
+extension ServerMetadata {
+    init(_ wire: WireSavedRecord) {
+        self.init(
+            tag: wire.tag, createdAt: wire.createdAt, modifiedAt: wire.modifiedAt, createdBy: wire.createdBy,
+            modifiedBy: wire.modifiedBy)
+    }
+}
+
+extension WireRecordSave {
+    /// - Parameter fields: the changed fields, as they are to be stored.
+    init(_ changes: RecordChanges, fields: FieldMap) {
+        self.init()
+        name = changes.recordID.recordName
+        type = changes.recordType
+        tag = changes.tag
+        self.fields = fields.bytes
+        switch changes.parent {
+        case .unchanged:
+            parentChange = .parentUnchanged
+        case .set(let name):
+            parentChange = .parentSet
+            parent = name
+        case .removed:
+            parentChange = .parentRemoved
+        }
+    }
+}
+
+extension WireSavePolicy {
+    init(_ policy: CKModifyRecordsOperation.RecordSavePolicy) {
+        switch policy {
+        case .ifServerRecordUnchanged: self = .ifServerRecordUnchanged
+        case .changedKeys: self = .changedKeys
+        case .allKeys: self = .allKeys
+        }
+    }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkScheduling
+internal import TidemarkSockets
+
+/// Several connections of one kind: opens them, reopens them, and lends them. Loop-confined.
+final class PostgresConnectionGroup: @unchecked Sendable {
+    struct Lease: Sendable {
+        let place: Int
+        let connection: PostgresConnection
+    }
+
+    typealias Waiter = @Sendable (Result<Lease, PostgresError>) -> Void
+
+    private let loop: EventLoop
+    private let parameters: ConnectionParameters
+    private let requestTimeout: Duration
+    private var table: LeaseTable
+    private var connections: [PostgresConnection?]
+    private var backOffs: [BackOff]
+    private var waiters: [Int: (waiter: Waiter, timer: ScheduledTimer)] = [:]
+    private var nextWaiter = 0
+    private var isStopped = false
+    /// Called when the last lease has been returned after ``stop(whenDrained:)``.
+    private var whenDrained: (@Sendable () -> Void)?
+    /// Why the last attempt to connect failed. Callers that waited in vain are told.
+    private var lastFailure: PostgresError?
+
+    /// If a connection is returned within a transaction, its ROLLBACK must be answered in this time. Otherwise it is
+    /// closed.
+    private static let rollbackTimeout = Duration.seconds(5)
+
+    init(
+        loop: EventLoop, parameters: ConnectionParameters, count: Int, capacity: Int, waiterCountMax: Int,
+        requestTimeout: Duration
+    ) {
+        self.loop = loop
+        self.parameters = parameters
+        self.requestTimeout = requestTimeout
+        table = LeaseTable(placeCount: count, capacity: capacity, waiterCountMax: waiterCountMax)
+        connections = Array(repeating: nil, count: count)
+        backOffs = Array(repeating: BackOff(), count: count)
+    }
+
+    func start() {
+        for place in connections.indices { connect(place) }
+    }
+
+    /// Lends a connection, now or when one is free. Returns the number for ``cancel(waiter:)``.
+    @discardableResult
+    func lease(timeout: Duration, _ waiter: @escaping Waiter) -> Int {
+        nextWaiter += 1
+        let number = nextWaiter
+        guard !isStopped else {
+            waiter(.failure(PostgresError(.stopped)))
+            return number
+        }
+        switch table.acquire(waiter: number) {
+        case .granted(let place): grant(place, to: waiter)
+        case .refused: waiter(.failure(PostgresError(.poolExhausted)))
+        case .wait:
+            let timer = loop.schedule(after: timeout) { [weak self] in self?.expire(number) }
+            waiters[number] = (waiter, timer)
+        }
+        return number
+    }
+
+    /// Lends a free connection; nil if there is none, or if the group has stopped.
+    func leaseFree() -> Lease? {
+        guard !isStopped, let place = table.acquireFree(), let connection = connections[place] else { return nil }
+        return Lease(place: place, connection: connection)
+    }
+
+    /// The caller stops waiting.
+    func cancel(waiter number: Int) {
+        dismiss(number, PostgresError(.cancelled))
+    }
+
+    func release(_ lease: Lease) {
+        let connection = lease.connection
+        guard connection.isOpen, connection.needsRollback else {
+            return giveBack(lease.place)
+        }
+        connection.start([.rollback], timeout: Self.rollbackTimeout) { [weak self] outcome in
+            if case .failure(let error) = outcome { connection.close(error) }
+            self?.giveBack(lease.place)
+        }
+    }
+
+    /// Refuses waiting and new callers, lets those with a connection finish, and then closes.
+    func stop(whenDrained: @escaping @Sendable () -> Void) {
+        isStopped = true
+        self.whenDrained = whenDrained
+        for number in table.stop() {
+            guard let (waiter, timer) = waiters.removeValue(forKey: number) else { continue }
+            timer.cancel()
+            waiter(.failure(PostgresError(.stopped)))
+        }
+        closeIfDrained()
+    }
+
+    /// Ends a ``stop(whenDrained:)`` that takes too long: closes even connections that are lent.
+    func closeAll() {
+        for connection in connections { connection?.close(PostgresError(.stopped)) }
+        let whenDrained = self.whenDrained
+        self.whenDrained = nil
+        whenDrained?()
+    }
+
+    var waiterCount: Int { table.waiterCount }
+    var openCount: Int { connections.reduce(0) { $0 + ($1 == nil ? 0 : 1) } }
+
+    private func giveBack(_ place: Int) {
+        serve(table.release(place))
+        closeIfDrained()
+    }
+
+    private func closeIfDrained() {
+        if isStopped, table.useCount == 0 { closeAll() }
+    }
+
+    private func grant(_ place: Int, to waiter: Waiter) {
+        guard let connection = connections[place] else { preconditionFailure("An open place has a connection.") }
+        waiter(.success(Lease(place: place, connection: connection)))
+    }
+
+    private func serve(_ grants: [(waiter: Int, place: Int)]) {
+        for (number, place) in grants {
+            guard let (waiter, timer) = waiters.removeValue(forKey: number) else {
+                preconditionFailure("Whoever waits is known.")
+            }
+            timer.cancel()
+            grant(place, to: waiter)
+        }
+    }
+
+    private func expire(_ number: Int) {
+        // Without any connection the reason is of interest. With all of them in use, they are merely busy.
+        let detail = openCount == 0 ? lastFailure?.detail ?? "" : "all \(connections.count) connections are in use"
+        dismiss(number, PostgresError(.connectionUnavailable, detail: detail))
+    }
+
+    private func dismiss(_ number: Int, _ error: PostgresError) {
+        guard table.leave(waiter: number), let (waiter, timer) = waiters.removeValue(forKey: number) else { return }
+        timer.cancel()
+        waiter(.failure(error))
+    }
+
+    // MARK: Connecting
+
+    private func connect(_ place: Int) {
+        guard !isStopped else { return }
+        PostgresConnector.connect(parameters, loop: loop) { [weak self] result in
+            self?.connected(place, result)
+        }
+    }
+
+    private func connected(_ place: Int, _ result: Result<LibpqConnection, PostgresError>) {
+        guard !isStopped else { return }
+        do throws(PostgresError) {
+            let link = try result.get()
+            let connection = try PostgresConnection(link, loop: loop, timeout: requestTimeout) { [weak self] error in
+                self?.closed(place, error)
+            }
+            connections[place] = connection
+            backOffs[place].reset()
+            serve(table.opened(place))
+        } catch {
+            lastFailure = error
+            connectLater(place)
+        }
+    }
+
+    private func closed(_ place: Int, _ error: PostgresError) {
+        connections[place] = nil
+        table.closed(place)
+        lastFailure = error
+        connectLater(place)
+    }
+
+    private func connectLater(_ place: Int) {
+        guard !isStopped else { return }
+        let delay = backOffs[place].next(randomBits: loop.randomBits())
+        loop.schedule(after: delay) { [weak self] in self?.connect(place) }
+    }
+}

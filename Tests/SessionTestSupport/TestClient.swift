@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkBytes
+internal import TidemarkDomain
+internal import TidemarkFields
+package import TidemarkSessions
+package import TidemarkTestSupport
+package import TidemarkWire
+
+/// The other end of a session: what it was sent, and whether it takes it.
+package final class TestClient: SessionPeer {
+    private struct State {
+        var session: Session?
+        var inbox: [WireServerEnvelope] = []
+        var queuedByteCount = 0
+        var takesAnswers = true
+        var isReadingPaused = false
+        var sharedCount = 0
+        var closed: (code: UInt16, reason: String)?
+        var lastID: UInt64 = 0
+        var counter: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+    private let scheduler: ManualScheduler
+
+    package init(_ hub: SessionHub, _ scheduler: ManualScheduler) {
+        self.scheduler = scheduler
+        let session = hub.makeSession(peer: self)
+        state.withLock { $0.session = session }
+    }
+
+    // MARK: SessionPeer
+
+    package func send(_ message: [UInt8]) {
+        let envelope = try? WireServerEnvelope(reading: message)
+        state.withLock { state in
+            guard state.closed == nil else { return }
+            state.inbox.append(envelope ?? WireServerEnvelope())
+            if !state.takesAnswers { state.queuedByteCount += message.count }
+        }
+    }
+
+    package func send(_ message: SharedMessage) {
+        state.withLock { $0.sharedCount += 1 }
+        send(message.bytes)
+    }
+
+    package var queuedByteCount: Int { state.withLock { $0.queuedByteCount } }
+    package func pauseReading() { state.withLock { $0.isReadingPaused = true } }
+    package func resumeReading() { state.withLock { $0.isReadingPaused = false } }
+
+    package func close(code: UInt16, reason: String) {
+        state.withLock { $0.closed = $0.closed ?? (code, reason) }
+        session?.closed()
+    }
+
+    // MARK: For tests
+
+    private var session: Session? { state.withLock { $0.session } }
+    package var closeCode: UInt16? { state.withLock { $0.closed?.code } }
+    package var isReadingPaused: Bool { state.withLock { $0.isReadingPaused } }
+    package var inbox: [WireServerEnvelope] { state.withLock { $0.inbox } }
+    package var pushes: [WirePush] { inbox.filter { $0.id == 0 }.map(\.push) }
+    package var failures: [WireFailure] {
+        inbox.compactMap { if case .failure(let failure)? = $0.answer { failure } else { nil } }
+    }
+
+    package func forgetInbox() { state.withLock { $0.inbox = [] } }
+
+    /// False: what is sent stays queued, as with a client that does not read.
+    package func takesAnswers(_ takes: Bool) {
+        state.withLock { state in
+            state.takesAnswers = takes
+            if takes { state.queuedByteCount = 0 }
+        }
+        if takes { session?.drained() }
+    }
+
+    package func disconnect() { session?.closed() }
+
+    /// Bytes as they come.
+    package func post(_ bytes: [UInt8]) { session?.received(bytes) }
+
+    /// - Returns: the request's id.
+    @discardableResult
+    package func post(_ request: WireClientEnvelope.OneOfRequest?, id: UInt64? = nil) -> UInt64 {
+        let id =
+            id
+            ?? state.withLock { state in
+                state.lastID += 1
+                return state.lastID
+            }
+        post(Self.envelope(request, id: id))
+        return id
+    }
+
+    package static func envelope(_ request: WireClientEnvelope.OneOfRequest?, id: UInt64) -> [UInt8] {
+        var envelope = WireClientEnvelope()
+        envelope.id = id
+        envelope.request = request
+        return envelope.encoded
+    }
+
+    /// Sends a request, lets everything happen that does not need time to pass, and returns the answer.
+    package func ask(_ request: WireClientEnvelope.OneOfRequest) throws -> WireServerEnvelope.OneOfAnswer? {
+        let id = post(request)
+        scheduler.runUntilIdle()
+        return answer(to: id)
+    }
+
+    package func answer(to id: UInt64) -> WireServerEnvelope.OneOfAnswer? {
+        inbox.first { $0.id == id }?.answer
+    }
+
+    package func stamp() -> WireRequestStamp {
+        var stamp = WireRequestStamp()
+        stamp.counter = state.withLock { state in
+            state.counter += 1
+            return state.counter
+        }
+        stamp.lowestUnanswered = stamp.counter
+        return stamp
+    }
+}
+
+// MARK: Requests
+
+extension TestClient {
+    package static func zone(_ name: String) -> WireZoneID {
+        var zone = WireZoneID()
+        zone.name = name
+        return zone
+    }
+
+    package func makeZone(_ name: String) throws {
+        var request = WireModifyZones()
+        request.database = .private
+        request.stamp = stamp()
+        request.saves = [Self.zone(name)]
+        let answer = try ask(.modifyZones(request))
+        guard case .modifyZones(let zones)? = answer, zones.saves.first?.failure.code == .unspecified else {
+            throw SessionWorld.Unexpected(answer)
+        }
+    }
+
+    package func deleteZone(_ name: String) throws {
+        var request = WireModifyZones()
+        request.database = .private
+        request.stamp = stamp()
+        request.deletes = [Self.zone(name)]
+        let answer = try ask(.modifyZones(request))
+        guard case .modifyZones(let zones)? = answer, zones.deletes.first?.failure.code == .unspecified else {
+            throw SessionWorld.Unexpected(answer)
+        }
+    }
+
+    package func saving(_ name: String, in zone: String, text: String = "text") throws -> WireModifyRecords {
+        var save = WireRecordSave()
+        save.name = name
+        save.type = "Note"
+        save.fields = [UInt8](try FieldMap([Field("text", .string(text))]).bytes)
+        var part = WireZoneModifications()
+        part.zone = Self.zone(zone)
+        part.saves = [save]
+        var request = WireModifyRecords()
+        request.database = .private
+        request.stamp = stamp()
+        request.policy = .allKeys
+        request.zones = [part]
+        return request
+    }
+
+    package func save(_ name: String, in zone: String, text: String = "text") throws {
+        let answer = try ask(.modifyRecords(saving(name, in: zone, text: text)))
+        guard case .modifyRecords(let records)? = answer, case .saved? = records.zones.first?.saves.first?.result else {
+            throw SessionWorld.Unexpected(answer)
+        }
+    }
+
+    package static func subscription(_ id: String = "all") -> WireSubscription {
+        var subscription = WireSubscription()
+        subscription.id = id
+        subscription.kind = .database
+        return subscription
+    }
+
+    package func subscribe(_ id: String = "all") throws {
+        var request = WireModifySubscriptions()
+        request.database = .private
+        request.saves = [Self.subscription(id)]
+        let answer = try ask(.modifySubscriptions(request))
+        guard case .modifySubscriptions(let results)? = answer, results.saves.first?.subscription.id == id else {
+            throw SessionWorld.Unexpected(answer)
+        }
+    }
+
+    package static func zoneChanges(_ name: String, token: [UInt8] = [], limit: UInt32 = 0) -> WireFetchZoneChanges {
+        var request = WireFetchZoneChanges()
+        request.database = .private
+        request.zone = zone(name)
+        request.token = token
+        request.limit = limit
+        return request
+    }
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionTestSupport
+import Testing
+import TidemarkDomain
+import TidemarkService
+import TidemarkSessions
+import TidemarkTestKit
+import TidemarkTestSupport
+import TidemarkWire
+
+@Suite struct SessionLimitsTests {
+    private var fetch: WireClientEnvelope.OneOfRequest {
+        var request = WireFetchZones()
+        request.database = .private
+        return .fetchZones(request)
+    }
+
+    @Test func `R-155: who passes a limit is told which, for each of several zones, subscriptions, keys and records`()
+        throws
+    {
+        let world = SessionWorld { settings in
+            settings.limits.zonesMax = 2
+            settings.limits.subscriptionsMax = 1
+            settings.limits.itemsMax = 4
+            settings.limits.keyZonesMax = 3
+            settings.limits.zoneKeysMax = 1
+            settings.limits.recordBytesMax = 100
+        }
+        let client = try world.enter()
+        var zones = WireModifyZones()
+        zones.database = .private
+        zones.stamp = client.stamp()
+        zones.saves = ["a", "b"].map(TestClient.zone)
+        guard case .modifyZones(let made)? = try client.ask(.modifyZones(zones)) else { throw Unanswered() }
+        #expect(made.saves.map(\.failure.code) == [.unspecified, .limitExceeded])
+        #expect(made.saves[1].failure.message.hasSuffix("The limit is 2 zones per database."))
+
+        var subscriptions = WireModifySubscriptions()
+        subscriptions.database = .private
+        subscriptions.saves = ["x", "y"].map { id in
+            var subscription = TestClient.subscription()
+            subscription.id = id
+            return subscription
+        }
+        guard case .modifySubscriptions(let kept)? = try client.ask(.modifySubscriptions(subscriptions)) else {
+            throw Unanswered()
+        }
+        #expect(kept.saves.map(\.failure.code) == [.unspecified, .limitExceeded])
+        #expect(kept.saves[1].failure.message.hasSuffix("The limit is 1 subscriptions per user."))
+
+        var fetch = WireFetchSubscriptions()
+        fetch.database = .private
+        fetch.ids = (0..<5).map { "\($0)" }
+        subscriptions.deletes = fetch.ids
+        var keys = WireFetchKeys()
+        keys.database = .private
+        keys.zones = Array(repeating: TestClient.zone("a"), count: 4)
+        let wholes: [(WireClientEnvelope.OneOfRequest, String)] = [
+            (.fetchSubscriptions(fetch), "contains 5 items which is more than the maximum"),
+            (.modifySubscriptions(subscriptions), "contains 7 items which is more than the maximum"),
+            (.fetchKeys(keys), "in a single request (3)"),
+        ]
+        for (request, text) in wholes { try expectRefusal(of: request, by: client, text) }
+
+        var key = WireSaveZoneKey()
+        key.database = .private
+        key.zone = TestClient.zone("a")
+        for number in 0..<2 as Range<UInt8> {
+            key.newestID = key.key.id
+            key.key.id = [UInt8](repeating: number, count: 16)
+            key.key.accountKeyID = [UInt8](repeating: 9, count: 16)
+            key.key.wrapped = [UInt8](repeating: 9, count: 60)
+            if number == 0 {
+                guard case .saveZoneKey? = try client.ask(.saveZoneKey(key)) else { throw Unanswered() }
+            } else {
+                try expectRefusal(of: .saveZoneKey(key), by: client, "The limit is 1 keys per zone.")
+            }
+        }
+
+        let large = try client.saving("r", in: "a", text: String(repeating: "x", count: 100))
+        guard case .modifyRecords(let saved)? = try client.ask(.modifyRecords(large)) else { throw Unanswered() }
+        let failure = saved.zones[0].saves[0].failure.failure
+        #expect(failure.code == .limitExceeded)
+        #expect(failure.message.contains("The limit is 100 bytes of fields per record, and this has 1"))
+    }
+
+    private struct Unanswered: Error {}
+
+    private func expectRefusal(
+        of request: WireClientEnvelope.OneOfRequest, by client: TestClient, _ text: String
+    ) throws {
+        guard case .failure(let failure)? = try client.ask(request) else { throw Unanswered() }
+        #expect(failure.code == .limitExceeded && failure.message.contains(text), "\(failure.message)")
+    }
+
+    @Test func `I-7: a client at the limit of requests is not read from until half are answered`() throws {
+        let world = SessionWorld { $0.limits.requestsInFlightMax = 10 }
+        let client = try world.enter()
+        for _ in 0..<9 { client.post(fetch) }
+        #expect(!client.isReadingPaused)
+        client.post(fetch)
+        #expect(client.isReadingPaused)
+        #expect(client.failures.isEmpty)
+        world.scheduler.runUntilIdle()
+        #expect(!client.isReadingPaused)
+        #expect(client.inbox.count == 11)
+    }
+
+    @Test func `I-7: what waits to be answered is bounded in bytes too`() throws {
+        let world = SessionWorld { $0.requestBytesUnderWayMax = 100_000 }
+        let client = try world.enter()
+        var long = WireFetchRecords()
+        long.database = .private
+        long.zones = [WireZoneRecordNames()]
+        long.zones[0].names = [String(repeating: "x", count: 30_000)]
+        for _ in 0..<3 { client.post(.fetchRecords(long)) }
+        #expect(!client.isReadingPaused)
+        client.post(.fetchRecords(long))
+        #expect(client.isReadingPaused)
+        #expect(client.inbox.count == 1)
+        world.scheduler.runUntilIdle()
+        #expect(!client.isReadingPaused)
+        #expect(client.inbox.count == 5)
+        // Answered requests are forgotten, so the next ones are counted from nothing.
+        for _ in 0..<3 { client.post(.fetchRecords(long)) }
+        #expect(!client.isReadingPaused)
+    }
+
+    @Test func `R-372: a throttled device is told how long to wait, and others are answered`() throws {
+        let slow = DeviceID(high: 0, low: 1)
+        let world = SessionWorld { $0.throttle = { device in device == slow ? 12.5 : nil } }
+        let (client, other) = (try world.enter(device: 1), try world.enter(device: 2))
+        for client in [client, other] {
+            client.post(fetch)
+            world.scheduler.runUntilIdle()
+        }
+        #expect(client.failures.map(\.code) == [.requestRateLimited])
+        #expect(client.failures.map(\.retryAfterSeconds) == [12.5])
+        #expect(client.closeCode == nil)
+        #expect(other.failures.isEmpty && other.inbox.count == 2)
+    }
+
+    @Test func `R-372: requests beyond the limit are refused with requestRateLimited, then the client is cut off`()
+        throws
+    {
+        let world = SessionWorld { $0.limits.requestsInFlightMax = 10 }
+        let client = try world.enter()
+        for _ in 0..<20 { client.post(fetch) }
+        #expect(client.failures.map(\.code) == Array(repeating: .requestRateLimited, count: 10))
+        #expect(client.failures.allSatisfy { $0.retryAfterSeconds > 0 })
+        #expect(client.closeCode == nil)
+        client.post(fetch)
+        #expect(client.closeCode == 4429)
+    }
+
+    @Test func `I-7: 10000 requests without reading the answers cost a bounded amount of memory`() throws {
+        let world = SessionWorld { $0.queuedBytesMax = 65_536 }
+        let other = try world.enter("bob", device: 9)
+        let writer = try world.enter(device: 2)
+        try writer.makeZone("notes")
+        for index in 0..<20 { try writer.save("r\(index)", in: "notes", text: String(repeating: "x", count: 10_000)) }
+        let client = try world.enter()
+        client.takesAnswers(false)
+        var largest = 0
+        for _ in 0..<10_000 {
+            client.post(.fetchZoneChanges(TestClient.zoneChanges("notes")))
+            world.scheduler.runUntilIdle()
+            largest = max(largest, client.queuedByteCount)
+            if client.closeCode != nil { break }
+        }
+        #expect(client.closeCode == 4429)
+        // One page is 200 KB: four may have run when the queue became full, and refusals are small.
+        #expect(largest < 65_536 + 5 * 210_000)
+        try other.makeZone("unharmed")
+    }
+
+    @Test func `I-7: a slow reader gets back-pressure, goes on when it reads, and is closed when it does not`() throws {
+        let world = SessionWorld { $0.queuedBytesMax = 40 }
+        let client = try world.enter()
+        client.takesAnswers(false)
+        for _ in 0..<5 {
+            client.post(fetch)
+            world.scheduler.runUntilIdle()
+        }
+        #expect(client.isReadingPaused)
+        let answered = client.inbox.count
+        #expect(answered < 6)
+        world.scheduler.advance(by: .seconds(20))
+        client.takesAnswers(true)
+        world.scheduler.runUntilIdle()
+        #expect(!client.isReadingPaused)
+        #expect(client.inbox.count == 6)
+        client.takesAnswers(false)
+        for _ in 0..<5 {
+            client.post(fetch)
+            world.scheduler.runUntilIdle()
+        }
+        world.scheduler.advance(by: .seconds(29))
+        #expect(client.closeCode == nil)
+        world.scheduler.advance(by: .seconds(2))
+        #expect(client.closeCode == 4408)
+        #expect(world.server.hub.sessionCount == 0)
+    }
+
+    @Test func `I-7: an account has a bounded number of connections`() throws {
+        let world = SessionWorld { $0.sessionsPerAccountMax = 3 }
+        let clients = try (1...3).map { try world.enter(device: $0) }
+        let refused = world.connect()
+        _ = try refused.ask(.hello(SessionWorld.hello("alice", device: 4)))
+        #expect(refused.failures.map(\.code) == [.requestRateLimited])
+        #expect(refused.closeCode == 4429)
+        _ = try world.enter("bob")
+        clients[0].disconnect()
+        _ = try world.enter(device: 4)
+    }
+
+    // MARK: Credentials
+
+    @Test func `R-354: an expiring credential cuts its connections when it expires`() throws {
+        let world = SessionWorld()
+        world.issue("guest", expiresAt: Timestamp(milliseconds: world.scheduler.wallClockMilliseconds + 7_200_000))
+        let client = try world.enter("guest")
+        world.scheduler.advance(by: .seconds(7_199))
+        #expect(client.closeCode == nil)
+        world.scheduler.advance(by: .seconds(2))
+        #expect(client.closeCode == 4401)
+    }
+
+    @Test func `a revoked credential cuts its connections on every server at once by notice`() throws {
+        let world = SessionWorld()
+        let second = world.anotherServer()
+        let credential = world.issue("guest")
+        let here = try world.enter("guest")
+        let there = try world.enter("guest", device: 2, server: second)
+        let other = try world.enter("bob")
+        world.database.revokeCredential(credential)
+        for server in [world.server, second] { server.hub.heard([.credentialRevoked(credential)]) }
+        #expect(here.closeCode == 4401)
+        #expect(there.closeCode == 4401)
+        #expect(other.closeCode == nil)
+    }
+
+    @Test func `a revoked credential cuts its connections within a minute without a notice`() throws {
+        let world = SessionWorld()
+        let credential = world.issue("guest")
+        let client = try world.enter("guest")
+        let other = try world.enter("bob")
+        world.database.revokeCredential(credential)
+        world.scheduler.advance(by: .seconds(61))
+        #expect(client.closeCode == 4401)
+        #expect(other.closeCode == nil)
+    }
+
+    @Test func `a store that cannot be reached cuts nobody off`() throws {
+        let world = SessionWorld()
+        let client = try world.enter()
+        world.server.faults.always(.callSent, .disconnect)
+        world.scheduler.advance(by: .seconds(130))
+        #expect(client.closeCode == nil)
+    }
+
+    // MARK: The end
+
+    @Test func `a server that stops answers what runs, refuses the rest and closes with 1001`() throws {
+        let world = SessionWorld()
+        let idle = try world.enter(device: 2)
+        let silent = world.connect()
+        let busy = try world.enter()
+        let id = busy.post(fetch)
+        let hub = world.server.hub
+        try world.scheduler.complete { await hub.stop(patience: .seconds(10)) }
+        guard case .fetchZones? = busy.answer(to: id) else {
+            Issue.record("not answered: \(busy.inbox)")
+            return
+        }
+        for client in [idle, silent, busy] { #expect(client.closeCode == 1001) }
+        let late = world.connect()
+        #expect(late.closeCode == 1001)
+        #expect(hub.sessionCount == 0)
+    }
+
+    @Test func `a server that stops does not wait longer than it is told`() throws {
+        let world = SessionWorld()
+        let busy = try world.enter()
+        world.server.faults.always(.callSent, .delay(.seconds(1_000)))
+        busy.post(fetch)
+        let start = world.scheduler.now
+        let hub = world.server.hub
+        try world.scheduler.complete { await hub.stop(patience: .seconds(10)) }
+        #expect(world.scheduler.now - start == .seconds(10))
+        #expect(busy.closeCode == 1001)
+    }
+}
