@@ -34,6 +34,19 @@ lint: ## Formatting and style, as CI sees it
 format: ## Format in place
 	swift format format --in-place --recursive --parallel Sources Tests Package.swift
 
+api: ## Accept the public API as it is now (Tests/PublicAPI.txt); look at the difference before you commit it
+	TIDEMARK_ACCEPT_API=1 swift test $(OWN_PLAN) --filter PublicAPITests
+
+checks: ## What CI checks beside the tests: style, scripts, imports, releases, documentation
+	.ci/checks
+
+RUNS ?= 5
+test-loaded: setup ## The test suite RUNS times (5) beside two busy loops: a test that fails then waits for the wrong thing
+	swift build $(OWN_PLAN) --build-tests
+	for loop in 1 2; do (while kill -0 $$$$ 2>/dev/null; do :; done) & loops="$$loops $$!"; done; \
+	trap 'kill $$loops' EXIT; \
+	for run in $$(seq $(RUNS)); do echo "run $$run of $(RUNS)"; swift test $(OWN_PLAN) || exit 1; done
+
 rules: ## Rules of Tests/RULES.md that no test names
 	@grep -oE '^- R-[0-9]{3}|^\| R-[0-9]{3}' Tests/RULES.md | grep -oE 'R-[0-9]{3}' | sort -u > .rules-all; \
 	grep -rhoE 'R-[0-9]{3}' Tests --include='*.swift' | sort -u > .rules-named; \
@@ -55,11 +68,11 @@ docs: ## TidemarkKit's reference and articles by DocC, in .build/docs; fails on 
 	swift build --target TidemarkKit
 	mkdir -p .build/symbols
 	swift symbolgraph-extract -module-name TidemarkKit -minimum-access-level public -output-dir .build/symbols \
-		-I .build/debug/Modules $$(find Sources -name module.modulemap -exec dirname {} + | sed 's/^/-I /') \
+		-I .build/debug/Modules $$(find Sources .build/debug/C*.build -name module.modulemap -exec dirname {} + | sed 's/^/-I /') \
 		-target $$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\([^"]*\)".*/\1/p')
 	docc convert Sources/TidemarkKit/TidemarkKit.docc --warnings-as-errors --output-dir .build/docs \
 		--fallback-display-name TidemarkKit --fallback-bundle-identifier TidemarkKit \
-		--additional-symbol-graph-dir .build/symbols
+		--additional-symbol-graph-dir .build/symbols >.build/docc.log 2>&1 || { cat .build/docc.log; exit 1; }
 
 fuzz: ## Every fuzzer for ten minutes (FUZZ_SECONDS=600)
 	Sources/tidemark-fuzz/run
@@ -75,4 +88,4 @@ torture: ## Kill server, PostgreSQL and clients at random under a folder in sync
 protocol: ## Make the Swift code of the messages from the .proto files (needs protoc, libprotobuf-dev)
 	Sources/TidemarkWire/generate
 
-.PHONY: help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture protocol
+.PHONY: api checks test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture protocol

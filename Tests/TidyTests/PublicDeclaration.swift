@@ -7,6 +7,8 @@ import Foundation
 struct PublicDeclaration {
     let place: String
     let line: String
+    /// The whole declaration without its body, on one line.
+    let signature: String
     /// The comment lines with three slashes above it, as one.
     let comment: String
     /// Of the type or the extension in which it is declared.
@@ -58,8 +60,9 @@ struct PublicDeclaration {
             if isPublic, kind != "extension", !words.contains("override") {
                 found.append(
                     PublicDeclaration(
-                        place: "\(file.path):\(number)", line: code, comment: comment,
-                        outerComment: outer?.comment ?? "", type: outer?.name, name: name, isType: types.contains(kind),
+                        place: "\(file.path):\(number)", line: code, signature: signature(from: number - 1, in: file),
+                        comment: comment, outerComment: outer?.comment ?? "", type: outer?.name, name: name,
+                        isType: types.contains(kind),
                         original: kind == "typealias"
                             ? code.firstMatch(of: /= (?:any )?([\w.]+)$/).map { String($0.1) } : nil))
             }
@@ -67,6 +70,21 @@ struct PublicDeclaration {
                 Scope(indentation: indentation, kind: kind, name: name, isPublic: isPublic, comment: comment))
         }
         return found
+    }
+
+    /// From the line of the declaration to the brace that opens its body, or to where no bracket is open.
+    private static func signature(from index: Int, in file: SourceFile) -> String {
+        var text = ""
+        var depth = 0
+        for line in file.lines[index...] {
+            // An arrow is no bracket.
+            let line = line.trimmingCharacters(in: .whitespaces).replacingOccurrences(of: "->", with: "→")
+            for character in line { depth += "([<".contains(character) ? 1 : ")]>".contains(character) ? -1 : 0 }
+            text += (text.isEmpty || text.hasSuffix("(") || line.hasPrefix(")") ? "" : " ") + line
+            if depth <= 0, !line.hasSuffix(","), !line.hasSuffix("→") { break }
+        }
+        let body = text.range(of: #" \{(?! (get|set)\b)"#, options: .regularExpression)
+        return text[..<(body?.lowerBound ?? text.endIndex)].replacingOccurrences(of: "→", with: "->")
     }
 
     private static func isType(_ kind: String) -> Bool { kind == "extension" || types.contains(kind) }

@@ -8,7 +8,7 @@ public protocol CKRecordValueProtocol {}
 /// A value for a field, written `as CKRecordValue`: an object as a record keeps it, or a Swift value that is
 /// converted to one when it is set.
 ///
-/// It is wider than CloudKit's, where `CKRecordValue` is another name of ``__CKRecordObjCValue``: Linux has no bridging
+/// It is wider than CloudKit's, where `CKRecordValue` is another name of `__CKRecordObjCValue`: Linux has no bridging
 /// that would make `"text" as CKRecordValue` an NSString. In your own extensions, extend `__CKRecordObjCValue`, so that
 /// your members do not appear on `String` and `Int64`. Every value has a `description`, as objects do.
 public protocol CKRecordValue: CKRecordValueProtocol, CustomStringConvertible {}

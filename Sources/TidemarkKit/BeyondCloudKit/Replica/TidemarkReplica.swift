@@ -52,6 +52,7 @@ public final class TidemarkReplica: Sendable {
     /// the record's zone if the server is not known to have it.
     ///
     /// - Parameters:
+    ///   - id: the record.
     ///   - recordType: of a new record.
     ///   - engine: nil before there is one; ``begin(_:)`` then tells it.
     public func edited(_ id: CKRecord.ID, as recordType: CKRecord.RecordType, _ engine: CKSyncEngine?) {
@@ -113,11 +114,13 @@ public final class TidemarkReplica: Sendable {
 
     /// The batch for the delegate's `nextRecordZoneChangeBatch`.
     ///
-    /// - Parameter write: sets all fields of the record to the app's values, and returns true. It returns false if
-    ///   **the record no longer exists**; the edit is then dropped. If the app cannot read its data now (a
-    ///   locked database, a missing disk), it throws any error. Then the edit stays, and is asked for again after
-    ///   seconds, then minutes, and after each fetch. It must not call the replica.
-    ///   then minutes, and after each fetch. It must not call the replica.
+    /// - Parameters:
+    ///   - context: as the delegate got it.
+    ///   - engine: the engine that asks.
+    ///   - write: sets all fields of the record to the app's values, and returns true. It returns false if **the record
+    ///     no longer exists**; the edit is then dropped. If the app cannot read its data now (a locked database,
+    ///     a missing disk), it throws any error. Then the edit stays, and is asked for again after seconds, then
+    ///     minutes, and after each fetch. It must not call the replica.
     public func nextBatch(
         _ context: CKSyncEngine.SendChangesContext, _ engine: CKSyncEngine,
         write: @Sendable (CKRecord) async throws -> Bool
@@ -149,6 +152,8 @@ public final class TidemarkReplica: Sendable {
     /// returns, accept no edit between this call and the last step, and store the replica with the result.
     ///
     /// - Parameters:
+    ///   - event: as the delegate got it.
+    ///   - engine: the engine that told it.
     ///   - merge: decides fields that were changed both here and elsewhere. Use `newest(by:)`: with the others, a
     ///     device that was away for long may win over later edits.
     ///   - write: as in ``nextBatch(_:_:write:)``. If it throws, everything that depends on that record waits, and the
