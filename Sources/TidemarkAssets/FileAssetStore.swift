@@ -25,8 +25,7 @@ package final class FileAssetStore: AssetStore {
     ///   - uploadBytesMax: `Limits.uploadBytesMax`.
     /// - Throws: the system's reason why the directory cannot be used.
     package init(
-        directory: String, threads: Int = 2, idleMax: Duration = .seconds(3),
-        uploadBytesMax: Int64 = Limits().uploadBytesMax
+        directory: String, threads: Int = 2, idleMax: Duration = .seconds(3), uploadBytesMax: Int64
     ) throws(AssetStoreError) {
         layout = FileLayout(directory: directory)
         try FileCalls.makeDirectory(directory)

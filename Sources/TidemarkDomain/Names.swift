@@ -7,7 +7,7 @@ package enum ZoneName {
     package static let `default` = "_defaultZone"
 
     /// Whether a zone can have this name: the default zone's, or printable ASCII that does not begin with `_`.
-    package static func isValid(_ name: String, limits: Limits = Limits()) -> Bool {
+    package static func isValid(_ name: String, limits: Limits) -> Bool {
         name == `default` || Names.isValid(name, limits: limits)
     }
 }
@@ -16,7 +16,7 @@ package enum ZoneName {
 package enum RecordName {
     /// Printable ASCII that does not begin with `_`. No other string is ever stored, so a lookup of another one can be
     /// skipped.
-    package static func isValid(_ name: String, limits: Limits = Limits()) -> Bool {
+    package static func isValid(_ name: String, limits: Limits) -> Bool {
         Names.isValid(name, limits: limits)
     }
 
@@ -29,7 +29,7 @@ package enum RecordName {
     }
 
     /// Whether a record can have that name, be it an app's record or a user's.
-    package static func canBeStored(_ name: String, limits: Limits = Limits()) -> Bool {
+    package static func canBeStored(_ name: String, limits: Limits) -> Bool {
         isValid(name, limits: limits) || isUser(name)
     }
 }
@@ -40,7 +40,7 @@ package enum RecordType {
     package static let users = "Users"
 
     /// A letter, then letters, digits and underscores; not a built-in type.
-    package static func isValid(_ type: String, limits: Limits = Limits()) -> Bool {
+    package static func isValid(_ type: String, limits: Limits) -> Bool {
         let bytes = type.utf8
         guard let first = bytes.first, isLetter(first), bytes.count <= limits.nameCharactersMax else { return false }
         return type != users && bytes.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x5F }

@@ -160,7 +160,7 @@ private struct QuotaWorld {
 
     /// One transaction, decided as a server does it.
     func decide(_ requests: [RecordsRequest], in zone: ZoneKey, on storage: any Storage, _ isKept: Bool) async throws {
-        let transaction = try await storage.beginWrite([ZoneRead(of: requests, in: zone)])
+        let transaction = try await storage.beginWrite([ZoneRead(of: requests, in: zone, limits: Limits())])
         let overlay = ZoneOverlay(snapshot: transaction.snapshots[0], store: transaction.store, limits: Limits())
         for request in requests { _ = overlay.apply(request, now: StorageFixture.now) }
         if isKept, let changes = overlay.changes {

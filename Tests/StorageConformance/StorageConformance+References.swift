@@ -45,6 +45,10 @@ extension StorageConformance {
             try expectEqual(snapshots[0].records["b"]?.fields.isEmpty, false, "what is named comes with them")
             try expectEqual(snapshots[0].records["a"]?.changeNumber, 2, "and with everything else")
             try expect(!snapshots[0].isCascadeCut, "it is all of it")
+            for (followedMax, isCut) in [(4, false), (3, true)] {
+                let read = keys[0].cascade(deleting: ["t"], followedMax: followedMax)
+                try expectEqual(try await store.peek([read])[0].isCascadeCut, isCut, "of 4 references \(followedMax)")
+            }
             try expect(snapshots[1].holders.isEmpty, "another zone's references are its own")
         },
         Scenario("R-133: what is saved with references is a place where a cascade may begin, once something is deleted")
@@ -90,8 +94,11 @@ extension StorageConformance {
 }
 
 extension ZoneKey {
-    fileprivate func cascade(deleting names: [String], records: [String] = []) -> ZoneRead {
-        ZoneRead(key: self, recordNames: records, parentNames: names, lives: [])
+    fileprivate func cascade(
+        deleting names: [String], records: [String] = [], followedMax: Int = 100
+    ) -> ZoneRead {
+        ZoneRead(
+            key: self, recordNames: records, parentNames: names, lives: [], referencesFollowedMax: followedMax)
     }
 }
 

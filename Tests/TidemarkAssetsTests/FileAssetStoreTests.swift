@@ -20,7 +20,7 @@ import TidemarkTestSupport
         let directory = try TestDirectory()
         defer { directory.remove() }
         let path = "\(directory.path)/made/on/demand"
-        let store = try FileAssetStore(directory: path, idleMax: idleMax)
+        let store = try FileAssetStore(directory: path, idleMax: idleMax, uploadBytesMax: Limits().uploadBytesMax)
         defer { store.stop() }
         try await body(store, path)
     }
@@ -127,7 +127,7 @@ import TidemarkTestSupport
 
             // Between two processes a crash may have taken what the first one wrote.
             do {
-                let other = try FileAssetStore(directory: path)
+                let other = try FileAssetStore(directory: path, uploadBytesMax: Limits().uploadBytesMax)
                 _ = try await other.append(content[..<1_000], at: 0, to: part(6, isEnd: false))
                 other.stop()
             }
@@ -159,7 +159,7 @@ import TidemarkTestSupport
                 checksum: checksum)
             _ = try await store.append(content[..<1_000], at: 0, to: part)
             #expect(try await store.append(content[1_000...], at: 1_000, to: end).isComplete)
-            let other = try FileAssetStore(directory: path)
+            let other = try FileAssetStore(directory: path, uploadBytesMax: Limits().uploadBytesMax)
             defer { other.stop() }
             #expect(try await other.checksum(of: asset) == checksum)
         }
@@ -216,7 +216,7 @@ import TidemarkTestSupport
             #expect(try await store.append(Array(content[2_000...]), at: 2_000, to: asset, by: Self.phone) == there)
             #expect(try await store.progress(of: asset, by: Self.laptop).byteCount == 0)
             // Another process may not write to it while this one has it.
-            let other = try FileAssetStore(directory: path)
+            let other = try FileAssetStore(directory: path, uploadBytesMax: Limits().uploadBytesMax)
             defer { other.stop() }
             let code = await code { () throws(AssetStoreError) in
                 _ = try await other.progress(of: asset, by: Self.phone)
@@ -228,7 +228,7 @@ import TidemarkTestSupport
             let content = bytes(3_000)
             let asset = asset(content)
             do {
-                let store = try FileAssetStore(directory: path)
+                let store = try FileAssetStore(directory: path, uploadBytesMax: Limits().uploadBytesMax)
                 _ = try await store.append(Array(content[..<1_000]), at: 0, to: asset, by: Self.phone)
                 store.stop()
             }
@@ -258,7 +258,8 @@ import TidemarkTestSupport
     func `R-011: a disk that is full takes no more, and keeps what it has`() async throws {
         let disk = try SmallDisk(kilobytes: 256)
         defer { disk.remove() }
-        let store = try FileAssetStore(directory: "\(disk.path)/assets", idleMax: .seconds(60))
+        let store = try FileAssetStore(
+            directory: "\(disk.path)/assets", idleMax: .seconds(60), uploadBytesMax: Limits().uploadBytesMax)
         defer { store.stop() }
         let (small, large) = (bytes(50_000), bytes(400_000))
         func upload(_ content: [UInt8], to asset: AssetKey) async throws(AssetStoreError) -> Bool {
@@ -319,7 +320,7 @@ import TidemarkTestSupport
             try await store.expireUploads(idleFor: .seconds(-60))
             #expect(try await store.append([7], at: 1, to: partial, by: Self.phone).isComplete)
             do {
-                let other = try FileAssetStore(directory: path)
+                let other = try FileAssetStore(directory: path, uploadBytesMax: Limits().uploadBytesMax)
                 _ = try await other.append([8], at: 0, to: asset([8, 8]), by: Self.phone)
                 other.stop()
             }
@@ -337,7 +338,7 @@ import TidemarkTestSupport
             let content = bytes(2_000)
             let asset = asset(content)
             _ = try await store.append(Array(content[..<1_000]), at: 0, to: asset, by: Self.phone)
-            let other = try FileAssetStore(directory: path)
+            let other = try FileAssetStore(directory: path, uploadBytesMax: Limits().uploadBytesMax)
             defer { other.stop() }
             let deadline = ContinuousClock.now + .seconds(30)
             var code: AssetStoreError.Code? = .busy
@@ -358,7 +359,7 @@ import TidemarkTestSupport
         let path = "\(directory.path)/file"
         #expect(FileManager.default.createFile(atPath: path, contents: Data()))
         do throws(AssetStoreError) {
-            _ = try FileAssetStore(directory: "\(path)/assets")
+            _ = try FileAssetStore(directory: "\(path)/assets", uploadBytesMax: Limits().uploadBytesMax)
             Issue.record("made")
         } catch {
             #expect(error.code == .unavailable && error.description.contains(path))

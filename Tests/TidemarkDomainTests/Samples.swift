@@ -90,7 +90,7 @@ struct TestZone {
     /// Decides requests as one group and keeps what they change.
     @discardableResult
     mutating func run(_ requests: [RecordsRequest], now: Timestamp = 1_000) -> [Result<RecordsOutcome, FailureReason>] {
-        let read = ZoneRead(of: requests, in: key)
+        let read = ZoneRead(of: requests, in: key, limits: Limits())
         let overlay = ZoneOverlay(snapshot: snapshot(for: read), store: store, limits: limits)
         let results = requests.map { request in
             let use = bytesMax.map { StorageUse(byteCount: byteCount + overlay.byteGrowth, bytesMax: $0) }
@@ -220,4 +220,11 @@ extension SaveOutcome {
 
 extension DeleteOutcome {
     var reason: FailureReason? { if case .failed(let failure) = self { failure.reason } else { nil } }
+}
+
+/// Limits with answers of so many bytes.
+func answers(of bytesMax: Int) -> Limits {
+    var limits = Limits()
+    limits.answerBytesMax = bytesMax
+    return limits
 }

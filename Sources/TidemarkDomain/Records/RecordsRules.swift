@@ -67,8 +67,8 @@ extension RecordsRequest {
     }
 
     /// What must be read to decide this request alone.
-    package func read(in database: DatabaseID) -> ZoneRead {
-        ZoneRead(of: [self], in: ZoneKey(database: database, name: zoneName))
+    package func read(in database: DatabaseID, limits: Limits) -> ZoneRead {
+        ZoneRead(of: [self], in: ZoneKey(database: database, name: zoneName), limits: limits)
     }
 }
 
@@ -76,7 +76,7 @@ extension ZoneRead {
     /// What must be read to decide requests to one zone, each thing once: the named records, new parents with
     /// their ancestors, and everything that deletions reach. Names that cannot exist are left
     /// out.
-    package init(of requests: [RecordsRequest], in key: ZoneKey) {
+    package init(of requests: [RecordsRequest], in key: ZoneKey, limits: Limits) {
         var names: [String] = []
         var userNames: [String] = []
         var deletes: [String] = []
@@ -105,7 +105,6 @@ extension ZoneRead {
                 targets += held
             }
         }
-        let limits = Limits()
         func existing(_ names: [String], and others: [String] = []) -> [String] {
             (names.filter { RecordName.isValid($0, limits: limits) } + others).sortedOnce()
         }
@@ -114,7 +113,8 @@ extension ZoneRead {
             newParentNames: existing(parents), holderNames: existing(holders), referenceTargets: existing(targets),
             lives: lives.sortedOnce(),
             assets: assets.isEmpty ? [] : assets.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) },
-            needsZoneKeys: !zoneKeyIDs.isEmpty, users: users.sorted { $0.rawValue < $1.rawValue })
+            needsZoneKeys: !zoneKeyIDs.isEmpty, users: users.sorted { $0.rawValue < $1.rawValue },
+            referencesFollowedMax: limits.cascadeReferencesMax)
         namedZoneKeyIDs = zoneKeyIDs
         self.hasRepeats = hasRepeats
     }

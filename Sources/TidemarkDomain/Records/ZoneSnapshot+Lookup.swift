@@ -7,25 +7,27 @@ extension ZoneSnapshot {
     ///
     /// - Parameters:
     ///   - access: the caller's access. A record that the caller may not read does not exist for it (I-5).
-    ///   - bytesMax: once the fields hold this many bytes, the remaining names are left out, so that an answer stays
+    ///   - limits: once the fields hold `answerBytesMax` bytes, the remaining names are left out, so that an answer stays
     ///     bounded. At least one name is answered. The client asks for the rest.
     package func lookUp(
-        _ names: [String], by access: RecordAccess, bytesMax: Int
+        _ names: [String], by access: RecordAccess, within limits: Limits
     ) -> [Result<RecordState, FailureReason>] {
         var byteCount = 0
         var results: [Result<RecordState, FailureReason>] = []
         for name in names {
-            let result = lookUp(name, by: access)
+            let result = lookUp(name, by: access, within: limits)
             if case .success(let record) = result { byteCount += record.fields.byteCount }
-            if byteCount > bytesMax, !results.isEmpty { return results }
+            if byteCount > limits.answerBytesMax, !results.isEmpty { return results }
             results.append(result)
         }
         return results
     }
 
-    private func lookUp(_ name: String, by access: RecordAccess) -> Result<RecordState, FailureReason> {
+    private func lookUp(
+        _ name: String, by access: RecordAccess, within limits: Limits
+    ) -> Result<RecordState, FailureReason> {
         if let refusal { return .failure(refusal) }
-        guard RecordName.canBeStored(name) else { return .failure(.recordNameInvalid) }
+        guard RecordName.canBeStored(name, limits: limits) else { return .failure(.recordNameInvalid) }
         guard let record = records[name], !record.isDeleted,
             access.effectivePermission(onType: record.type, createdBy: record.createdBy).contains(.read)
         else { return .failure(.recordUnknown) }

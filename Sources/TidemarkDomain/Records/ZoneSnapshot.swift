@@ -28,11 +28,13 @@ package struct ZoneRead: Sendable {
     package var namedZoneKeyIDs: Set<[UInt8]> = []
     /// Users whose custom roles must be read, because they write in the public database; sorted, each once.
     package let users: [UserID]
+    /// References that deletions of the request may follow (`Limits.cascadeReferencesMax`). More: the cascade is cut.
+    package let referencesFollowedMax: Int
 
     package init(
         key: ZoneKey, recordNames: [String], parentNames: [String], newParentNames: [String] = [],
         holderNames: [String] = [], referenceTargets: [String] = [], lives: [DeviceID],
-        assets: [FieldAsset] = [], needsZoneKeys: Bool = false, users: [UserID] = []
+        assets: [FieldAsset] = [], needsZoneKeys: Bool = false, users: [UserID] = [], referencesFollowedMax: Int = 0
     ) {
         self.key = key
         self.recordNames = recordNames
@@ -44,6 +46,7 @@ package struct ZoneRead: Sendable {
         self.assets = assets
         self.needsZoneKeys = needsZoneKeys
         self.users = users
+        self.referencesFollowedMax = referencesFollowedMax
     }
 
     /// Whether nothing must be read but the zone with its keys, records by name, and the memory of requests that are

@@ -23,7 +23,7 @@ extension Subscription {
     }
 
     /// Printable ASCII. No other string is ever stored, so a lookup of another one can be skipped.
-    package static func isID(_ id: String, limits: Limits = Limits()) -> Bool {
+    package static func isID(_ id: String, limits: Limits) -> Bool {
         (1...limits.nameCharactersMax).contains(id.utf8.count) && id.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 

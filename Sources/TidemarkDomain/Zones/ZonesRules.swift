@@ -22,8 +22,8 @@ extension ZonesRequest {
     }
 
     /// The names to lock and read. The default zone is left out, because it is neither created nor deleted.
-    package var namesToRead: [String] {
-        Set(saves + deletes).filter { $0 != ZoneName.default && ZoneName.isValid($0) }.sorted()
+    package func namesToRead(within limits: Limits) -> [String] {
+        Set(saves + deletes).filter { $0 != ZoneName.default && ZoneName.isValid($0, limits: limits) }.sorted()
     }
 
     /// Decides the request.

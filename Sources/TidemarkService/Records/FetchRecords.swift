@@ -36,7 +36,7 @@ extension CloudService {
             let snapshot = try await storage.records(named: stored, in: key)
             guard let zone = snapshot.zone else { return .failure(snapshot.refusal ?? .zoneNotFound) }
             return .success(
-                RecordsLookup(zone: zone, records: snapshot.lookUp(names, by: access, bytesMax: limits.answerBytesMax)))
+                RecordsLookup(zone: zone, records: snapshot.lookUp(names, by: access, within: limits)))
         }
     }
 }

@@ -64,10 +64,10 @@ struct GroupDecision: Sendable {
     }
 
     /// One for each zone: everything that its requests need.
-    static func reads(of entries: [WriteQueue.Entry], keys: [ZoneKey]) -> [ZoneRead] {
-        if keys.count == 1 { return [ZoneRead(of: entries.map(\.request), in: keys[0])] }
+    static func reads(of entries: [WriteQueue.Entry], keys: [ZoneKey], limits: Limits) -> [ZoneRead] {
+        if keys.count == 1 { return [ZoneRead(of: entries.map(\.request), in: keys[0], limits: limits)] }
         var requests: [ZoneKey: [RecordsRequest]] = [:]
         for part in entries.zones { requests[part[part.startIndex].key, default: []] += part.lazy.map(\.request) }
-        return keys.map { ZoneRead(of: requests[$0] ?? [], in: $0) }
+        return keys.map { ZoneRead(of: requests[$0] ?? [], in: $0, limits: limits) }
     }
 }

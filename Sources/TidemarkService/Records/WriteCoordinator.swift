@@ -106,7 +106,7 @@ final class WriteCoordinator: Sendable {
     /// One transaction. It takes one round trip if the cache has the zones and the records that are named.
     private func attempt(_ part: [WriteQueue.Entry]) async throws(StorageError) -> GroupDecision {
         let keys = WriteQueue.keys(of: part)
-        let reads = GroupDecision.reads(of: part, keys: keys)
+        let reads = GroupDecision.reads(of: part, keys: keys, limits: limits)
         do {
             if let decision = try await writeKnown(part, keys: keys, reads) { return decision }
             return try await write(part, keys: keys, reads)

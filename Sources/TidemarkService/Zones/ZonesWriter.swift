@@ -136,7 +136,7 @@ final class ZonesWriter: Sendable {
         let request = entry.request
         let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         let transaction = try await storage.beginZonesWrite(
-            in: database, names: request.namesToRead, life: request.id.life)
+            in: database, names: request.namesToRead(within: limits), life: request.id.life)
         shared.learn(transaction.snapshot.memoryEpoch, now: scheduler.now)
         let (outcome, changes) = request.decide(
             on: transaction.snapshot, arrivalEpoch: entry.arrivalEpoch, limits: limits)

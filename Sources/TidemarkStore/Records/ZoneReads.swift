@@ -53,7 +53,8 @@ struct ZoneReads {
 
     /// The most ancestors of a group's new parents. In a longer line a cycle would go unnoticed, which does no harm.
     private static let ancestorsMax: Int64 = 50_000
-    private static let cascadeReferencesMax = Limits().cascadeReferencesMax
+    /// References that the deletions of the group may follow.
+    private var followedMax: Int { reads.lazy.map(\.referencesFollowedMax).max() ?? 0 }
 
     /// One round trip: locks first, then reads. Statements that nothing needs are left out.
     var statements: [BoundStatement] {
@@ -76,7 +77,7 @@ struct ZoneReads {
             statements.append(
                 RecordStatements.readCascade(
                     .int8Array(databases(roots)), .textArray(zoneNames(roots)), .textArray(roots.keys),
-                    .int8(Int64(Self.cascadeReferencesMax) + 1)))
+                    .int8(Int64(followedMax) + 1)))
         }
         if !targets.keys.isEmpty { statements.append(named(RecordStatements.countReferences, targets)) }
         if !assets.keys.isEmpty {
@@ -277,7 +278,7 @@ struct ZoneReads {
     private func decodeCascade(
         _ rows: PostgresRows, _ zones: [ZoneID: Int], into snapshots: inout [ZoneSnapshot]
     ) throws(PostgresError) {
-        let isCut = rows.count > Self.cascadeReferencesMax
+        let isCut = rows.count > followedMax
         if isCut, reads.count > 1 { throw PostgresError(.unexpectedResult, detail: "cascade") }
         for row in rows {
             guard let index = zones[ZoneID(try row.int64(0))] else { continue }

@@ -31,7 +31,7 @@ struct MemoryZone {
         for life in read.lives { snapshot.memories[life] = memories[life] }
         for name in read.newParentNames { readAncestors(of: name, into: &snapshot) }
         let roots = read.cascadeRoots
-        if !roots.isEmpty { readCascade(from: roots, into: &snapshot) }
+        if !roots.isEmpty { readCascade(from: roots, followedMax: read.referencesFollowedMax, into: &snapshot) }
         for target in read.referenceTargets { snapshot.referenceCounts[target] = references.holders(of: target).count }
         return snapshot
     }
@@ -48,15 +48,14 @@ struct MemoryZone {
         }
     }
 
-    private func readCascade(from roots: [String], into snapshot: inout ZoneSnapshot) {
-        let referencesMax = Limits().cascadeReferencesMax
+    private func readCascade(from roots: [String], followedMax: Int, into snapshot: inout ZoneSnapshot) {
         var waiting = roots
         var reached = Set(roots)
         var count = 0
         while let target = waiting.popLast(), !snapshot.isCascadeCut {
             for holder in references.holders(of: target) {
                 count += 1
-                snapshot.isCascadeCut = count > referencesMax
+                snapshot.isCascadeCut = count > followedMax
                 snapshot.holders[target, default: []].append(holder)
                 if snapshot.records[holder] == nil {
                     snapshot.records[holder] = records[holder]?.withoutFields

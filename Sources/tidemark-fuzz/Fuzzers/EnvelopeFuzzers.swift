@@ -109,7 +109,7 @@ private enum Envelopes {
     private static func check(_ parts: [RecordsPart]) throws {
         for case .request(let request) in parts {
             try Finding.unless(request.saves.count + request.deletes.count <= limits.itemsMax, "too many items")
-            let read = request.read(in: viewpoint.database)
+            let read = request.read(in: viewpoint.database, limits: limits)
             let zone = ZoneState(id: ZoneID(11), key: read.key, createdAt: Timestamp(milliseconds: 0))
             let snapshot = ZoneSnapshot(
                 key: read.key, zone: zone, lastRemoval: nil, records: [:], children: [:], memories: [:])

@@ -28,10 +28,12 @@ struct AdminAssets: ParsableCommand {
             let grace = try assets.grace()
             let dryRun = dryRun
             let collection = try database.withStorage { storage, loop in
-                let store = try FileAssetStore(directory: directory, threads: 1)
+                let limits = Limits()
+                let store = try FileAssetStore(
+                    directory: directory, threads: 1, uploadBytesMax: limits.uploadBytesMax)
                 defer { store.stop() }
                 let service = CloudService(
-                    storage: storage, assets: store, scheduler: loop, limits: Limits(), onMoved: { _ in })
+                    storage: storage, assets: store, scheduler: loop, limits: limits, onMoved: { _ in })
                 return try await service.collectAssets(grace: grace, isDryRun: dryRun, findsUnknown: true).get()
             }
             let verb = dryRun ? "Would remove" : "Removed"

@@ -107,12 +107,14 @@ import TidemarkFields
         let snapshot = ZoneSnapshot(key: zone.key, zone: zone.zone, records: zone.records)
         func found(_ user: UserID?) -> [String?] {
             let access = RecordAccess(scope: .public, user: user, grants: Self.grants)
-            return snapshot.lookUp(["w", "n", "none"], by: access, bytesMax: 1_000).map { try? $0.get().name }
+            return snapshot.lookUp(["w", "n", "none"], by: access, within: answers(of: 1_000)).map {
+                try? $0.get().name
+            }
         }
         #expect(found(nil) == [nil, "n", nil])
         #expect(found(bob) == ["w", "n", nil])
         let hidden = snapshot.lookUp(
-            ["w"], by: RecordAccess(scope: .public, user: nil, grants: Self.grants), bytesMax: 9)
+            ["w"], by: RecordAccess(scope: .public, user: nil, grants: Self.grants), within: answers(of: 9))
         #expect(hidden[0] == .failure(.recordUnknown))
     }
 

@@ -44,7 +44,9 @@ import TidemarkFields
         var zone = TestZone()
         let plain = zone.request(saves: [save("a")], policy: .allKeys)
         let encrypted = zone.request(saves: [save("a"), save("b", try Self.sealed(1))], policy: .allKeys)
-        func needsKeys(_ requests: RecordsRequest...) -> Bool { ZoneRead(of: requests, in: zone.key).needsZoneKeys }
+        func needsKeys(_ requests: RecordsRequest...) -> Bool {
+            ZoneRead(of: requests, in: zone.key, limits: Limits()).needsZoneKeys
+        }
         #expect(!needsKeys(plain) && needsKeys(encrypted))
         #expect(needsKeys(plain, encrypted) && !needsKeys(plain, plain))
     }

@@ -124,7 +124,7 @@ import TidemarkTestSupport
         for atomic in [false, true] {
             var zone = TestZone(exists: false, lastRemoval: removal)
             let request = zone.request(saves: [save("r"), save("_bad")], deletes: ["x"], atomic: atomic)
-            let read = request.read(in: database)
+            let read = request.read(in: database, limits: Limits())
             let overlay = ZoneOverlay(snapshot: zone.snapshot(for: read), store: store, limits: Limits())
             #expect(overlay.apply(request, now: 1).reasons == [reason, reason, reason])
             #expect(overlay.changes == nil)

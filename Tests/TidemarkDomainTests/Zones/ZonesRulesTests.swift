@@ -35,7 +35,7 @@ import TidemarkDomain
     @Test func `R-022, R-032: the default zone is always there and cannot be deleted`() throws {
         let name = ZoneName.default
         let asked = request([name], [])
-        #expect(asked.namesToRead.isEmpty)
+        #expect(asked.namesToRead(within: Limits()).isEmpty)
         let saved = asked.decide(on: ZonesSnapshot(), limits: limits)
         #expect(try saved.outcome.get().saves == [.done])
         #expect(saved.changes?.created == [])
@@ -69,7 +69,7 @@ import TidemarkDomain
 
     @Test func `R-020, R-033: a bad name fails its zone alone and is not looked up`() throws {
         let asked = request(["ok", "_x", "ü"], ["", "fine"])
-        #expect(asked.namesToRead == ["fine", "ok"])
+        #expect(asked.namesToRead(within: Limits()) == ["fine", "ok"])
         let (outcome, changes) = asked.decide(on: ZonesSnapshot(), limits: limits)
         #expect(
             try outcome.get()
