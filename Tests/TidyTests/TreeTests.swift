@@ -134,14 +134,19 @@ import Testing
 
     @Test func `no two types have one name`() throws {
         let keywords: Set<Substring> = ["struct", "enum", "class", "actor", "protocol", "typealias"]
-        var places: [String: Set<String>] = [:]
+        var places: [Substring: Set<String>] = [:]
         for file in try SourceFile.all where file.path.hasPrefix("Sources/") {
-            for (number, line) in file.code where file.lines[number - 1].first?.isLetter == true {
-                let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
-                guard let keyword = words.prefix(4).firstIndex(where: keywords.contains), keyword + 1 < words.count,
-                    !words[...keyword].contains("import")
+            for line in file.lines {
+                // A declaration of the file itself begins its line.
+                guard let first = line.utf8.first, first != UInt8(ascii: " "), first != UInt8(ascii: "/") else {
+                    continue
+                }
+                let words = line.split(separator: " ", maxSplits: 6)
+                guard let keyword = words.firstIndex(where: keywords.contains), keyword + 1 < words.count,
+                    !words[..<keyword].contains(where: { $0 == "import" || $0 == "func" })
                 else { continue }
-                places[String(words[keyword + 1]), default: []].insert(file.path)
+                let name = words[keyword + 1].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+                places[name, default: []].insert(file.path)
             }
         }
         #expect(places.count > 1_000, "the sources cannot be read")
