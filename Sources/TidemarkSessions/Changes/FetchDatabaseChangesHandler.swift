@@ -24,9 +24,9 @@ extension RequestRouter {
             then: question
         ).orRefusal()
         if viewpoint.access.scope == .private {
-            context.session.read { place in
-                place.answered(answer.page, follows: query.follows)
-                if let question, let page = answer.zonePage { place.answered(page, in: question.key.name) }
+            context.session.answered { pushes in
+                pushes.answered(answer.page, follows: query.follows)
+                if let page = answer.zonePage { pushes.answered(page) }
             }
         }
         let lacks =

@@ -19,7 +19,7 @@ extension RequestRouter {
             device: viewpoint.device, tellsEnds: query.tellsEnds,
             reader: viewpoint.access.scope == .private ? nil : viewpoint.access, feedsEverywhere: feedsEverywhere
         ).orRefusal()
-        if viewpoint.access.scope == .private { context.session.read { $0.answered(page, in: zoneName) } }
+        if viewpoint.access.scope == .private { context.session.answered { $0.answered(page) } }
         let naming = try await naming(page.users, for: viewpoint)
         return ZonePageEncoder.message(context.id, page, selection: query.selection, seenFrom: naming)
     }

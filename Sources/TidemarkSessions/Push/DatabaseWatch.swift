@@ -36,8 +36,6 @@ struct DatabaseWatch {
     /// True also while the subscriptions are unknown.
     var wantsPushes: Bool { subscriptions.map { !$0.isEmpty } ?? true }
     var hasMark: Bool { mark != nil }
-    /// Whether there are changes to push.
-    var hasMoved: Bool { !moved.isEmpty }
 
     mutating func join(_ session: UInt64, _ life: DeviceID, tellsDefaultZone: Bool = false) {
         sessions[session] = life
@@ -119,15 +117,17 @@ struct DatabaseWatch {
     ///
     /// If the mark changed without a notice, a hint was lost, and everyone is told. The same holds if no mark could be
     /// read before. If it changed with notices, a lost one may hide among them. So once the database is quiet again,
-    /// everyone is told once more, except a life that was the only one to be named.
+    /// everyone is told once more, except a life that was the only one to be named. Until then only devices are
+    /// told that do not fetch because of the notices that arrived.
     ///
+    /// - Parameter reliesOnPushes: whether a session's device does not fetch although changes were pushed to it.
     /// - Returns: the sessions to be told.
-    mutating func swept(_ newMark: Int64) -> [UInt64] {
+    mutating func swept(_ newMark: Int64, reliesOnPushes: (UInt64) -> Bool) -> [UInt64] {
         defer {
             mark = newMark
             wasNoticed = false
         }
-        guard !wasNoticed else { return [] }
+        guard !wasNoticed else { return sessions.keys.filter(reliesOnPushes).sorted() }
         let named = causes
         causes = []
         if mark != newMark { return sessions.keys.sorted() }

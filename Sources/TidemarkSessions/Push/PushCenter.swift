@@ -139,13 +139,10 @@ final class PushCenter: Sendable {
     /// the subscriptions are read first.
     func zonesMoved(_ zones: ZonesMoved) {
         let now = scheduler.now
-        var stale: Set<DatabaseID> = []
         let (known, old, unknown) = state.withLock { state in
             var moved: Set<DatabaseID> = []
             for notice in zones.notices {
-                guard let watch = state.watches[notice.database] else { continue }
-                // Other changes are still waiting to be pushed, and the news does not have them.
-                if !moved.contains(notice.database), watch.hasMoved { stale.insert(notice.database) }
+                guard state.watches[notice.database] != nil else { continue }
                 state.watches[notice.database]?.moved(notice.zoneName, by: notice.life)
                 moved.insert(notice.database)
             }
@@ -155,7 +152,7 @@ final class PushCenter: Sendable {
             let unknown = old.filter { state.watches[$0]?.subscriptions?.isEmpty ?? true }
             return (moved.subtracting(unknown).sorted(), old.subtracting(unknown).sorted(), unknown.sorted())
         }
-        for database in known { pushMoved(in: database, stale.contains(database) ? [] : zones.news) }
+        for database in known { pushMoved(in: database, zones.news) }
         for database in old {
             scheduler.run { [self] in await renewSubscriptions(of: database, ageMax: settings.subscriptionAgeMax) }
         }
@@ -182,7 +179,8 @@ final class PushCenter: Sendable {
     private func pushMoved(in database: DatabaseID, _ news: [ZoneNews] = []) {
         let groups = state.withLock { state in state.watches[database]?.takeMoved() ?? [] }
         for group in groups {
-            // For one zone alone: a page of the feed contains everything that changed.
+            // For one zone alone: a page of the feed contains everything that changed. A change of this zone that waited
+            // for its push is before the news, so only a device that has it is where the news begins.
             let own = group.zoneNames.count == 1 ? ZoneKey(database: database, name: group.zoneNames[0]) : nil
             push(
                 to: group.sessions, of: database, zoneNames: group.zoneNames, news: news.first { $0.before.key == own })
@@ -221,11 +219,9 @@ final class PushCenter: Sendable {
         return state.withLock { state in
             guard let watch = state.watches[database], watch.subscriptions != nil else { return [] }
             let everyone = watch.sessions.keys.sorted()
-            let swept = state.watches[database]?.swept(mark) ?? []
-            guard isKnown else { return everyone }
-            // A lost notice cannot be told among others. A device that does not follow pushes fetches at each push
-            // anyway.
-            return swept + (watch.wasNoticed ? everyone.filter { state.sessions[$0]?.isLed ?? false } : [])
+            let sessions = state.sessions
+            let swept = state.watches[database]?.swept(mark) { sessions[$0]?.reliesOnPushes ?? false } ?? []
+            return isKnown ? swept : everyone
         }
     }
 
@@ -278,10 +274,10 @@ final class PushCenter: Sendable {
             subscription.zonesPushed(ofMoved: zoneNames).map { WirePush(subscription, zoneNames: $0) }
         }
         guard !pushes.isEmpty else { return }
-        let led = sessions.map { session in news.flatMap { session.follow($0, of: database) } }
+        let brought = sessions.map { session in news.flatMap { session.committed($0, in: database) } }
         for push in pushes {
-            let message = led.contains { $0 == nil } ? SharedMessage(ServerMessage.push(push)) : nil
-            for (session, pages) in zip(sessions, led) {
+            let message = brought.contains { $0 == nil } ? SharedMessage(ServerMessage.push(push)) : nil
+            for (session, pages) in zip(sessions, brought) {
                 if let pages { session.push(push, with: pages) } else if let message { session.push(message) }
             }
         }

@@ -19,9 +19,7 @@ package final class Session: Sendable {
         var helloTimer: ScheduledTimer?
         var slowTimer: ScheduledTimer?
         var expiryTimer: ScheduledTimer?
-        var place = FeedPlace()
-        /// Nil: the device does not count pushes.
-        var ledger: PushLedger?
+        var pushes = DevicePushMachine()
     }
 
     private static let log = Log("sessions")
@@ -49,14 +47,14 @@ package final class Session: Sendable {
         let message = try? ClientMessage(bytes)
         if let message {
             log(message)
-            if message.pushesHeard > 0 { noteHeard(message.pushesHeard) }
+            if message.pushesHeard > 0 { acknowledged(message.pushesHeard) }
         }
         perform(decide { $0.received(message, byteCount: bytes.count) })
     }
 
-    private func noteHeard(_ count: UInt64) {
+    private func acknowledged(_ count: UInt64) {
         let now = hub.scheduler.now
-        state.withLock { $0.ledger?.heard(count, at: now) }
+        state.withLock { $0.pushes.acknowledged(count, at: now) }
     }
 
     /// What is asked for, and for what of the app's.
@@ -80,10 +78,7 @@ package final class Session: Sendable {
     /// The connection is gone.
     package func closed() {
         let now = hub.scheduler.now
-        let unacknowledged = state.withLock { state in
-            state.ledger?.end(at: now, after: hub.settings.pushPatience) ?? 0
-        }
-        countUnacknowledged(unacknowledged)
+        countUnacknowledged(state.withLock { $0.pushes.ended(at: now, after: hub.settings.pushPatience) })
         let timers = state.withLock { state in
             state.machine.closed()
             state.peer = nil
@@ -125,7 +120,7 @@ package final class Session: Sendable {
     /// Nil: the device does not count them.
     private func numberOfNextPush() -> UInt64? {
         let now = hub.scheduler.now
-        return state.withLock { $0.peer == nil ? nil : $0.ledger?.push(at: now) }
+        return state.withLock { $0.peer == nil ? nil : $0.pushes.pushed(at: now) }
     }
 
     /// Reminds the device of pushes that it has not acknowledged, if it has had time.
@@ -133,17 +128,16 @@ package final class Session: Sendable {
     /// - Returns: whether something is owed.
     func remind() -> Bool {
         let (now, patience) = (hub.scheduler.now, hub.settings.pushPatience)
-        let (owed, unacknowledged) = state.withLock { state in
-            let unacknowledged = state.ledger?.remind(at: now, after: patience)
-            return (state.peer == nil ? nil : state.ledger?.owed, unacknowledged)
+        switch state.withLock({ $0.peer == nil ? .nothingOwed : $0.pushes.remind(at: now, after: patience) }) {
+        case .nothingOwed: return false
+        case .later: return true
+        case .send(let count, let unacknowledged):
+            countUnacknowledged(unacknowledged)
+            var reminder: [UInt8] = []
+            PushCount.append(sent: count, to: &reminder)
+            send { [reminder] in $0.send(reminder) }
+            return true
         }
-        guard let owed else { return false }
-        guard let unacknowledged else { return true }
-        countUnacknowledged(unacknowledged)
-        var reminder: [UInt8] = []
-        PushCount.append(sent: owed, to: &reminder)
-        send { [reminder] in $0.send(reminder) }
-        return true
     }
 
     private func countUnacknowledged(_ count: Int) {
@@ -152,21 +146,21 @@ package final class Session: Sendable {
         Self.log.info("pushes were not acknowledged", ["session": "\(number)", "count": "\(count)"])
     }
 
-    /// What the device was answered of its feeds.
-    func read(_ note: (inout FeedPlace) -> Void) {
-        state.withLock { note(&$0.place) }
+    /// The device is answered pages of its feeds.
+    func answered(_ event: (inout DevicePushMachine) -> Void) {
+        state.withLock { event(&$0.pushes) }
     }
 
-    /// Whether pushes bring the device what changes, so that they do not make it ask.
-    var isLed: Bool { state.withLock { $0.place.isLed } }
+    /// Whether the device does not fetch although changes were pushed to it.
+    var reliesOnPushes: Bool { state.withLock { $0.pushes.reliesOnPushes } }
 
-    /// What changed itself, if the device has read all before it and takes what it is sent: to be pushed at once.
-    func follow(_ news: ZoneNews, of database: DatabaseID) -> PushedPages? {
+    /// The pages to push to the device after a small commit. Nil: a push without pages, so that the device fetches.
+    func committed(_ news: ZoneNews, in database: DatabaseID) -> PushedPages? {
         state.withLock { state in
-            guard let peer = state.peer, peer.queuedByteCount == 0, let member = state.member,
-                member.identity?.privateDatabase == database
+            guard let peer = state.peer, let member = state.member, member.identity?.privateDatabase == database
             else { return nil }
-            return state.place.follow(news, of: database, for: member.device)
+            return state.pushes.committed(
+                news, of: database, for: member.device, isReading: peer.queuedByteCount == 0)
         }
     }
 
@@ -241,7 +235,7 @@ extension Session {
         hub.scheduler.run { [self] in
             switch await hub.authentication.answer(hello) {
             case .welcome(let member, let answer):
-                if hello.countsPushes { state.withLock { $0.ledger = PushLedger() } }
+                state.withLock { $0.pushes.greeted(countsPushes: hello.countsPushes) }
                 open(id, member, answer)
             case .refused(let refusal, let why):
                 send { $0.send(ServerMessage.failure(id, refusal)) }
@@ -299,7 +293,7 @@ extension Session {
 
     /// The answer, which says how many pushes came before it if the device may not know that.
     private func counting(_ answer: consuming [UInt8]) -> [UInt8] {
-        guard let owed = state.withLock({ $0.ledger?.owed }), PushCount.fits(answer) else {
+        guard let owed = state.withLock({ $0.pushes.countForAnswer }), PushCount.fits(answer) else {
             return answer
         }
         PushCount.append(sent: owed, to: &answer)

@@ -10,55 +10,55 @@ import TidemarkWire
 @testable import TidemarkSessions
 
 /// what a server knows of what a device heard.
-@Suite struct PushLedgerTests {
+@Suite struct SentPushesTests {
     private let patience: Duration = .seconds(10)
 
     @Test func `R-261: what is acknowledged is not owed, and nobody is reminded of it`() {
-        var ledger = PushLedger()
-        #expect(ledger.owed == nil && ledger.remind(at: .seconds(100), after: patience) == nil)
-        #expect(ledger.push(at: .seconds(100)) == 1)
-        #expect(ledger.push(at: .seconds(105)) == 2)
-        #expect(ledger.owed == 2)
-        ledger.heard(1, at: .seconds(106))
-        #expect(ledger.owed == 2 && ledger.remind(at: .seconds(115), after: patience) == nil)
-        #expect(ledger.remind(at: .seconds(116), after: patience) == 0)
-        ledger.heard(2, at: .seconds(117))
-        #expect(ledger.owed == nil && ledger.remind(at: .seconds(200), after: patience) == nil)
-        #expect(ledger.end(at: .seconds(200), after: patience) == 0)
+        var sent = SentPushes()
+        #expect(sent.owed == nil && sent.remind(at: .seconds(100), after: patience) == nil)
+        #expect(sent.push(at: .seconds(100)) == 1)
+        #expect(sent.push(at: .seconds(105)) == 2)
+        #expect(sent.owed == 2)
+        sent.acknowledged(1, at: .seconds(106))
+        #expect(sent.owed == 2 && sent.remind(at: .seconds(115), after: patience) == nil)
+        #expect(sent.remind(at: .seconds(116), after: patience) == 0)
+        sent.acknowledged(2, at: .seconds(117))
+        #expect(sent.owed == nil && sent.remind(at: .seconds(200), after: patience) == nil)
+        #expect(sent.end(at: .seconds(200), after: patience) == 0)
     }
 
     @Test func `R-261: pushes that a reminder did not bring back are counted, each once`() {
-        var ledger = PushLedger()
-        for second in 0..<3 { _ = ledger.push(at: .seconds(second)) }
-        #expect(ledger.remind(at: .seconds(10), after: patience) == 0)
-        #expect(ledger.remind(at: .seconds(20), after: patience) == 3)
-        #expect(ledger.remind(at: .seconds(30), after: patience) == 0)
-        _ = ledger.push(at: .seconds(31))
-        #expect(ledger.end(at: .seconds(32), after: patience) == 1)
-        #expect(ledger.end(at: .seconds(99), after: patience) == 0)
-        var heard = PushLedger()
+        var sent = SentPushes()
+        for second in 0..<3 { _ = sent.push(at: .seconds(second)) }
+        #expect(sent.remind(at: .seconds(10), after: patience) == 0)
+        #expect(sent.remind(at: .seconds(20), after: patience) == 3)
+        #expect(sent.remind(at: .seconds(30), after: patience) == 0)
+        _ = sent.push(at: .seconds(31))
+        #expect(sent.end(at: .seconds(32), after: patience) == 1)
+        #expect(sent.end(at: .seconds(99), after: patience) == 0)
+        var heard = SentPushes()
         for second in 0..<3 { _ = heard.push(at: .seconds(second)) }
-        heard.heard(2, at: .seconds(3))
+        heard.acknowledged(2, at: .seconds(3))
         #expect(heard.end(at: .seconds(13), after: patience) == 1)
     }
 
     @Test func `R-261: a connection that ends before there was time to acknowledge counts for nothing`() {
-        var ledger = PushLedger()
-        _ = ledger.push(at: .seconds(1))
-        #expect(ledger.end(at: .seconds(10), after: patience) == 0)
-        var late = PushLedger()
+        var sent = SentPushes()
+        _ = sent.push(at: .seconds(1))
+        #expect(sent.end(at: .seconds(10), after: patience) == 0)
+        var late = SentPushes()
         _ = late.push(at: .seconds(1))
         #expect(late.end(at: .seconds(11), after: patience) == 1)
     }
 
     @Test func `R-261: a device cannot acknowledge what was not sent`() {
-        var ledger = PushLedger()
-        _ = ledger.push(at: .zero)
-        ledger.heard(.max, at: .zero)
-        #expect(ledger.owed == 1)
+        var sent = SentPushes()
+        _ = sent.push(at: .zero)
+        sent.acknowledged(.max, at: .zero)
+        #expect(sent.owed == 1)
         // Nor is it taken at its word later.
-        ledger.heard(1, at: .zero)
-        #expect(ledger.owed == nil)
+        sent.acknowledged(1, at: .zero)
+        #expect(sent.owed == nil)
     }
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Counts the pushes of one connection, and how many of them the device has acknowledged. A pure value.
-struct PushLedger: Sendable {
+/// The pushes of one connection, and how many of them the device has acknowledged. A pure value, a part of
+/// ``DevicePushMachine``.
+struct SentPushes: Sendable {
     /// How many pushes were sent; also the number of the last one.
     private(set) var sent: UInt64 = 0
-    private var heard: UInt64 = 0
+    private var acknowledgedCount: UInt64 = 0
     /// When the oldest unacknowledged push was sent, or when the device was last reminded; nil if all are acknowledged.
     private var owedSince: Duration?
     private var wasReminded = false
@@ -21,10 +22,10 @@ struct PushLedger: Sendable {
     }
 
     /// The device acknowledges this many pushes.
-    mutating func heard(_ count: UInt64, at now: Duration) {
+    mutating func acknowledged(_ count: UInt64, at now: Duration) {
         // A device cannot acknowledge more than was sent; such a count is ignored.
-        guard count > heard, count <= sent else { return }
-        heard = count
+        guard count > acknowledgedCount, count <= sent else { return }
+        acknowledgedCount = count
         counted = max(counted, count)
         wasReminded = false
         owedSince = count == sent ? nil : now
