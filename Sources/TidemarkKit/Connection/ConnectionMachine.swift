@@ -134,7 +134,7 @@ struct ConnectionMachine {
     /// How many channels have come to an end.
     private(set) var cutCount = 0
     private var inFlightMax = 64
-    private var pushes = PushTally()
+    private var pushes = HeardPushes()
     private var keepsConnection = false
     /// When the wait after a failed attempt is over: on the clock that gets there first.
     private var waitEnd: Moment?
@@ -281,7 +281,7 @@ struct ConnectionMachine {
     mutating func opened() -> [Action] {
         guard state == .connecting else { return [] }
         state = .greeting
-        pushes = PushTally()
+        pushes = HeardPushes()
         hasEndedLife = false
         var envelope = WireClientEnvelope()
         envelope.id = nextID

@@ -12,66 +12,9 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         weak var observer: (any SyncEngineCloudObserver)?
         var isClosed = false
         var hasToldAbsence = false
-        var user: String?
         /// For the account that ``currentUser()`` found last; its requests fail once that has changed.
         var database: CloudDatabase?
-        /// Whose state the engine goes on from; nil: nobody's.
-        let returningUser: String?
-        /// What the app may have stored something of, whatever the engine's tokens say: of it ends are asked for even
-        /// without a token, since a process may die between the records and the state that has their token. Of another user's
-        /// the app has nothing: to be told of ends would make it drop what it is to send.
-        var isReturning = false
-        var hasFetchedZones = false
-        var fetchedZones: Set<CKRecordZone.ID> = []
-        /// What came with the last page of the database's feed.
-        var attached: AttachedPage?
-        /// What the last push brought.
-        var pushed: (changes: WirePushedChanges, credentialGeneration: Int, at: Duration)?
-        /// Pushes that brought nothing, and cuts, and how many of them there were when the feed was last asked for: while there are
-        /// more, what pushes bring is not all.
-        var gapCount = 0
-        var gapsAsked = 0
-
-        init(returningUser: String?) {
-            self.returningUser = returningUser
-        }
-
-        /// - Parameter name: empty: nobody is signed in.
-        mutating func found(_ name: String) {
-            guard user != name else { return }
-            isReturning = user == nil && name == returningUser
-            (hasFetchedZones, fetchedZones, attached, pushed) = (false, [], nil, nil)
-            user = name
-        }
-
-        /// An engine that takes what it was pushed does so at once.
-        private static let pushedAgeMax: Duration = .seconds(2)
-
-        func wantsEnds(of zoneID: CKRecordZone.ID) -> Bool { isReturning || fetchedZones.contains(zoneID) }
-
-        /// What the last push brought, if that is what is asked for. Nothing is kept for later.
-        mutating func takePushed(
-            since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, in database: CloudDatabase,
-            now: Duration, asPushed: Bool
-        ) -> SyncEngineDatabasePage? {
-            defer { pushed = nil }
-            guard asPushed, gapCount == gapsAsked, let pushed, let place, now - pushed.at <= Self.pushedAgeMax,
-                pushed.credentialGeneration == database.credentialGeneration,
-                pushed.changes.databaseToken == token?.bytes,
-                pushed.changes.zoneToken == place.token?.bytes,
-                CKRecordZone.ID(pushed.changes.zone) == place.zoneID, pushed.changes.answer.hasThen
-            else { return nil }
-            attached = AttachedPage(
-                place: place, answer: pushed.changes.answer.then, credentialGeneration: pushed.credentialGeneration)
-            return SyncEngineDatabasePage(pushed.changes.answer)
-        }
-    }
-
-    /// A page of a zone's feed that came with one of the database's.
-    private struct AttachedPage {
-        let place: SyncEngineZonePlace
-        let answer: WireFetchZoneChangesAnswer
-        let credentialGeneration: Int
+        var feed: FeedFollowMachine
     }
 
     private static let log = Log("sync-engine")
@@ -84,7 +27,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     init(context: CloudContext, scope: CKDatabase.Scope, device: [UInt8], returningUser: String?) {
         self.context = context
         self.scope = scope
-        state = Mutex(State(returningUser: returningUser))
+        state = Mutex(State(feed: FeedFollowMachine(returningUser: returningUser)))
         connection = context.makeConnection(device: device)
     }
 
@@ -111,7 +54,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         // Somebody has signed out meanwhile; else a server that knows the credential and not the user.
         if name.isEmpty { return try nobody(context.absence ?? .notConfigured("the server does not name the user.")) }
         state.withLock { state in
-            state.found(name)
+            state.feed.found(name)
             state.database = database
         }
         database.keys.observe(self)
@@ -134,7 +77,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         let isSignedOut = absence == .signedOut
         let isNew = state.withLock { state in
             state.database = nil
-            if isSignedOut { state.found("") }
+            if isSignedOut { state.feed.found("") }
             defer { state.hasToldAbsence = !isSignedOut }
             return !state.hasToldAbsence
         }
@@ -195,53 +138,45 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         relyingOn subscriptionID: CKSubscription.ID?
     ) async throws(CKError) -> SyncEngineDatabasePage {
         let database = try database()
-        let now = context.scheduler.now
-        if let page = state.withLock({ state in
-            state.takePushed(since: token, expecting: place, in: database, now: now, asPushed: asPushed)
-        }), database.credentialGeneration == connection.credentialGeneration {
-            return page
+        let (generation, now) = (generationInForce(of: database), context.scheduler.now)
+        let step = state.withLock {
+            $0.feed.databasePage(since: token, expecting: place, asPushed: asPushed, generation: generation, at: now)
         }
-        let (withEnds, zoneWithEnds, gapCount) = state.withLock { state in
-            state.attached = nil
-            return (
-                state.isReturning || state.hasFetchedZones, place.map { state.wantsEnds(of: $0.zoneID) } ?? false,
-                state.gapCount
-            )
+        switch step {
+        case .apply(let answer): return SyncEngineDatabasePage(answer)
+        case .fetch(let fetch):
+            let zoneRequest = place.map {
+                database.zoneChangesRequest(in: $0.zoneID, since: $0.token, withEnds: fetch.zoneWithEnds)
+            }
+            let answer = try await database.databaseChanges(
+                since: token, withEnds: fetch.withEnds, then: zoneRequest, follows: asPushed, relyingOn: subscriptionID)
+            state.withLock {
+                $0.feed.answered(fetch, then: answer.zoneAnswer, generation: database.credentialGeneration)
+            }
+            return answer.page
         }
-        let zoneRequest = place.map {
-            database.zoneChangesRequest(in: $0.zoneID, since: $0.token, withEnds: zoneWithEnds)
-        }
-        let answer = try await database.databaseChanges(
-            since: token, withEnds: withEnds, then: zoneRequest, follows: asPushed, relyingOn: subscriptionID)
-        state.withLock { state in
-            state.hasFetchedZones = true
-            state.gapsAsked = gapCount
-            guard let place, let zoneAnswer = answer.zoneAnswer else { return }
-            state.attached = AttachedPage(
-                place: place, answer: zoneAnswer, credentialGeneration: database.credentialGeneration)
-        }
-        return answer.page
+    }
+
+    /// Nil: another credential has taken its place.
+    private func generationInForce(of database: CloudDatabase) -> Int? {
+        database.credentialGeneration == connection.credentialGeneration ? database.credentialGeneration : nil
     }
 
     func zoneChanges(
         in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool
     ) async throws(CKError) -> SyncEngineZonePage {
         let database = try database()
-        let (withEnds, attached) = state.withLock { state in
-            defer { state.attached = nil }
-            return (state.wantsEnds(of: zoneID), asOfFeed ? state.attached : nil)
+        let generation = generationInForce(of: database)
+        let step = state.withLock {
+            $0.feed.zonePage(.init(zoneID: zoneID, token: token), asOfFeed: asOfFeed, generation: generation)
         }
-        let page: CloudDatabase.ZonePage
-        if let attached, attached.place == SyncEngineZonePlace(zoneID: zoneID, token: token),
-            attached.credentialGeneration == database.credentialGeneration,
-            attached.credentialGeneration == connection.credentialGeneration
-        {
-            page = try await database.zonePage(attached.answer, in: zoneID, missingAssets: .leaveOut)
-        } else {
-            page = try await database.zoneChanges(
-                in: zoneID, since: token, withEnds: withEnds, missingAssets: .leaveOut)
-        }
-        state.withLock { _ = $0.fetchedZones.insert(zoneID) }
+        let page =
+            switch step {
+            case .apply(let answer): try await database.zonePage(answer, in: zoneID, missingAssets: .leaveOut)
+            case .fetch(let withEnds):
+                try await database.zoneChanges(in: zoneID, since: token, withEnds: withEnds, missingAssets: .leaveOut)
+            }
+        state.withLock { $0.feed.fetched(zoneID) }
         var unreadable: [CKRecord.ID] = []
         for case (let recordID, .failure(let error)) in page.modifications {
             // no event tells of it.
@@ -259,7 +194,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
 
     func connected(userRecordName: String) {
         let (observer, isOther) = state.withLock { state in
-            let isOther = state.user != nil && state.user != userRecordName
+            let isOther = state.feed.user != nil && state.feed.user != userRecordName
             return (state.observer, isOther)
         }
         observer?.cloudDidChangeConnectivity(isOnline: true)
@@ -267,8 +202,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     }
 
     func disconnected() {
-        state.withLock { $0.gapCount += 1 }
-        state.withLock { $0.observer }?.cloudDidChangeConnectivity(isOnline: false)
+        missed()?.cloudDidChangeConnectivity(isOnline: false)
     }
 
     func refused(_ code: CKError.Code) {
@@ -281,9 +215,8 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
             guard let database = state.database, push.database == database.wireScope else {
                 return (state.observer, false)
             }
-            if !push.hasChanges { state.gapCount += 1 }
-            state.pushed =
-                state.gapCount == state.gapsAsked ? (push.changes, database.credentialGeneration, now) : nil
+            state.feed.pushed(
+                push.hasChanges ? push.changes : nil, generation: database.credentialGeneration, at: now)
             return (state.observer, true)
         }
         guard isWanted else { return }
@@ -296,12 +229,14 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     }
 
     func missedPushes() {
-        let observer = state.withLock { state in
-            state.gapCount += 1
-            state.pushed = nil
+        missed()?.cloudDidReceivePush(zoneIDs: [])
+    }
+
+    private func missed() -> (any SyncEngineCloudObserver)? {
+        state.withLock { state in
+            state.feed.missed()
             return state.observer
         }
-        observer?.cloudDidReceivePush(zoneIDs: [])
     }
 
     // MARK: CredentialObserver

@@ -2,8 +2,9 @@
 
 internal import TidemarkWire
 
-/// Which pushes of one connection a client has heard, by their numbers.
-struct PushTally {
+/// Which pushes of one connection a client has heard, by their numbers: notices those that were lost, and acknowledges
+/// the others. A pure value, a part of ``ConnectionMachine``. What a lost push means for a feed, ``FeedFollowMachine`` decides.
+struct HeardPushes {
     /// The number of the last one; those that were missed count as heard, since a fetch makes up for them.
     private var heard: UInt64 = 0
     private var acknowledged: UInt64 = 0
