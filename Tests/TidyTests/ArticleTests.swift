@@ -19,14 +19,20 @@ import Testing
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
+    private func blocks(of text: String) -> [[String]] {
+        text.matches(of: /```swift\n([\s\S]*?)```/).map { essence($0.1) }
+    }
+
+    /// `Package.swift`: no part of a module. `ManifestTests` reads it as SwiftPM does.
+    private func isManifest(_ block: [String]) -> Bool { block.first?.hasPrefix("// swift-tools-version") == true }
+
     @Test func `each block of Swift in an article is in the code that the tests compile, line by line`() throws {
         let code = try SourceFile.all.filter { $0.path.hasPrefix("Tests/EndToEndTests/Articles/") }
             .map { essence($0.text) }
         var blockCount = 0
         for article in try articles {
             let text = try String(contentsOf: article, encoding: .utf8)
-            for match in text.matches(of: /```swift\n([\s\S]*?)```/) {
-                let block = essence(match.1)
+            for block in blocks(of: text) where !isManifest(block) {
                 blockCount += 1
                 let isFound = code.contains { lines in
                     lines.indices.contains { lines[$0...].starts(with: block) }
@@ -34,7 +40,39 @@ import Testing
                 #expect(isFound, "\(article.lastPathComponent): \(block.first ?? "an empty block")")
             }
         }
-        #expect(blockCount >= 8)
+        #expect(blockCount >= 40)
+    }
+
+    private static let programs = [
+        ("GettingStarted", "NotesApp"), ("Assets", "KeptFiles"), ("EncryptedValues", "Diary"),
+        ("Queries", "AirportList"), ("Journal", "Thermometer"),
+    ]
+
+    /// Whoever copies the blocks has a program that compiles.
+    @Test(arguments: programs)
+    func `an article about an app has its package and all of its code, in order`(article: String, file: String) throws {
+        let text = try String(contentsOf: Self.folder.appendingPathComponent("\(article).md"), encoding: .utf8)
+        let blocks = blocks(of: text)
+        #expect(blocks.contains(where: isManifest))
+        let code = essence(try SourceFile("Tests/EndToEndTests/Articles/\(file).swift").text)
+            .filter { !$0.hasPrefix("//") && !$0.hasPrefix("import ") }
+        let told = Array(blocks.filter { !isManifest($0) }.joined())
+        let missing = zip(code, told).first { $0 != $1 }?.0
+        #expect(missing == nil && told.count > code.count, "\(article) lacks: \(missing ?? "main.swift")")
+    }
+
+    @Test func `the packages that an app's machine needs are those that setup and Dockerfile install`() throws {
+        func text(_ path: String) throws -> String {
+            try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
+        }
+        let article = try String(contentsOf: Self.folder.appendingPathComponent("Machine.md"), encoding: .utf8)
+        let places = try text("deploy/setup") + text("deploy/Dockerfile")
+        let packages = article.matches(of: /apt-get install (?:-y --no-install-recommends )?([a-z0-9 -]+)\n/)
+            .flatMap { $0.1.split(separator: " ") }
+        #expect(packages.count >= 12)
+        for package in packages { #expect(places.contains(package), "\(package)") }
+        let image = try #require(try text("deploy/Dockerfile").firstMatch(of: /FROM (swift:\S+) AS build/)?.1)
+        #expect(article.contains("FROM \(image) AS build"))
     }
 
     /// One string without white space and comments: the README sets its comments out in a column.

@@ -100,4 +100,29 @@ import TidemarkTestSupport
             }
         }
     }
+
+    @Test func `R-070, R-071, R-074: the app of the article sends a file, fetches it, and removes it`() async throws {
+        try await with { directory, ours, theirs in
+            let file = directory.appendingPathComponent("beach.jpg")
+            try Data("sand".utf8).write(to: file)
+            try await Photos(database: ours).add(file, named: "beach", caption: "The beach")
+            let photos = Photos(database: theirs)
+            let copy = directory.appendingPathComponent("copy.jpg")
+            for _ in 0..<2 {
+                try await photos.fetch("beach", to: copy)
+                #expect(text(copy) == "sand")
+            }
+            let record = try #require(try await photos.recordWithoutFile("beach"))
+            #expect(record.allKeys() == ["caption"])
+            record["caption"] = "The old beach"
+            try await theirs.save(record)
+            #expect(text(self.file(try await ours.record(for: record.recordID))) == "sand")
+            try await photos.removeFile(of: "beach")
+            #expect(try await ours.record(for: record.recordID).allKeys() == ["caption"])
+            let missing = directory.appendingPathComponent("none.jpg")
+            let error = try await failure { try await photos.add(missing, named: "none", caption: "") }
+            #expect(error.code == .assetFileNotFound)
+            #expect(error.localizedDescription.hasPrefix("There is no file at "), "\(error)")
+        }
+    }
 }
