@@ -14,7 +14,7 @@ package enum Base64 {
         encode(bytes, alphabet: urlSafeAlphabet, padding: false)
     }
 
-    /// Strict: canonical padding, no white space, unused bits zero; otherwise nil.
+    /// Strict: nil unless the padding is canonical, there is no white space, and unused bits are zero.
     package static func decode(_ text: String) -> [UInt8]? {
         let utf8 = Array(text.utf8)
         guard utf8.count.isMultiple(of: 4) else { return nil }
@@ -23,7 +23,7 @@ package enum Base64 {
         return decode(utf8.dropLast(padding), alphabet: alphabet)
     }
 
-    /// Strict: no padding, unused bits zero; otherwise nil.
+    /// Strict: nil if there is padding, or if an unused bit is set.
     package static func decodeURLSafe(_ text: String) -> [UInt8]? {
         decode(Array(text.utf8)[...], alphabet: urlSafeAlphabet)
     }

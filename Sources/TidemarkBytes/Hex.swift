@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes as lower-case hexadecimal digits, two a byte.
+/// Bytes as lower-case hexadecimal digits, two for each byte.
 package enum Hex {
     private static let digits = Array("0123456789abcdef".utf8)
 
@@ -13,7 +13,7 @@ package enum Hex {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes that the digits (upper or lower case) stand for; nil if there is any other character or an odd count.
+    /// The bytes of hexadecimal digits in upper or lower case. Nil for other characters and for an odd count.
     package static func decode(_ text: String) -> [UInt8]? {
         let utf8 = Array(text.utf8)
         guard utf8.count.isMultiple(of: 2) else { return nil }

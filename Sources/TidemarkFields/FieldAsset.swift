@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is in a file that is kept beside the records: its content's name and size, not the content.
+/// A file that is kept beside the records: the hash and size of its content.
 package struct FieldAsset: Sendable, Hashable {
     package static let sha256ByteCount = 32
 
@@ -20,7 +20,7 @@ package struct FieldAsset: Sendable, Hashable {
 }
 
 extension FieldMap {
-    /// Every asset that the fields name, once. For a record without any, next to nothing.
+    /// Each asset that the fields name, once. It costs next to nothing for a record without assets.
     package var assets: [FieldAsset] {
         let assets = assetPlaces
         guard assets.count > 1 else { return assets }
@@ -28,8 +28,8 @@ extension FieldMap {
         return assets.filter { seen.insert($0).inserted }
     }
 
-    /// The asset of every place that has one: a field, or an element of a list. Walks over the entries and decodes none
-    /// but assets.
+    /// The asset of each place that has one: a field, or an element of a list. It walks over the entries and decodes only
+    /// assets.
     package var assetPlaces: [FieldAsset] {
         guard mayNameOthers else { return [] }
         var cursor = FieldCursor()

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the parts of one entry lie in the bytes of a map.
+/// Where the parts of one entry are in the bytes of a map.
 struct FieldLayout: Sendable {
-    /// The whole entry, from the tag that it begins with in `FieldMap` to its end.
+    /// The whole entry, from its tag in `FieldMap` to its end.
     var start = 0
     var end = 0
     var keyStart = 0
     var keyEnd = 0
     var isEncrypted = false
     var typeCode: UInt8 = 0
-    /// The value with its own tag; it ends where the entry ends.
+    /// The value with its tag. It ends where the entry ends.
     var valueStart = 0
 
-    /// Whether the entry says that its key is to go.
+    /// Whether the entry removes its key.
     var isRemoval: Bool { typeCode == FieldType.removed.rawValue }
 
-    /// Whether the value is a reference or an asset, or several.
+    /// Whether the value is a reference, an asset, or a list of these.
     var namesOthers: Bool {
         switch FieldType(rawValue: typeCode) {
         case .reference, .asset, .referenceList, .assetList: true
@@ -24,16 +24,16 @@ struct FieldLayout: Sendable {
     }
 }
 
-/// Steps through the entries of a map. Trusts nothing: every offset is checked before it is used.
+/// Steps through the entries of a map. It trusts nothing, and checks each offset before it uses it.
 struct FieldCursor {
     private(set) var current = FieldLayout()
 
-    /// Goes to the next entry; false at the end, and at bytes that are no entry.
+    /// Moves to the next entry. False at the end, and at bytes that are no entry.
     mutating func advance(in bytes: Span<UInt8>) -> Bool {
         (try? advanceOrThrow(in: bytes)) ?? false
     }
 
-    /// Goes to the next entry; false at the end.
+    /// Moves to the next entry. False at the end.
     mutating func advanceOrThrow(in bytes: Span<UInt8>) throws(FieldError) -> Bool {
         var offset = current.end
         guard offset < bytes.count else { return false }
@@ -64,12 +64,12 @@ struct FieldCursor {
         return true
     }
 
-    /// What nearly all entries look like: plain, with lengths and the type code in a byte each. Nil for any other, also for
-    /// one that is malformed, which is left to be looked at byte by byte.
+    /// Reads the usual form of an entry: plain, with lengths and type code of one byte each. Nil for all other entries, and for
+    /// malformed ones. Those are then read byte by byte.
     @inline(__always)
     private static func usualLayout(in bytes: Span<UInt8>, at start: Int) -> FieldLayout? {
         guard bytes.count - start >= 6 else { return nil }
-        // Within these six bytes, and then within the entry, whose end was held against the bytes' own.
+        // In bounds: six bytes were checked, and then the end of the entry.
         let length = bytes[unchecked: start + 1]
         let keyLength = bytes[unchecked: start + 3]
         let end = start + 2 + Int(length)
@@ -85,7 +85,7 @@ struct FieldCursor {
             valueStart: keyEnd + 2)
     }
 
-    /// Negative, zero or positive as this entry's key comes before, is, or comes after the other's.
+    /// Negative, zero or positive: this entry's key comes before the other's, is equal, or comes after it.
     func compareKey(in bytes: Span<UInt8>, with other: FieldCursor, in otherBytes: Span<UInt8>) -> Int {
         FieldWire.compare(
             bytes, current.keyStart, current.keyEnd, otherBytes, other.current.keyStart, other.current.keyEnd)

@@ -2,9 +2,9 @@
 
 /// A moment as a `Date` keeps it: a double, the seconds since 2001-01-01T00:00:00Z.
 ///
-/// There are two forms, and each moment has one: a whole number of milliseconds since 1970 if a device that reads that gets
-/// the same double, bit for bit; else the double itself. Most dates that a program computes have the first one, most that a
-/// clock gives the second.
+/// It has one of two forms. If a reader computes the same double from a whole number of milliseconds since 1970, bit for bit,
+/// it is that number. Otherwise it is the double itself. Most dates that a program computes have the first form. Most dates
+/// from a clock have the second.
 package struct FieldDate: Sendable, Hashable {
     enum Form: Sendable, Hashable {
         /// Since 1970-01-01T00:00:00Z.
@@ -23,7 +23,7 @@ package struct FieldDate: Sendable, Hashable {
         form = .milliseconds(milliseconds)
     }
 
-    /// Nil for not-a-number and the infinite ones, which are no moments. Minus zero is zero.
+    /// Nil for not-a-number and infinity, which are no moments. Minus zero becomes zero.
     ///
     /// - Parameter seconds: since 2001-01-01T00:00:00Z.
     package init?(secondsSince2001 seconds: Double) {
@@ -44,8 +44,8 @@ package struct FieldDate: Sendable, Hashable {
         }
     }
 
-    /// The nearest millisecond since 1970-01-01T00:00:00Z, by which queries compare; of a moment too far away, the last one
-    /// there is.
+    /// The nearest millisecond since 1970-01-01T00:00:00Z. Queries compare by it. A moment that is too far away becomes the last
+    /// possible one.
     package var milliseconds: Int64 {
         switch form {
         case .milliseconds(let milliseconds): return milliseconds

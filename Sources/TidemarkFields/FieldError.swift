@@ -4,27 +4,27 @@
 package struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The causes of the error, one for each rule of the format.
     package enum Code: String, Sendable, CaseIterable {
-        /// Something ends before it should: a length points past the end of what holds it.
+        /// The bytes end too early: a length reaches past the end of what holds it.
         case truncated
-        /// An element that is not expected there, or one that is not in its canonical form.
+        /// An unexpected field, or one that is not in its canonical form.
         case malformed
         /// The keys are not in ascending order.
         case unsorted
-        /// A key occurs twice, be it once plain and once encrypted.
+        /// A key occurs twice, or once plain and once encrypted.
         case duplicateKey
         /// The key breaks R-042.
         case badKey
-        /// A type code that this version does not know.
+        /// This version does not know the type code.
         case unknownType
-        /// The value is not one of its type: bad UTF-8, an impossible name in a reference, elements of several types.
+        /// The value does not fit its type: invalid UTF-8, an impossible name in a reference, or elements of several types.
         case badValue
-        /// The whole is over ``FieldLimits``.
+        /// The map exceeds ``FieldLimits``.
         case tooLarge
     }
 
     package var code: Code
 
-    /// The number of the byte at or before which the trouble was found; 0 when values were given, not bytes.
+    /// The offset at or before which the fault was found. 0 if values were given instead of bytes.
     package var offset: Int
 
     package init(_ code: Code, at offset: Int = 0) {

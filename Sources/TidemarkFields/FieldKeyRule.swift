@@ -2,7 +2,7 @@
 
 /// Which keys a record may have.
 package enum FieldKeyRule: Sendable {
-    /// An app's own: an ASCII letter, then letters, digits and underscores, at most 255.
+    /// Keys of apps: an ASCII letter, then letters, digits and underscores; at most 255 characters.
     case app
     /// The same, and the three `cloudkit.` keys of a share.
     case share

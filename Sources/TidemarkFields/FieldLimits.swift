@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a ``FieldMap`` may be at most.
+/// The bounds of a ``FieldMap``.
 package struct FieldLimits: Sendable, Hashable {
-    /// Bytes of the encoded map, keys and framing included. R-082: a record without assets is at most 1 MB; one over it
-    /// is refused with `tooLarge`.
+    /// Bytes of the encoded map, including keys and framing. Beyond it, `tooLarge` is thrown. R-082: a record without assets has
+    /// at most 1 MB.
     package var byteCountMax: Int
 
     /// Bytes of one key.

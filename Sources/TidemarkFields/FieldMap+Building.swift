@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A field with its value, to make a ``FieldMap`` of.
+/// A field with its value, for making a ``FieldMap``.
 package struct Field: Sendable, Hashable {
     package var key: String
     package var isEncrypted: Bool
@@ -14,10 +14,10 @@ package struct Field: Sendable, Hashable {
 }
 
 extension FieldMap {
-    /// Encodes fields, which may be in any order.
+    /// Encodes fields in any order.
     ///
-    /// Throws what ``init(validating:limits:keys:)`` would throw of the result: `duplicateKey`, `badKey`, `badValue`
-    /// for a reference with an impossible name, `tooLarge`.
+    /// It throws what ``init(validating:limits:keys:)`` would throw for the result: `duplicateKey`, `badKey`, `tooLarge`, and
+    /// `badValue` for a reference with an impossible name.
     package init(
         _ fields: some Collection<Field>, limits: FieldLimits = .standard, keys: FieldKeyRule = .app
     ) throws(FieldError) {

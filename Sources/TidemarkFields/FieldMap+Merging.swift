@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FieldMap {
-    /// These fields with `changes` applied: a key that is there is replaced, a removed one goes, the rest stays
-    ///
+    /// These fields with `changes` applied. Each key of the changes is replaced, added or removed. The rest stays (R-063, R-093,
+    ///
     ///
-    /// The result has no removals: `FieldMap().merging(changes)` is the content of a record that `changes` create.
+    /// The result has no removals. `FieldMap().merging(changes)` is the content of a record that `changes` create.
     package func merging(_ changes: FieldMap) -> FieldMap {
-        // As long as nothing is left out of the changes and nothing comes between them, the result is the changes so far:
-        // whoever sends all fields costs no copy.
+        // As long as the result equals the changes so far, nothing is copied. A client that sends all fields costs no copy.
         var merged: [UInt8]?
         let old = bytes.span
         let new = changes.bytes.span
@@ -37,7 +36,7 @@ extension FieldMap {
             mayHaveEncryptedValues: mayHaveEncryptedValues || changes.mayHaveEncryptedValues)
     }
 
-    /// Only those fields whose keys are named.
+    /// Only the fields with these keys.
     package func selecting(_ selection: FieldSelection) -> FieldMap {
         guard !selection.keys.isEmpty else { return FieldMap() }
         var selected: [UInt8] = []

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FieldMap {
-    /// Calls `body` with every reference, in lists too, in the order of the keys.
+    /// Calls `body` with each reference, also in lists, in the order of the keys.
     ///
-    /// Costs a walk over the entries, and decodes only those that are references: most records have none.
+    /// It walks over the entries and decodes only references. Most records have none.
     package func forEachReference(_ body: (FieldReference) -> Void) {
         guard mayNameOthers else { return }
         var cursor = FieldCursor()
@@ -25,7 +25,7 @@ extension FieldMap {
         return targets
     }
 
-    /// Whether a reference names a zone, which is then not the record's own.
+    /// Whether a reference names a zone. It is then another one than the record's.
     package var refersElsewhere: Bool {
         var found = false
         forEachReference { if $0.zone != nil { found = true } }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A record's fields as bytes: one canonical encoding, the same on the wire, in the store and in the client.
+/// A record's fields as bytes. The encoding is canonical, and the same on the wire, in the store and in the client.
 ///
-/// The bytes are a protobuf message, described with its rules in `Fields.proto`: entries in ascending order of their
-/// keys, each with a flag (plain or encrypted), a type code and a value. Equal fields have equal bytes. Keys are
-/// merged, filtered and checked without decoding a value.
+/// The bytes are a protobuf message. `Fields.proto` describes it and its rules. The entries are in ascending order of their
+/// keys. Each has a flag (plain or encrypted), a type code and a value. Equal fields have equal bytes. Keys are merged,
+/// filtered and checked without decoding a value.
 package struct FieldMap: Sendable, Hashable {
     /// The encoded message.
     package let bytes: [UInt8]
-    /// Whether there may be references or assets: most records have none, and need not be searched for them.
+    /// Whether there may be references or assets. Most records have none, and are not searched for them.
     package let mayNameOthers: Bool
-    /// The same of encrypted values.
+    /// Whether there may be encrypted values.
     let mayHaveEncryptedValues: Bool
 
     /// No fields.
@@ -24,7 +24,7 @@ package struct FieldMap: Sendable, Hashable {
         self.mayHaveEncryptedValues = mayHaveEncryptedValues
     }
 
-    /// Takes bytes from a peer: proves that they are canonical, that keys and values are what they say, and their size.
+    /// Takes bytes from a peer. It checks that they are canonical, that keys and values are valid, and their size.
     package init(
         validating bytes: [UInt8], limits: FieldLimits = .standard, keys: FieldKeyRule = .app
     ) throws(FieldError) {
@@ -35,13 +35,12 @@ package struct FieldMap: Sendable, Hashable {
 
     /// Takes bytes that were validated before, by this process or before they were stored.
     ///
-    /// If they are not canonical after all, reading ends silently at the first entry that cannot be understood; nothing
-    /// traps.
+    /// If they are not canonical after all, reading ends silently at the first entry that cannot be read. Nothing traps.
     package init(trusting bytes: [UInt8]) {
         self.init(bytes, mayNameOthers: true, mayHaveEncryptedValues: true)
     }
 
-    /// The same for bytes that are about to be searched for references and assets more than once.
+    /// As `init(validated:)`, for bytes that are searched for references and assets more than once.
     package init(surveying bytes: [UInt8]) {
         var cursor = FieldCursor()
         var mayNameOthers = false
@@ -57,13 +56,13 @@ package struct FieldMap: Sendable, Hashable {
 
     package var isEmpty: Bool { bytes.isEmpty }
 
-    /// The number of entries; takes time in proportion to it.
+    /// The number of entries. Counting takes linear time.
     package var count: Int { reduce(into: 0) { count, _ in count += 1 } }
 
     /// All keys, plain and encrypted, ascending.
     package var keys: [String] { map(\.key) }
 
-    /// The entry of a key, be it plain or encrypted; found by a walk over the entries before it.
+    /// The entry of a key, plain or encrypted. Finding it takes linear time.
     package subscript(key: String) -> Entry? {
         let wanted = Array(key.utf8)
         var cursor = FieldCursor()
@@ -77,7 +76,7 @@ package struct FieldMap: Sendable, Hashable {
         return nil
     }
 
-    /// Whether it says of any key that it is to be removed: such a map is a change, not a record's content.
+    /// Whether it removes a key. Such a map is a change, not a record's content.
     package var containsRemovals: Bool {
         var cursor = FieldCursor()
         while cursor.advance(in: bytes.span) {
@@ -88,7 +87,7 @@ package struct FieldMap: Sendable, Hashable {
 }
 
 extension FieldMap: Sequence {
-    /// One field, its value not yet decoded.
+    /// One field. Its value is not decoded yet.
     package struct Entry: Sendable {
         let bytes: [UInt8]
         let layout: FieldLayout
@@ -103,10 +102,10 @@ extension FieldMap: Sequence {
         /// The raw value of ``type``.
         package var typeCode: UInt8 { layout.typeCode }
 
-        /// Nil for a code that this version does not know, which a validated map does not have.
+        /// Nil for a code that this version does not know. A validated map has none.
         package var type: FieldType? { FieldType(rawValue: layout.typeCode) }
 
-        /// Decodes the value. Does not fail on a validated map.
+        /// Decodes the value. It does not fail on a validated map.
         package func value() throws(FieldError) -> FieldValue {
             try FieldReader.value(bytes, layout)
         }

@@ -72,7 +72,7 @@ enum FieldReader {
         return try exactDates(bytes.span, &offset, end)
     }
 
-    /// Reads a list of dates with one that has no form in milliseconds: otherwise it would be written as such.
+    /// Reads a list of exact dates. At least one has no form in milliseconds, or the list would not be canonical.
     static func exactDates(
         _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
     ) throws(FieldError) -> [FieldDate] {
@@ -147,7 +147,7 @@ enum FieldReader {
 
     // MARK: Reference
 
-    /// Where the names of a reference lie.
+    /// Where the names of a reference are.
     struct ReferenceLayout {
         var recordName = 0..<0
         var zoneName: Range<Int>?
@@ -217,7 +217,7 @@ enum FieldReader {
         return FieldAsset(sha256: Array(bytes[layout.sha256]), byteCount: layout.byteCount)
     }
 
-    /// Reads an asset's descriptor that fills the bytes from `offset` to `end`.
+    /// Reads an asset's hash and size, which fill the bytes from `offset` to `end`.
     static func assetLayout(
         _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
     ) throws(FieldError) -> (sha256: Range<Int>, byteCount: Int64) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keys, each with the space and the type that its values have: maps are held against it without decoding anything.
+/// Keys, each with the space and the type of its values. Maps are compared with it without decoding anything.
 package struct FieldShapes: Sendable {
-    /// Of all keys, one after the other, ascending.
+    /// The bytes of all keys, one after the other, ascending.
     private var keyBytes: [UInt8] = []
     /// Where each key ends in ``keyBytes``.
     private var keyEnds: [Int] = []
@@ -24,9 +24,9 @@ package struct FieldShapes: Sendable {
         }
     }
 
-    /// Whether every entry but removals has one of the keys, in its space, and holds its type.
+    /// Whether each entry has one of the keys, in its space and with its type. Removals always fit.
     ///
-    /// Both sides are in the order of their keys: a record that has most fields of its type is one walk along both.
+    /// Both sides are in the order of their keys, so one pass over both is enough.
     package func cover(_ map: FieldMap) -> Bool {
         let bytes = map.bytes.span
         var cursor = FieldCursor()
@@ -44,7 +44,7 @@ package struct FieldShapes: Sendable {
 
     private func index(of cursor: FieldCursor, in bytes: Span<UInt8>, from first: Int) -> Int? {
         var (low, high) = (first, kinds.count)
-        // The very next one is looked at first.
+        // The next key is the most likely one.
         var middle = low
         while low < high {
             let start = middle == 0 ? 0 : keyEnds[middle - 1]

@@ -2,7 +2,7 @@
 //
 // Made by tidemark-wire-generator from Protos/Fields.proto. Change that, and run `make protocol`.
 
-/// What stands before a field: its number and how its value is written, in one byte.
+/// The tags of fields: number and wire type in one byte.
 enum FieldTag {
     enum FieldMap {
         static let fields: UInt8 = 10

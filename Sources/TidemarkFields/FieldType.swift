@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The type codes of a field, as they stand in the bytes of a ``FieldMap``.
+/// The type codes of fields in the bytes of a ``FieldMap``.
 package enum FieldType: UInt8, Sendable, Hashable, CaseIterable {
     case string = 1
     case int64 = 2
@@ -11,10 +11,10 @@ package enum FieldType: UInt8, Sendable, Hashable, CaseIterable {
     case asset = 7
     case location = 8
 
-    /// The key is to be removed; only in changes on their way to the server.
+    /// The key is removed. Only in changes that are sent to the server.
     case removed = 15
 
-    /// A list without elements, which has no element type of its own.
+    /// A list without elements. It has no element type.
     case emptyList = 16
     case stringList = 17
     case int64List = 18
@@ -27,14 +27,14 @@ package enum FieldType: UInt8, Sendable, Hashable, CaseIterable {
 
     package var isList: Bool { rawValue >= FieldType.emptyList.rawValue }
 
-    /// The type of the elements of a list that has some; nil for everything else.
+    /// The type of the elements of a list type. Nil for other types and for the empty list.
     package var element: FieldType? {
         rawValue > FieldType.emptyList.rawValue ? FieldType(rawValue: rawValue - FieldType.emptyList.rawValue) : nil
     }
 
     /// Whether a key that was first saved with this type may now hold `other`.
     ///
-    /// An empty list fits every list, either way round; a removal fits everything.
+    /// An empty list fits all list types, in both directions. A removal fits everything.
     package func accepts(_ other: FieldType) -> Bool {
         if self == other || self == .removed || other == .removed { return true }
         return isList && other.isList && (self == .emptyList || other == .emptyList)

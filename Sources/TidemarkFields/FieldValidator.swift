@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Proves that bytes are a canonical ``FieldMap`` without decoding its values.
+/// Checks that bytes are a canonical ``FieldMap``, without decoding its values.
 enum FieldValidator {
     /// - Returns: whether there are references or assets, and encrypted values.
     static func validate(
@@ -77,7 +77,7 @@ enum FieldValidator {
             _ = try FieldReader.exactDates(bytes, &offset, end)
             return
         }
-        // At least one: a list without elements has a type code of its own.
+        // At least one element. A list without elements has its own type code.
         repeat {
             try FieldWire.expect(FieldWire.elementTag(element), bytes, &offset, end)
             switch element {
@@ -97,7 +97,7 @@ enum FieldValidator {
         } while offset < end
     }
 
-    /// A value that has a length: reads it with its length, whose tag has been read.
+    /// Reads a value that has a length. Its tag was read before.
     @inline(__always)
     private static func validateElement(
         _ type: FieldType, _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int

@@ -3,7 +3,7 @@
 /// A field's value.
 package enum FieldValue: Sendable, Hashable {
     case string(String)
-    /// Every integer, and truth values as 0 and 1.
+    /// All integers, and truth values as 0 and 1.
     case int64(Int64)
     case double(Double)
     case date(FieldDate)
@@ -11,7 +11,7 @@ package enum FieldValue: Sendable, Hashable {
     case reference(FieldReference)
     case asset(FieldAsset)
     case location(FieldLocation)
-    /// The key is to be removed.
+    /// The key is removed.
     case removed
     case emptyList
     case strings([String])
@@ -55,9 +55,9 @@ package enum FieldValue: Sendable, Hashable {
     }
 }
 
-/// A pointer to another record.
+/// A reference to another record.
 package struct FieldReference: Sendable, Hashable {
-    /// Where the target lies when that is not the zone of the record that holds the reference.
+    /// The zone of the target, if it is not the zone of the record that holds the reference.
     package struct Zone: Sendable, Hashable {
         package var name: String
         package var ownerName: String
@@ -75,7 +75,7 @@ package struct FieldReference: Sendable, Hashable {
     }
 
     package var recordName: String
-    /// Nil for the holder's own zone, which is the only one that a server accepts.
+    /// Nil for the holder's own zone. A server accepts no other zone.
     package var zone: Zone?
     package var action: Action
 
@@ -86,7 +86,7 @@ package struct FieldReference: Sendable, Hashable {
     }
 }
 
-/// A place and how it was measured: degrees, metres, metres per second.
+/// A place, and how it was measured. Units are degrees, metres and metres per second.
 package struct FieldLocation: Sendable, Hashable {
     package var latitude: Double
     package var longitude: Double

@@ -2,18 +2,18 @@
 
 internal import TidemarkBytes
 
-/// The protobuf encoding as far as `Fields.proto` uses it: tags of one byte (``FieldTag``), canonical variable-length integers.
+/// The part of protobuf's encoding that `Fields.proto` uses: tags of one byte (``FieldTag``) and canonical varints.
 ///
-/// Every read is given the offset where its container ends, and reads nothing past it.
+/// Each read gets the offset at which its container ends, and reads nothing past it.
 enum FieldWire {
-    /// Tags of the eight-byte parts of a location, in their order.
+    /// Tags of a location's doubles, in their order.
     static let locationTags: [UInt8] = [
         FieldTag.Location.latitude, FieldTag.Location.longitude, FieldTag.Location.altitude,
         FieldTag.Location.horizontalAccuracy, FieldTag.Location.verticalAccuracy, FieldTag.Location.course,
         FieldTag.Location.speed,
     ]
 
-    /// The tag of the elements in `List`. Dates that are not whole milliseconds have another one.
+    /// The tag of the elements in `List`. Exact dates have another one.
     static func elementTag(_ element: FieldType) -> UInt8 {
         switch element {
         case .string: FieldTag.List.strings
@@ -24,7 +24,7 @@ enum FieldWire {
         case .reference: FieldTag.List.references
         case .asset: FieldTag.List.assets
         case .location: FieldTag.List.locations
-        // No list has such elements, and no tag is 0.
+        // No list has such elements. 0 is no tag.
         case .removed, .emptyList, .stringList, .int64List, .doubleList, .dateList, .bytesList, .referenceList,
             .assetList, .locationList:
             0
@@ -49,7 +49,7 @@ enum FieldWire {
         }
     }
 
-    /// Reads a length and returns where what it measures ends.
+    /// Reads a length, and returns the end of what follows.
     @inline(__always)
     static func readLength(_ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int) throws(FieldError) -> Int {
         let length = try readVarint(bytes, &offset, end)
@@ -82,7 +82,7 @@ enum FieldWire {
         return date
     }
 
-    /// Reads a moment behind one of two tags.
+    /// Reads a moment in one of its two forms, after its tag.
     @inline(__always)
     static func readDate(
         _ tag: UInt8, orExact exactTag: UInt8, _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
@@ -103,7 +103,7 @@ enum FieldWire {
         precondition(0 <= rightStart && rightStart <= rightEnd && rightEnd <= right.count)
         let common = min(leftEnd - leftStart, rightEnd - rightStart)
         for index in 0..<common {
-            // Within what was just held against both counts.
+            // In bounds: both counts were checked above.
             let difference =
                 Int(left[unchecked: leftStart + index]) - Int(right[unchecked: rightStart + index])
             if difference != 0 { return difference }

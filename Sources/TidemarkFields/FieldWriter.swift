@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Encodes values as they stand in an entry of a ``FieldMap``.
+/// Encodes values for an entry of a ``FieldMap``.
 enum FieldWriter {
     static func append(_ value: FieldValue, to output: inout [UInt8]) {
         switch value {

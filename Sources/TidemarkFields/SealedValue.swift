@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An encrypted value as it stands in a ``FieldMap``: bytes that say with which key of the zone they are encrypted.
-/// Devices make and open them; a server looks at the key's id alone.
+/// An encrypted value in a ``FieldMap``. Its bytes say with which key of the zone it is encrypted.
+/// Devices make and open it. A server reads only the key's id.
 package struct SealedValue: Sendable, Hashable {
     package static let keyIDByteCount = 16
     package static let nonceByteCount = 12
@@ -12,7 +12,7 @@ package struct SealedValue: Sendable, Hashable {
 
     package let keyID: [UInt8]
     package let nonce: [UInt8]
-    /// As long as the value's own bytes, and the tag.
+    /// As long as the plaintext and the tag together.
     package let ciphertext: [UInt8]
 
     /// - Parameters:
@@ -41,7 +41,7 @@ package struct SealedValue: Sendable, Hashable {
 }
 
 extension FieldMap {
-    /// Whether any value is encrypted. Costs nothing for fields that were validated and have none.
+    /// Whether any value is encrypted. It costs nothing for validated fields without encrypted values.
     package var hasEncryptedValues: Bool {
         guard mayHaveEncryptedValues else { return false }
         var cursor = FieldCursor()
@@ -51,8 +51,8 @@ extension FieldMap {
         return false
     }
 
-    /// The ids of the keys that the encrypted values were encrypted with, each once; nil if one of them is no sealed value.
-    /// Costs nothing for fields that were validated and have none.
+    /// The ids of the keys with which the values are encrypted, each once. Nil if one of them is no sealed value. It costs
+    /// nothing for validated fields without encrypted values.
     package var sealingKeyIDs: [[UInt8]]? {
         guard mayHaveEncryptedValues else { return [] }
         var cursor = FieldCursor()

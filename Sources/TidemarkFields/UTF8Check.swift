@@ -5,7 +5,7 @@ enum UTF8Check {
     static func isValid(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {
         var offset = start
         while offset < end {
-            // Most text is ASCII: eight bytes at a time, as long as they are.
+            // Most text is ASCII. It is checked eight bytes at a time.
             if end - offset >= 8 {
                 let word = bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
                 if word & 0x8080_8080_8080_8080 == 0 {
@@ -16,7 +16,7 @@ enum UTF8Check {
             let lead = bytes[offset]
             offset += 1
             if lead < 0x80 { continue }
-            // The range of the second byte rules out overlong forms, surrogates, and what is past U+10FFFF.
+            // The range of the second byte excludes overlong forms, surrogates, and code points above U+10FFFF.
             let length: Int
             let second: ClosedRange<UInt8>
             switch lead {

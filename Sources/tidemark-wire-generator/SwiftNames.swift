@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How what a `.proto` file declares is called in Swift.
+/// The names in Swift of what a `.proto` file declares.
 enum SwiftNames {
     private static let abbreviations: Set<String> = ["id", "url", "http", "https"]
     private static let keywords: Set<String> = [
@@ -17,7 +17,7 @@ enum SwiftNames {
         return (words.first ?? "") + words.dropFirst().map(capitalized).joined()
     }
 
-    /// "request" is `Request`, for the end of a longer name.
+    /// "request" becomes `Request`, as the end of a longer name.
     static func capitalizedProperty(_ name: String) -> String {
         name.lowercased().split(separator: "_").map { capitalized(String($0)) }.joined()
     }
@@ -32,7 +32,7 @@ enum SwiftNames {
         return property(value.hasPrefix(prefix + "_") ? String(value.dropFirst(prefix.count + 1)) : value)
     }
 
-    /// The name where it is declared.
+    /// The name in a declaration. Keywords are in backticks.
     static func declared(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
     private static func capitalized(_ word: String) -> String {

@@ -3,18 +3,18 @@
 internal import Foundation
 internal import TidemarkBytes
 
-/// Makes the Swift code of the protocol's messages from the `.proto` files, so that a field's number stands there alone.
+/// Makes the Swift code of the protocol's messages from the `.proto` files. So field numbers are in those files only.
 ///
 ///     protoc --include_source_info --include_imports --descriptor_set_out=set Protos/*.proto
 ///     tidemark-wire-generator set Messages Table.swift
 ///
-/// Of messages that other code reads and writes, it makes the tags alone:
+/// For messages that other code reads and writes, it makes only the tags:
 ///
 ///     tidemark-wire-generator --tags set FieldTag.swift
 @main
 enum WireGenerator {
-    /// Arguments: a file with the descriptor set ("-": standard input), the folder for the code, and, if wanted, the file
-    /// for the table that tests use.
+    /// Arguments: a file with the descriptor set ("-" for standard input), the folder for the code, and optionally the file for
+    /// the table of the tests.
     static func main() {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The protocol as its files declare it, checked.
+/// The protocol as the `.proto` files declare it. Its initializer checks it.
 struct WireSchema {
-    /// What the `.proto` files ask for and the generator cannot make.
+    /// Something in the `.proto` files that the generator does not support.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Those that declare messages or enumerations of ours.
+    /// The files that declare messages or enumerations of the protocol.
     let files: [ProtoFile]
     private var messages: [String: MessageDescriptor] = [:]
     private var typeNames: [String: String] = [:]
@@ -15,7 +15,7 @@ struct WireSchema {
     private var recursive: Set<String> = []
 
     init(_ files: [ProtoFile]) throws(Failure) {
-        // A set with what is imported has that first: the order of the names stays.
+        // The order of the set depends on imports. The order of the names does not.
         self.files = files.filter {
             !$0.package.hasPrefix("google.") && !($0.messages.isEmpty && $0.choices.isEmpty)
         }.sorted { $0.name < $1.name }
@@ -34,7 +34,7 @@ struct WireSchema {
 
     func typeName(of field: FieldDescriptor) -> String { typeNames[field.typeName] ?? field.typeName }
 
-    /// Whether the field leads back to its own message.
+    /// Whether the field's type can contain its own message.
     func isRecursive(_ field: FieldDescriptor, in message: MessageDescriptor, of file: ProtoFile) -> Bool {
         let name = ".\(file.package).\(message.name)"
         return field.typeName == name || isReachable(name, from: field.typeName)
@@ -50,7 +50,7 @@ struct WireSchema {
         return false
     }
 
-    /// Whether the message can be reached from itself without passing a message that counts its depth.
+    /// Whether the message can contain itself without a message between that counts its depth.
     private func isUnbounded(_ name: String) -> Bool {
         var seen: Set<String> = []
         var waiting = [name]

@@ -27,7 +27,7 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// Has the server got it, and if not: how far did this device get?
+/// Asks whether the server has an asset, and if not, how much of it this device has uploaded.
 package nonisolated struct WirePrepareAssetUpload: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -35,7 +35,7 @@ package nonisolated struct WirePrepareAssetUpload: Sendable {
 
   package var database: WireDatabaseScope = .unspecified
 
-  /// That of the record which will name it: says whose database it is.
+  /// The zone of the record that will name the asset. It says who owns the database.
   package var zone: WireZoneID {
     get {_zone ?? WireZoneID()}
     set {_zone = newValue}
@@ -62,8 +62,8 @@ package nonisolated struct WirePrepareAssetUpload: Sendable {
   fileprivate var _zone: WireZoneID? = nil
 }
 
-/// The next bytes. Chunks of one asset come in order; one from elsewhere than where the server is changes nothing, and the
-/// answer says where to go on.
+/// The next bytes of an asset. Chunks of one asset come in order. A chunk that does not begin where the server's bytes end changes
+/// nothing, and the answer says where to go on.
 package nonisolated struct WireUploadAssetChunk: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -90,18 +90,18 @@ package nonisolated struct WireUploadAssetChunk: Sendable {
   /// At most ServerLimits.asset_chunk_bytes_max. Empty for an asset without bytes.
   package var content: Data = Data()
 
-  /// Names an upload, for the device, while it is under way: 32 bytes of the device's choice, so that it can begin before
-  /// it knows the hash. What makes it whole has the hash too, or asks for it. Empty: the hash names the upload.
+  /// The name of the upload: 32 bytes that the device chooses, so that it can begin before it knows the hash. The chunk that
+  /// completes the upload also has the hash, or asks for it. Empty: the hash names the upload.
   package var draft: Data = Data()
 
-  /// Of the part that makes a draft whole, without a hash: the draft becomes an asset whatever is in it, and the answer says
-  /// its hash. Only for a draft that the server took without a break: else the answer says that it has all of it and that
-  /// it is not complete; then the device says the hash, with an empty part.
+  /// In the chunk that completes a draft, without a hash: the server makes an asset of the draft and answers with its hash. It does
+  /// so only if it received the draft without a break. Otherwise it answers that it has all bytes and that the upload is not
+  /// complete. Then the device sends the hash, in a chunk without content.
   package var isNamedByContent: Bool = false
 
-  /// Of the whole asset, in whatever makes the upload whole: kept for those who download it. Empty if the device did not
-  /// compute it. 16 bytes, GMAC (NIST SP 800-38D) with AES-128, key and nonce all zeros: it finds damage in less time
-  /// than the hash takes, and proves nothing against people.
+  /// The checksum of the whole asset, in the message that completes the upload. The server keeps it for those who download. Empty
+  /// if the device did not compute it. It has 16 bytes: GMAC (NIST SP 800-38D) with AES-128, key and nonce all zeros. It finds damage
+  /// faster than the hash. It proves nothing against people.
   package var checksum: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -111,7 +111,7 @@ package nonisolated struct WireUploadAssetChunk: Sendable {
   fileprivate var _zone: WireZoneID? = nil
 }
 
-/// How far the upload is.
+/// The state of an upload.
 package nonisolated struct WireAssetProgress: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -120,10 +120,10 @@ package nonisolated struct WireAssetProgress: Sendable {
   /// Bytes that the server has.
   package var offset: UInt64 = 0
 
-  /// It has all of them, they have the announced hash, and they are durable.
+  /// The server has all bytes, they have the announced hash, and they are durable.
   package var isComplete: Bool = false
 
-  /// The asset's hash, when a part asked for it and made it whole.
+  /// The asset's hash, if the chunk asked for it and completed the upload.
   package var sha256: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -131,7 +131,7 @@ package nonisolated struct WireAssetProgress: Sendable {
   package init() {}
 }
 
-/// Some bytes of an asset that a record names which the caller may read.
+/// Asks for some bytes of an asset, through a record that names it and that the caller may read.
 package nonisolated struct WireFetchAssetChunk: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -160,7 +160,7 @@ package nonisolated struct WireFetchAssetChunk: Sendable {
   /// At most ServerLimits.asset_chunk_bytes_max.
   package var length: UInt32 = 0
 
-  /// No bytes, but the checksum of all of them: offset and length say nothing.
+  /// Asks for the checksum of the whole asset, without bytes. Offset and length mean nothing then.
   package var wantsChecksum: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -170,16 +170,17 @@ package nonisolated struct WireFetchAssetChunk: Sendable {
   fileprivate var _zone: WireZoneID? = nil
 }
 
+/// Some bytes of an asset, or its checksum.
 package nonisolated struct WireAssetChunk: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// As many bytes as were asked for, fewer only at the asset's end.
+  /// As many bytes as were asked for; fewer only at the asset's end.
   package var content: Data = Data()
 
-  /// When it was asked for: as in UploadAssetChunk; empty if the server has none. Who downloads all of it
-  /// in one go from this server compares it with that of what came. Else, or if they differ, the hash is the proof.
+  /// As in UploadAssetChunk, if it was asked for. Empty if the server has none. A client that downloads all of the asset from this
+  /// server without a break compares it with the checksum of what came. Otherwise, or if they differ, the hash is the proof.
   package var checksum: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -66,7 +66,7 @@ package nonisolated enum WireZoneEndReason: SwiftProtobuf.Enum, Swift.CaseIterab
 
 }
 
-/// Which zones changed since the token.
+/// Asks which zones changed since a token.
 package nonisolated struct WireFetchDatabaseChanges: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -74,17 +74,17 @@ package nonisolated struct WireFetchDatabaseChanges: Sendable {
 
   package var database: WireDatabaseScope = .unspecified
 
-  /// A token of this feed; empty: from the beginning (existing zones only, R-204).
+  /// A token of this feed. Empty: from the beginning, with existing zones only.
   package var token: Data = Data()
 
-  /// At most so many zones; 0: as many as the server likes.
+  /// The most zones in the answer. 0: the server decides.
   package var limit: UInt32 = 0
 
-  /// Without a token: ends of zones as well. For a client that has had some of them before, and lost its token.
+  /// Without a token: also return the ends of zones. For a client that had some of these zones and lost its token.
   package var withEnds: Bool = false
 
-  /// What the client would ask for next, if nothing but that zone has changed: a zone of this database, which a push named.
-  /// A hint, for private databases.
+  /// What the client would ask for next if only that zone has changed: a zone of this database, which a push named. A hint, for
+  /// private databases.
   package var then: WireFetchZoneChanges {
     get {_then ?? WireFetchZoneChanges()}
     set {_then = newValue}
@@ -94,11 +94,10 @@ package nonisolated struct WireFetchDatabaseChanges: Sendable {
   /// Clears the value of `then`. Subsequent reads from it will return its default value.
   package mutating func clearThen() {self._then = nil}
 
-  /// Whether from now on the client goes on with changes that pushes bring (PushedChanges), where they go on from the tokens that
-  /// it has.
+  /// Whether the client will take changes from pushes (PushedChanges) that continue from the tokens that it has.
   package var follows: Bool = false
 
-  /// The database subscription that the client relies on to be pushed; empty: none.
+  /// The database subscription that brings the client's pushes. Empty: none.
   package var subscriptionID: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -108,23 +107,24 @@ package nonisolated struct WireFetchDatabaseChanges: Sendable {
   fileprivate var _then: WireFetchZoneChanges? = nil
 }
 
+/// One page of a database's feed.
 package nonisolated struct WireFetchDatabaseChangesAnswer: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Ends come before changes: a zone that was deleted and created again is in both.
+  /// Ends come before changes. A zone that was deleted and created again is in both.
   package var ended: [WireZoneEnd] = []
 
   package var changed: [WireZoneID] = []
 
   package var token: Data = Data()
 
-  /// Fetch again with the token at once.
+  /// There is more: fetch again with the token at once.
   package var moreComing: Bool = false
 
-  /// The answer to `then`, read after the above: what that says of the zone is in it. May be missing, for any reason: then the
-  /// client asks for it when it needs it. It is a page of a moderate size.
+  /// The answer to `then`. It was read after the fields above, so it has all changes of the zone that they name. It is a page of a
+  /// moderate size. It may be missing for any reason. Then the client asks for it when it needs it.
   package var then: WireFetchZoneChangesAnswer {
     get {_then ?? WireFetchZoneChangesAnswer()}
     set {_then = newValue}
@@ -134,7 +134,7 @@ package nonisolated struct WireFetchDatabaseChangesAnswer: Sendable {
   /// Clears the value of `then`. Subsequent reads from it will return its default value.
   package mutating func clearThen() {self._then = nil}
 
-  /// The user has no database subscription of that `subscription_id` any more: the client makes it anew, or is not pushed.
+  /// The user no longer has the subscription with that `subscription_id`. The client saves it again, or it gets no pushes.
   package var subscriptionMissing: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -144,6 +144,7 @@ package nonisolated struct WireFetchDatabaseChangesAnswer: Sendable {
   fileprivate var _then: WireFetchZoneChangesAnswer? = nil
 }
 
+/// A zone that no longer exists, and why.
 package nonisolated struct WireZoneEnd: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -167,7 +168,7 @@ package nonisolated struct WireZoneEnd: Sendable {
   fileprivate var _zone: WireZoneID? = nil
 }
 
-/// Which records of a zone changed since the token.
+/// Asks which records of a zone changed since a token.
 package nonisolated struct WireFetchZoneChanges: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -184,10 +185,10 @@ package nonisolated struct WireFetchZoneChanges: Sendable {
   /// Clears the value of `zone`. Subsequent reads from it will return its default value.
   package mutating func clearZone() {self._zone = nil}
 
-  /// A token of this zone's feed; empty: from the beginning (living records, and ends of records that this device created).
+  /// A token of this zone's feed. Empty: from the beginning, with living records, and with ends of records that this device created.
   package var token: Data = Data()
 
-  /// At most so many records; 0: as many as the server likes.
+  /// The most records in the answer. 0: the server decides.
   package var limit: UInt32 = 0
 
   package var desiredKeys: WireDesiredKeys {
@@ -199,7 +200,7 @@ package nonisolated struct WireFetchZoneChanges: Sendable {
   /// Clears the value of `desiredKeys`. Subsequent reads from it will return its default value.
   package mutating func clearDesiredKeys() {self._desiredKeys = nil}
 
-  /// Without a token: ends of all records as well. For a client that has had some of them before, and lost its token.
+  /// Without a token: also return the ends of all records. For a client that had some of them and lost its token.
   package var withEnds: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -210,6 +211,7 @@ package nonisolated struct WireFetchZoneChanges: Sendable {
   fileprivate var _desiredKeys: WireDesiredKeys? = nil
 }
 
+/// One page of a zone's feed.
 package nonisolated struct WireFetchZoneChangesAnswer: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -220,10 +222,10 @@ package nonisolated struct WireFetchZoneChangesAnswer: Sendable {
 
   package var token: Data = Data()
 
-  /// Fetch again with the token at once.
+  /// There is more: fetch again with the token at once.
   package var moreComing: Bool = false
 
-  /// The last client_change_token that this device gave with a ModifyRecords of the zone; empty: none.
+  /// The last client_change_token that this device sent with a ModifyRecords in the zone. Empty: none.
   package var clientChangeToken: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -231,6 +233,7 @@ package nonisolated struct WireFetchZoneChangesAnswer: Sendable {
   package init() {}
 }
 
+/// A record that changed or was deleted.
 package nonisolated struct WireZoneChange: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -267,6 +270,7 @@ package nonisolated struct WireZoneChange: Sendable {
   package init() {}
 }
 
+/// A record that was deleted.
 package nonisolated struct WireRecordEnd: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

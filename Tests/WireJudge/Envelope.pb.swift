@@ -12,19 +12,19 @@
 ///
 /// The Tidemark protocol, version 1.
 ///
-/// One WebSocket (RFC 6455) a device, subprotocol "tidemark.v1". Every message is one binary WebSocket message that holds
-/// one envelope: a ClientEnvelope from the client, a ServerEnvelope from the server. Text messages are refused (close
-/// code 1003), bytes that are no envelope too (close code 1007).
+/// Each device has one WebSocket (RFC 6455) with the subprotocol "tidemark.v1". Each binary message holds one envelope: a
+/// ClientEnvelope from the client, a ServerEnvelope from the server. The receiver closes the connection at a text message (close code
+/// 1003), and at bytes that are no envelope (close code 1007).
 ///
-/// The first message is Hello, of 64 KiB at most; anything before its answer is refused with NOT_AUTHENTICATED and the connection is closed
-/// with code 4400. After that many requests may be under way; answers come in any order and carry the request's id. The
-/// server also sends pushes (id 0) that answer nothing.
+/// The first message is Hello. It has at most 64 KiB. The server refuses any request before it has answered Hello with
+/// NOT_AUTHENTICATED, and closes the connection with code 4400. After that, many requests may be under way. Answers come in any order,
+/// and have the request's id. The server also sends pushes, which have id 0 and answer nothing.
 ///
 /// A receiver ignores fields that it does not know. A server answers a request that it does not know with a Failure
-/// (INVALID_ARGUMENTS) and goes on.
+/// (INVALID_ARGUMENTS), and goes on.
 ///
-/// Close codes of our own: 4400 protocol misuse (requests before Hello, a second Hello), 4401 the credential is unknown,
-/// expired or has been revoked, 4408 too slow, 4429 too many requests without reading the answers.
+/// Close codes of this protocol: 4400 for misuse (a request before Hello, a second Hello), 4401 if the credential is unknown, expired
+/// or revoked, 4408 if the client is too slow, 4429 for too many requests without reading the answers.
 
 package import SwiftProtobuf
 
@@ -44,7 +44,7 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Chosen by the client, not 0, unique among its requests under way on this connection.
+  /// The client chooses it. It is not 0, and is unique among the requests under way on this connection.
   package var id: UInt64 {
     get {_storage._id}
     set {_uniqueStorage()._id = newValue}
@@ -183,8 +183,8 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
     set {_uniqueStorage()._request = .saveZoneKey(newValue)}
   }
 
-  /// The group of operations that the request belongs to, if the app made one. It is written to the server's log and
-  /// changes nothing.
+  /// The group of operations that the request belongs to, if the app made one. The server writes it to its log. It has no other
+  /// effect.
   package var operationGroup: WireOperationGroup {
     get {_storage._operationGroup ?? WireOperationGroup()}
     set {_uniqueStorage()._operationGroup = newValue}
@@ -194,8 +194,8 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
   /// Clears the value of `operationGroup`. Subsequent reads from it will return its default value.
   package mutating func clearOperationGroup() {_uniqueStorage()._operationGroup = nil}
 
-  /// The number of the last push that the client heard over this connection; 0: not said. With id 0 and no request it is all that
-  /// the message says, and there is no answer: so a client answers a reminder.
+  /// The number of the last push that the client heard over this connection. 0: not said. A client answers a reminder with id 0, no
+  /// request, and this number. The server does not answer that.
   package var pushesHeard: UInt64 {
     get {_storage._pushesHeard}
     set {_uniqueStorage()._pushesHeard = newValue}
@@ -228,7 +228,7 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-/// Operations that belong together, such as those of one tap of the user's.
+/// Operations that belong together, such as all operations of one tap.
 package nonisolated struct WireOperationGroup: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -237,7 +237,7 @@ package nonisolated struct WireOperationGroup: Sendable {
   /// Unique for each group.
   package var id: String = String()
 
-  /// For people; may be empty. Of a long one servers write the beginning.
+  /// For people. It may be empty. Servers log only the beginning of a long one.
   package var name: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -251,7 +251,7 @@ package nonisolated struct WireServerEnvelope: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// That of the request which it answers; 0 for a push.
+  /// The id of the request that it answers. 0 for a push.
   package var id: UInt64 = 0
 
   package var answer: WireServerEnvelope.OneOf_Answer? = nil
@@ -401,9 +401,9 @@ package nonisolated struct WireServerEnvelope: Sendable {
     set {answer = .saveZoneKey(newValue)}
   }
 
-  /// To a client that counts them (`Hello.counts_pushes`): how many pushes were sent over this connection so far. With a push: its
-  /// number, from 1 on. With an answer: only while the last ones are not acknowledged. With id 0 and no answer it is a reminder,
-  /// which the client answers with `pushes_heard`. A client that has heard fewer has missed one, and fetches.
+  /// How many pushes the server has sent over this connection, for a client that counts them (`Hello.counts_pushes`). With a push it
+  /// is the push's number, from 1 on. An answer has it only while the last pushes are not acknowledged. With id 0 and no answer it is a
+  /// reminder, which the client answers with `pushes_heard`. A client that has heard fewer has missed one, and fetches.
   package var pushesSent: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -209,17 +209,17 @@ package nonisolated struct WireFailure: Sendable {
 
   package var code: WireErrorCode = .unspecified
 
-  /// One sentence for a developer that says what to do; never another account's data.
+  /// A sentence or two for a developer: what is wrong, and what to do. It never has another account's data.
   package var message: String = String()
 
-  /// Seconds to wait before trying again; 0: not said.
+  /// Seconds to wait before trying again. 0: not said.
   package var retryAfterSeconds: Double = 0
 
-  /// the zone was lost to a reset of its owner's keys.
+  /// The zone ended because its owner's keys were reset.
   package var userDidResetEncryptedDataKey: Bool = false
 
-  /// A value is encrypted with a key that the zone does not have, as after it was created again: fetch the zone's keys,
-  /// encrypt anew and send it again.
+  /// A value is encrypted with a key that the zone does not have, for example because the zone was created again. Fetch the zone's
+  /// keys, encrypt the values again and repeat the save.
   package var zoneKeyUnknown: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

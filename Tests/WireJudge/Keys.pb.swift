@@ -32,10 +32,10 @@ package nonisolated enum WireEncryptionMode: SwiftProtobuf.Enum, Swift.CaseItera
   package typealias RawValue = Int
   case unspecified // = 0
 
-  /// The server keeps it and gives it to the account's devices.
+  /// The server keeps the key and gives it to the account's devices.
   case escrowed // = 1
 
-  /// The server never has it: people carry it from device to device as a recovery key.
+  /// The server never has the key. People carry it from device to device as a recovery key.
   case endToEnd // = 2
   case UNRECOGNIZED(Int)
 
@@ -70,7 +70,7 @@ package nonisolated enum WireEncryptionMode: SwiftProtobuf.Enum, Swift.CaseItera
 
 }
 
-/// The account's key and those of zones.
+/// Asks for the account's key and the keys of zones.
 package nonisolated struct WireFetchKeys: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -86,6 +86,7 @@ package nonisolated struct WireFetchKeys: Sendable {
   package init() {}
 }
 
+/// The account's key, and the keys of each zone or why there are none.
 package nonisolated struct WireFetchKeysAnswer: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -110,6 +111,7 @@ package nonisolated struct WireFetchKeysAnswer: Sendable {
   fileprivate var _account: WireAccountKey? = nil
 }
 
+/// An account's mode, and its key if the server may have it.
 package nonisolated struct WireAccountKey: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -120,7 +122,7 @@ package nonisolated struct WireAccountKey: Sendable {
   /// The first 16 bytes of SHA-256("tidemark account key 1" and the key). Empty: there is none yet.
   package var id: Data = Data()
 
-  /// 32 bytes, with ESCROWED alone.
+  /// 32 bytes. Only with ESCROWED.
   package var key: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -128,6 +130,7 @@ package nonisolated struct WireAccountKey: Sendable {
   package init() {}
 }
 
+/// The keys of a zone, or why they cannot be had.
 package nonisolated struct WireZoneKeysResult: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -162,6 +165,7 @@ package nonisolated struct WireZoneKeysResult: Sendable {
   package init() {}
 }
 
+/// All keys of a zone's present life.
 package nonisolated struct WireZoneKeys: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -175,7 +179,7 @@ package nonisolated struct WireZoneKeys: Sendable {
   package init() {}
 }
 
-/// A zone key as the account's key wraps it.
+/// A zone key, wrapped by the account's key.
 package nonisolated struct WireZoneKey: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -184,11 +188,11 @@ package nonisolated struct WireZoneKey: Sendable {
   /// 16 random bytes.
   package var id: Data = Data()
 
-  /// That of the account key which wraps it.
+  /// The id of the account key that wraps it.
   package var accountKeyID: Data = Data()
 
-  /// A nonce of 12 random bytes, then AES-256-GCM of the key: 32 bytes and the tag of 16. Authenticated with it are, written
-  /// as for values: "tidemark zone key 1", the container's identifier, the zone's name, and the zone key's id.
+  /// A nonce of 12 random bytes, then the key encrypted with AES-256-GCM: 32 bytes and the tag of 16. The additional authenticated
+  /// data, written as for values, are: "tidemark zone key 1", the container's identifier, the zone's name, and the zone key's id.
   package var wrapped: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -196,13 +200,13 @@ package nonisolated struct WireZoneKey: Sendable {
   package init() {}
 }
 
-/// Gives the account a key if it has none. Of devices that do so at once the first one's counts.
+/// Gives the account a key, if it has none. If several devices do so at the same time, the first key counts.
 package nonisolated struct WireSaveAccountKey: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// With `key` if the mode is ESCROWED, without it if it is END_TO_END. Refused if the account's mode is another.
+  /// With `key` if the mode is ESCROWED, without it if it is END_TO_END. Refused if the account has another mode.
   package var account: WireAccountKey {
     get {_account ?? WireAccountKey()}
     set {_account = newValue}
@@ -219,12 +223,13 @@ package nonisolated struct WireSaveAccountKey: Sendable {
   fileprivate var _account: WireAccountKey? = nil
 }
 
+/// The account's key after a SaveAccountKey.
 package nonisolated struct WireSaveAccountKeyAnswer: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The key that counts: the caller's, or the one that was there.
+  /// The key that counts: the caller's, or the one that the account already had.
   package var account: WireAccountKey {
     get {_account ?? WireAccountKey()}
     set {_account = newValue}
@@ -241,7 +246,7 @@ package nonisolated struct WireSaveAccountKeyAnswer: Sendable {
   fileprivate var _account: WireAccountKey? = nil
 }
 
-/// Gives a zone a new key if its newest one is still `newest_id`. Otherwise nothing is saved.
+/// Gives a zone a new key, if its newest key is still `newest_id`. Otherwise nothing is saved.
 package nonisolated struct WireSaveZoneKey: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -267,7 +272,7 @@ package nonisolated struct WireSaveZoneKey: Sendable {
   /// Clears the value of `key`. Subsequent reads from it will return its default value.
   package mutating func clearKey() {self._key = nil}
 
-  /// The newest key that the device knows; empty: the zone has none.
+  /// The id of the newest key that the device knows. Empty: the zone has none.
   package var newestID: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -278,12 +283,13 @@ package nonisolated struct WireSaveZoneKey: Sendable {
   fileprivate var _key: WireZoneKey? = nil
 }
 
+/// The zone's keys after a SaveZoneKey.
 package nonisolated struct WireSaveZoneKeyAnswer: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The zone's keys, as they are now.
+  /// The keys as they are now.
   package var keys: WireZoneKeys {
     get {_keys ?? WireZoneKeys()}
     set {_keys = newValue}

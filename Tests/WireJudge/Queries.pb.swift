@@ -27,7 +27,7 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// Strings are equal whatever their case, and ordered by their code points.
+/// How two values are compared. Equality of strings ignores case. Strings are ordered by their code points.
 package nonisolated enum WireComparisonOperator: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
   case unspecified // = 0
@@ -82,7 +82,7 @@ package nonisolated enum WireComparisonOperator: SwiftProtobuf.Enum, Swift.CaseI
 
 }
 
-/// What records somebody wants.
+/// Which records are wanted, and in which order.
 package nonisolated struct WireQuery: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -90,7 +90,7 @@ package nonisolated struct WireQuery: Sendable {
 
   package var recordType: String = String()
 
-  /// Absent: all zones of the database; the shared database needs one.
+  /// Absent: all zones of the database. In the shared database it must be present.
   package var zone: WireZoneID {
     get {_zone ?? WireZoneID()}
     set {_zone = newValue}
@@ -100,7 +100,7 @@ package nonisolated struct WireQuery: Sendable {
   /// Clears the value of `zone`. Subsequent reads from it will return its default value.
   package mutating func clearZone() {self._zone = nil}
 
-  /// Absent: every record of the type.
+  /// Absent: all records of the type.
   package var predicate: WirePredicate {
     get {_predicate ?? WirePredicate()}
     set {_predicate = newValue}
@@ -110,7 +110,7 @@ package nonisolated struct WireQuery: Sendable {
   /// Clears the value of `predicate`. Subsequent reads from it will return its default value.
   package mutating func clearPredicate() {self._predicate = nil}
 
-  /// Applied in order; ties go by record name, then by zone. Empty: by creation date.
+  /// Applied in order. Ties are broken by record name, then by zone. Empty: by creation date.
   package var sorts: [WireSort] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -121,8 +121,8 @@ package nonisolated struct WireQuery: Sendable {
   fileprivate var _predicate: WirePredicate? = nil
 }
 
-/// One condition: true or false of a record, never unknown. A comparison with a key that the record lacks, or with a value
-/// of another type, is false, and its negation is true. At most 32 conditions deep; 1,000 conditions and values in all.
+/// A condition. It is true or false for each record, never unknown. A comparison with a key that the record lacks, or with a value of
+/// another type, is false, and its negation is true. A server accepts a depth of 32, and 1,500 conditions and values in total.
 package nonisolated struct WirePredicate: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -209,7 +209,7 @@ package nonisolated struct WirePredicate: @unchecked Sendable {
     set {_uniqueStorage()._node = .isNear(newValue)}
   }
 
-  /// Every word of it is in the record's searchable fields.
+  /// All of its words are in the record's searchable fields.
   package var search: String {
     get {
       if case .search(let v)? = _storage._node {return v}
@@ -226,7 +226,7 @@ package nonisolated struct WirePredicate: @unchecked Sendable {
     set {_uniqueStorage()._node = .and(newValue)}
   }
 
-  /// Not of AND, a search, a distance or BETWEEN.
+  /// Not of AND, of a search, of a distance or of BETWEEN.
   package var not: WirePredicate {
     get {
       if case .not(let v)? = _storage._node {return v}
@@ -251,10 +251,10 @@ package nonisolated struct WirePredicate: @unchecked Sendable {
     case containsAny(WireKeyValues)
     case isPresent(WirePresence)
     case isNear(WireNear)
-    /// Every word of it is in the record's searchable fields.
+    /// All of its words are in the record's searchable fields.
     case search(String)
     case and(WirePredicates)
-    /// Not of AND, a search, a distance or BETWEEN.
+    /// Not of AND, of a search, of a distance or of BETWEEN.
     case not(WirePredicate)
 
   }
@@ -264,6 +264,7 @@ package nonisolated struct WirePredicate: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
+/// Several conditions.
 package nonisolated struct WirePredicates: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -276,8 +277,8 @@ package nonisolated struct WirePredicates: Sendable {
   package init() {}
 }
 
-/// In all of these a key is a field's, or the name of a system field: recordID, creationDate, modificationDate,
-/// creatorUserRecordID, lastModifiedUserRecordID, parent, share.
+/// A comparison of a key with a value. Here and below, a key is that of a field, or the name of a system field: recordID, creationDate,
+/// modificationDate, creatorUserRecordID, lastModifiedUserRecordID, parent, share.
 package nonisolated struct WireComparison: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -303,6 +304,7 @@ package nonisolated struct WireComparison: Sendable {
   fileprivate var _value: WireQueryValue? = nil
 }
 
+/// The key's value is in a range.
 package nonisolated struct WireBetween: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -310,7 +312,7 @@ package nonisolated struct WireBetween: Sendable {
 
   package var key: String = String()
 
-  /// Both belong to it.
+  /// Both ends belong to the range.
   package var low: WireQueryValue {
     get {_low ?? WireQueryValue()}
     set {_low = newValue}
@@ -337,6 +339,7 @@ package nonisolated struct WireBetween: Sendable {
   fileprivate var _high: WireQueryValue? = nil
 }
 
+/// The key's string begins with a string.
 package nonisolated struct WireBeginsWith: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -351,6 +354,7 @@ package nonisolated struct WireBeginsWith: Sendable {
   package init() {}
 }
 
+/// A key and a value.
 package nonisolated struct WireKeyValue: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -374,6 +378,7 @@ package nonisolated struct WireKeyValue: Sendable {
   fileprivate var _value: WireQueryValue? = nil
 }
 
+/// A key and several values.
 package nonisolated struct WireKeyValues: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -388,6 +393,7 @@ package nonisolated struct WireKeyValues: Sendable {
   package init() {}
 }
 
+/// The record has a key, or lacks it.
 package nonisolated struct WirePresence: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -403,7 +409,7 @@ package nonisolated struct WirePresence: Sendable {
   package init() {}
 }
 
-/// A location is closer than a radius.
+/// The key's location is within a radius of a place.
 package nonisolated struct WireNear: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -422,7 +428,7 @@ package nonisolated struct WireNear: Sendable {
 
   package var metres: Double = 0
 
-  /// As close as the radius is close enough.
+  /// A location at exactly this distance is included.
   package var isInclusive: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -432,7 +438,7 @@ package nonisolated struct WireNear: Sendable {
   fileprivate var _location: WireQueryLocation? = nil
 }
 
-/// Degrees.
+/// A place on earth, in degrees.
 package nonisolated struct WireQueryLocation: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -447,6 +453,7 @@ package nonisolated struct WireQueryLocation: Sendable {
   package init() {}
 }
 
+/// A value that fields are compared with.
 package nonisolated struct WireQueryValue: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -487,7 +494,7 @@ package nonisolated struct WireQueryValue: Sendable {
     set {value = .date(newValue)}
   }
 
-  /// Also for record IDs and users, whose record names these are.
+  /// Also for record IDs, and for users by their record names.
   package var reference: WireQueryReference {
     get {
       if case .reference(let v)? = value {return v}
@@ -504,7 +511,7 @@ package nonisolated struct WireQueryValue: Sendable {
     case double(Double)
     /// Milliseconds since 1970-01-01T00:00:00Z.
     case date(Int64)
-    /// Also for record IDs and users, whose record names these are.
+    /// Also for record IDs, and for users by their record names.
     case reference(WireQueryReference)
 
   }
@@ -512,6 +519,7 @@ package nonisolated struct WireQueryValue: Sendable {
   package init() {}
 }
 
+/// The record that a reference points to.
 package nonisolated struct WireQueryReference: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -536,6 +544,7 @@ package nonisolated struct WireQueryReference: Sendable {
   fileprivate var _zone: WireZoneID? = nil
 }
 
+/// A key by which records are put in order.
 package nonisolated struct WireSort: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -545,7 +554,7 @@ package nonisolated struct WireSort: Sendable {
 
   package var isDescending: Bool = false
 
-  /// By the distance of the key's location from here.
+  /// If present: sort by the distance of the key's location from this place.
   package var origin: WireQueryLocation {
     get {_origin ?? WireQueryLocation()}
     set {_origin = newValue}
@@ -562,7 +571,7 @@ package nonisolated struct WireSort: Sendable {
   fileprivate var _origin: WireQueryLocation? = nil
 }
 
-/// One page of a query's results.
+/// Asks for one page of a query's results.
 package nonisolated struct WireQueryRecords: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -579,7 +588,7 @@ package nonisolated struct WireQueryRecords: Sendable {
   /// Clears the value of `query`. Subsequent reads from it will return its default value.
   package mutating func clearQuery() {self._query = nil}
 
-  /// From the answer before, with the same query; empty: from the first record.
+  /// From the previous answer to the same query. Empty: from the first record.
   package var cursor: Data = Data()
 
   package var desiredKeys: WireDesiredKeys {
@@ -591,7 +600,7 @@ package nonisolated struct WireQueryRecords: Sendable {
   /// Clears the value of `desiredKeys`. Subsequent reads from it will return its default value.
   package mutating func clearDesiredKeys() {self._desiredKeys = nil}
 
-  /// Records at most; 0: as many as the server likes.
+  /// The most records in the answer. 0: the server decides.
   package var limit: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -602,6 +611,7 @@ package nonisolated struct WireQueryRecords: Sendable {
   fileprivate var _desiredKeys: WireDesiredKeys? = nil
 }
 
+/// One page of a query's results.
 package nonisolated struct WireQueryRecordsAnswer: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -610,7 +620,7 @@ package nonisolated struct WireQueryRecordsAnswer: Sendable {
   /// In the query's order.
   package var matches: [WireQueryMatch] = []
 
-  /// Empty: there is no more. Opaque; goes with this query alone.
+  /// Where to go on. Empty: there is no more. It is opaque, and belongs to this query alone.
   package var cursor: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -618,6 +628,7 @@ package nonisolated struct WireQueryRecordsAnswer: Sendable {
   package init() {}
 }
 
+/// A record that a query found.
 package nonisolated struct WireQueryMatch: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

@@ -66,6 +66,7 @@ package nonisolated enum WireSavePolicy: SwiftProtobuf.Enum, Swift.CaseIterable 
 
 }
 
+/// What a save does to the record's parent.
 package nonisolated enum WireParentChange: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
   case parentUnchanged // = 0
@@ -104,7 +105,7 @@ package nonisolated enum WireParentChange: SwiftProtobuf.Enum, Swift.CaseIterabl
 
 }
 
-/// A record as the server gives it.
+/// A record as the server sends it.
 package nonisolated struct WireRecord: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -114,17 +115,20 @@ package nonisolated struct WireRecord: Sendable {
 
   package var type: String = String()
 
-  /// A FieldMap (Fields.proto). The server stores and forwards it without looking inside.
+  /// A FieldMap (Fields.proto).
   package var fields: Data = Data()
 
-  /// The change tag: unique to this version. A client sends it back as it came, and may read it for one thing: which
-  /// of two versions of a record is the newer one, also when the store was restored between them. It is a row of
-  /// numbers of seven bits a byte, lowest first, the highest bit set where more follow, and four bytes, highest first: the
-  /// FNV-1a of all bytes before. The numbers: 1; the life of the store, whose lower 32 bits are its own, and whose upper 32
-  /// bits are the lower ones of the life that it was restored from; the zone; the version's number in the zone, which every
-  /// restore counts on to the next multiple of 2^40. A tag that is made otherwise says nothing. A change token is alike, and
-  /// says how far a feed was read. Of a zone: 1; 1; the life of the store; two numbers; the zone; the number of the version; and
-  /// more. Of a database: 1; 2; the life of the store; a number; the number in its feed; and more.
+  /// The change tag, unique to this version. A client sends it back as it came. It may read the tag for one purpose: to find
+  /// which of two versions of a record is newer, even if the store was restored between them.
+  ///
+  /// A tag is a row of varints, followed by four bytes in network order: the FNV-1a of all bytes before them. The varints are: 1; the
+  /// life of the store; the zone; the version's number in the zone. The lower 32 bits of a life are its own, the upper ones are the
+  /// lower bits of the life from which the store was restored. Each restore raises the versions' numbers to the next multiple of
+  /// 2^40. A tag of another form says nothing.
+  ///
+  /// A change token has the same form, and says how far a feed was read. The token of a zone has: 1; 1; the life of the store; two
+  /// numbers; the zone; the version's number; and more. The token of a database has: 1; 2; the life of the store; a number; the
+  /// number in its feed; and more.
   package var tag: Data = Data()
 
   /// Milliseconds since 1970.
@@ -132,12 +136,12 @@ package nonisolated struct WireRecord: Sendable {
 
   package var modifiedAt: Int64 = 0
 
-  /// User record names; empty stands for the caller.
+  /// User record names. Empty: the caller.
   package var createdBy: String = String()
 
   package var modifiedBy: String = String()
 
-  /// The name of the parent record in the same zone; empty: none.
+  /// The name of the parent record in the same zone. Empty: none.
   package var parent: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -145,7 +149,8 @@ package nonisolated struct WireRecord: Sendable {
   package init() {}
 }
 
-/// Saves and deletes, any number of zones. Each zone's part is ordered, remembered and (if asked) atomic on its own.
+/// Saves and deletes records in any number of zones. The part of each zone has its own place in the order, its own remembered
+/// outcome, and is atomic on its own, if asked.
 package nonisolated struct WireModifyRecords: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -164,13 +169,13 @@ package nonisolated struct WireModifyRecords: Sendable {
 
   package var policy: WireSavePolicy = .ifServerRecordUnchanged
 
-  /// One failing item fails its whole zone's part.
+  /// If one item fails, the whole part of its zone fails.
   package var atomic: Bool = false
 
   package var zones: [WireZoneModifications] = []
 
-  /// The app's own mark of how far it has sent its changes, at most 4096 bytes; kept for each zone of the request and given
-  /// back with the changes that this device fetches there. Empty: leaves what was kept before.
+  /// The app's own mark of how far it has sent its changes, at most 4096 bytes. The server keeps it for each zone of the request, and
+  /// returns it with the changes that this device fetches there. Empty: the kept one stays.
   package var clientChangeToken: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -180,12 +185,13 @@ package nonisolated struct WireModifyRecords: Sendable {
   fileprivate var _stamp: WireRequestStamp? = nil
 }
 
+/// Saves and deletes in one zone.
 package nonisolated struct WireZoneModifications: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Each zone at most once in a request.
+  /// A request names each zone at most once.
   package var zone: WireZoneID {
     get {_zone ?? WireZoneID()}
     set {_zone = newValue}
@@ -207,6 +213,7 @@ package nonisolated struct WireZoneModifications: Sendable {
   fileprivate var _zone: WireZoneID? = nil
 }
 
+/// One record to save.
 package nonisolated struct WireRecordSave: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -216,11 +223,11 @@ package nonisolated struct WireRecordSave: Sendable {
 
   package var type: String = String()
 
-  /// As it came with the record; empty: the client made the record itself.
+  /// As it came with the record. Empty: the client made the record itself.
   package var tag: Data = Data()
 
-  /// The keys to be written, as a FieldMap; keys set to nil have the type "removed". ALL_KEYS sends every key the client
-  /// holds, the other policies those that changed.
+  /// The keys to write, as a FieldMap. Keys that were set to nil have the type FIELD_TYPE_REMOVED. With ALL_KEYS the client sends all
+  /// keys that it has, with the other policies those that changed.
   package var fields: Data = Data()
 
   package var parentChange: WireParentChange = .parentUnchanged
@@ -233,12 +240,13 @@ package nonisolated struct WireRecordSave: Sendable {
   package init() {}
 }
 
+/// The outcome of a ModifyRecords.
 package nonisolated struct WireModifyRecordsAnswer: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// One a zone, in the order of the request.
+  /// One for each zone, in the order of the request.
   package var zones: [WireZoneModificationResults] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -246,15 +254,16 @@ package nonisolated struct WireModifyRecordsAnswer: Sendable {
   package init() {}
 }
 
+/// The outcomes in one zone.
 package nonisolated struct WireZoneModificationResults: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// One a save, in the order of the request.
+  /// One for each save, in the order of the request.
   package var saves: [WireSaveResult] = []
 
-  /// One a delete, in the order of the request.
+  /// One for each delete, in the order of the request.
   package var deletes: [WireDeleteResult] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -262,6 +271,7 @@ package nonisolated struct WireZoneModificationResults: Sendable {
   package init() {}
 }
 
+/// The outcome of one save.
 package nonisolated struct WireSaveResult: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -296,7 +306,7 @@ package nonisolated struct WireSaveResult: Sendable {
   package init() {}
 }
 
-/// What the server added to a record that was saved.
+/// What the server added to a saved record.
 package nonisolated struct WireSavedRecord: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -308,7 +318,7 @@ package nonisolated struct WireSavedRecord: Sendable {
 
   package var modifiedAt: Int64 = 0
 
-  /// User record names; empty stands for the caller.
+  /// User record names. Empty: the caller.
   package var createdBy: String = String()
 
   package var modifiedBy: String = String()
@@ -318,6 +328,7 @@ package nonisolated struct WireSavedRecord: Sendable {
   package init() {}
 }
 
+/// Why a record was not saved.
 package nonisolated struct WireSaveFailure: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -332,8 +343,7 @@ package nonisolated struct WireSaveFailure: Sendable {
   /// Clears the value of `failure`. Subsequent reads from it will return its default value.
   package mutating func clearFailure() {self._failure = nil}
 
-  /// With SERVER_RECORD_CHANGED: the record that is in the way, complete. Absent where the answer would have
-  /// become too large: fetch it.
+  /// With SERVER_RECORD_CHANGED: the server's whole record. Absent if the answer would become too large. Then fetch it.
   package var serverRecord: WireRecord {
     get {_serverRecord ?? WireRecord()}
     set {_serverRecord = newValue}
@@ -351,6 +361,7 @@ package nonisolated struct WireSaveFailure: Sendable {
   fileprivate var _serverRecord: WireRecord? = nil
 }
 
+/// The outcome of one delete.
 package nonisolated struct WireDeleteResult: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -385,7 +396,7 @@ package nonisolated struct WireDeleteResult: Sendable {
   package init() {}
 }
 
-/// Records by name.
+/// Asks for records by their names.
 package nonisolated struct WireFetchRecords: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -411,6 +422,7 @@ package nonisolated struct WireFetchRecords: Sendable {
   fileprivate var _desiredKeys: WireDesiredKeys? = nil
 }
 
+/// Names of records in one zone.
 package nonisolated struct WireZoneRecordNames: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -434,6 +446,7 @@ package nonisolated struct WireZoneRecordNames: Sendable {
   fileprivate var _zone: WireZoneID? = nil
 }
 
+/// The outcome of a FetchRecords.
 package nonisolated struct WireFetchRecordsAnswer: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -442,8 +455,8 @@ package nonisolated struct WireFetchRecordsAnswer: Sendable {
   /// In the order of the request.
   package var results: [WireRecordResult] = []
 
-  /// How many names, in the order of the request, this answer covers. Fewer than asked for when the answer would have
-  /// been too large: ask again for the rest.
+  /// How many names of the request this answer covers, in order. If the answer would become too large, it covers fewer. Then ask
+  /// again for the rest.
   package var covered: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -451,6 +464,7 @@ package nonisolated struct WireFetchRecordsAnswer: Sendable {
   package init() {}
 }
 
+/// A record, or why it cannot be had.
 package nonisolated struct WireRecordResult: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

@@ -27,6 +27,7 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// What a subscription watches.
 package nonisolated enum WireSubscriptionKind: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
   case unspecified // = 0
@@ -69,7 +70,7 @@ package nonisolated enum WireSubscriptionKind: SwiftProtobuf.Enum, Swift.CaseIte
 
 }
 
-/// A standing wish to be told of changes (section 10 of the rules).
+/// A request to get pushes when something changes, until it is deleted (section 10 of the rules).
 package nonisolated struct WireSubscription: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -80,7 +81,7 @@ package nonisolated struct WireSubscription: Sendable {
 
   package var kind: WireSubscriptionKind = .unspecified
 
-  /// Only changes of this record type; empty: any.
+  /// Only changes of this record type. Empty: all.
   package var recordType: String = String()
 
   package var notificationInfo: WireNotificationInfo {
@@ -92,7 +93,7 @@ package nonisolated struct WireSubscription: Sendable {
   /// Clears the value of `notificationInfo`. Subsequent reads from it will return its default value.
   package mutating func clearNotificationInfo() {self._notificationInfo = nil}
 
-  /// Of a zone subscription: its zone.
+  /// The zone, for a subscription to a zone.
   package var zone: WireZoneID {
     get {_zone ?? WireZoneID()}
     set {_zone = newValue}
@@ -110,7 +111,7 @@ package nonisolated struct WireSubscription: Sendable {
   fileprivate var _zone: WireZoneID? = nil
 }
 
-/// How a push is to be shown. Kept and returned as it came.
+/// How a push is shown to the user. The server keeps it and returns it as it came.
 package nonisolated struct WireNotificationInfo: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -213,6 +214,7 @@ package nonisolated struct WireNotificationInfo: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
+/// Saves and deletes subscriptions.
 package nonisolated struct WireModifySubscriptions: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -230,6 +232,7 @@ package nonisolated struct WireModifySubscriptions: Sendable {
   package init() {}
 }
 
+/// The outcome of a ModifySubscriptions: one result for each save and each delete, in the order of the request.
 package nonisolated struct WireModifySubscriptionsAnswer: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -244,6 +247,7 @@ package nonisolated struct WireModifySubscriptionsAnswer: Sendable {
   package init() {}
 }
 
+/// Asks for subscriptions.
 package nonisolated struct WireFetchSubscriptions: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -251,7 +255,7 @@ package nonisolated struct WireFetchSubscriptions: Sendable {
 
   package var database: WireDatabaseScope = .unspecified
 
-  /// Subscription IDs; empty: all of this database.
+  /// Subscription IDs. Empty: all subscriptions of this database.
   package var ids: [String] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -259,6 +263,7 @@ package nonisolated struct WireFetchSubscriptions: Sendable {
   package init() {}
 }
 
+/// The outcome of a FetchSubscriptions.
 package nonisolated struct WireFetchSubscriptionsAnswer: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -271,6 +276,7 @@ package nonisolated struct WireFetchSubscriptionsAnswer: Sendable {
   package init() {}
 }
 
+/// A subscription, or why it was not saved, deleted or found.
 package nonisolated struct WireSubscriptionResult: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -314,7 +320,7 @@ package nonisolated struct WireSubscriptionResult: Sendable {
   package init() {}
 }
 
-/// Something changed: fetch. A hint that may be lost, never the truth.
+/// Tells a client that something changed and that it should fetch. A push is a hint, and may be lost.
 package nonisolated struct WirePush: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -335,13 +341,13 @@ package nonisolated struct WirePush: @unchecked Sendable {
     set {_uniqueStorage()._kind = newValue}
   }
 
-  /// The zones that moved, where the server knows them; a fetch of the database's changes names them all.
+  /// The zones that changed, if the server knows them. A fetch of the database's changes names all of them.
   package var zones: [WireZoneID] {
     get {_storage._zones}
     set {_uniqueStorage()._zones = newValue}
   }
 
-  /// What moved, where the server believes that the client has read all before it.
+  /// The changes themselves, if the server believes that the client has read everything before them.
   package var changes: WirePushedChanges {
     get {_storage._changes ?? WirePushedChanges()}
     set {_uniqueStorage()._changes = newValue}
@@ -358,8 +364,8 @@ package nonisolated struct WirePush: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-/// The answer to a FetchDatabaseChanges with these tokens, as it would have been when the push was made. A client that has others
-/// asks; so does one that got a push without changes since it last asked.
+/// The answer that a FetchDatabaseChanges with these tokens would have got when the push was made. A client that has other tokens
+/// fetches instead. So does a client that got a push without changes since its last fetch.
 package nonisolated struct WirePushedChanges: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -378,7 +384,7 @@ package nonisolated struct WirePushedChanges: Sendable {
 
   package var zoneToken: Data = Data()
 
-  /// With `then` for the zone.
+  /// Its `then` has the changes of the zone.
   package var answer: WireFetchDatabaseChangesAnswer {
     get {_answer ?? WireFetchDatabaseChangesAnswer()}
     set {_answer = newValue}

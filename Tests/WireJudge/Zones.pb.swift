@@ -22,11 +22,11 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// Whether records are encrypted one by one or with their zone. Chosen when a zone is created, and never changed.
+/// Whether records are encrypted one by one or with their zone. It is chosen when a zone is created, and never changes.
 package nonisolated enum WireEncryptionScope: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// In a request: as the zone is; PER_RECORD for a new one. In an answer: not said.
+  /// In a request: that of the zone; PER_RECORD for a new one. In an answer: not said.
   case unspecified // = 0
   case perRecord // = 1
   case perZone // = 2
@@ -63,15 +63,16 @@ package nonisolated enum WireEncryptionScope: SwiftProtobuf.Enum, Swift.CaseIter
 
 }
 
+/// The name of a zone, and whose zone it is.
 package nonisolated struct WireZoneID: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Printable ASCII, 1 to 255 characters, not beginning with "_" but for "_defaultZone".
+  /// 1 to 255 printable ASCII characters. Only "_defaultZone" begins with "_".
   package var name: String = String()
 
-  /// The owner's user record name; empty (or "__defaultOwner__") stands for the caller.
+  /// The owner's user record name. Empty or "__defaultOwner__": the caller.
   package var owner: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -79,6 +80,7 @@ package nonisolated struct WireZoneID: Sendable {
   package init() {}
 }
 
+/// A zone as the server sends it.
 package nonisolated struct WireZone: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -105,7 +107,7 @@ package nonisolated struct WireZone: Sendable {
   fileprivate var _id: WireZoneID? = nil
 }
 
-/// Creates and deletes zones. Not atomic: each has its own result.
+/// Creates and deletes zones. It is not atomic: each zone has its own result.
 package nonisolated struct WireModifyZones: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -126,7 +128,7 @@ package nonisolated struct WireModifyZones: Sendable {
 
   package var deletes: [WireZoneID] = []
 
-  /// One a save, in that order; those that are left out at the end are unspecified.
+  /// One for each save, in that order. Those that are missing at the end are unspecified.
   package var encryptionScopes: [WireEncryptionScope] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -136,15 +138,16 @@ package nonisolated struct WireModifyZones: Sendable {
   fileprivate var _stamp: WireRequestStamp? = nil
 }
 
+/// The outcome of a ModifyZones.
 package nonisolated struct WireModifyZonesAnswer: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// One a save, in the order of the request.
+  /// One for each save, in the order of the request.
   package var saves: [WireZoneResult] = []
 
-  /// One a delete, in the order of the request; success holds no zone.
+  /// One for each delete, in the order of the request. A success has no zone.
   package var deletes: [WireZoneResult] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -152,6 +155,7 @@ package nonisolated struct WireModifyZonesAnswer: Sendable {
   package init() {}
 }
 
+/// A zone, or why it was not saved, deleted or found.
 package nonisolated struct WireZoneResult: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -195,7 +199,7 @@ package nonisolated struct WireZoneResult: Sendable {
   package init() {}
 }
 
-/// It worked, and there is nothing more to say.
+/// Success, with nothing to return.
 package nonisolated struct WireDone: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -206,6 +210,7 @@ package nonisolated struct WireDone: Sendable {
   package init() {}
 }
 
+/// Asks for zones.
 package nonisolated struct WireFetchZones: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -221,12 +226,13 @@ package nonisolated struct WireFetchZones: Sendable {
   package init() {}
 }
 
+/// The outcome of a FetchZones.
 package nonisolated struct WireFetchZonesAnswer: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// In the order of the request; all zones by age if none was named.
+  /// In the order of the request. If it named no zone: all zones, oldest first.
   package var zones: [WireZoneResult] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

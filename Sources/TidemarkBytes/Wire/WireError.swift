@@ -14,16 +14,16 @@ package struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
         case wrongType
         /// A string is not UTF-8.
         case badText
-        /// A field has more elements, or the whole message has more parts, than the `.proto` file allows.
+        /// A field, or the whole message, has more elements than the `.proto` file allows.
         case tooManyElements
         /// A string or bytes are longer than the `.proto` file allows.
         case tooManyBytes
-        /// A message contains itself more often than the `.proto` file allows.
+        /// A message contains itself deeper than the `.proto` file allows.
         case tooDeep
     }
 
     package let code: Code
-    /// Where in the bytes it was noticed.
+    /// The offset at which it was noticed.
     package let offset: Int
 
     package init(_ code: Code, at offset: Int) {
@@ -31,7 +31,7 @@ package struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
         self.offset = offset
     }
 
-    /// Whether the bytes are a well-formed message so far that is larger than the `.proto` file allows.
+    /// Whether the message is well-formed up to here, and exceeds a bound of the `.proto` file.
     package var isBound: Bool {
         switch code {
         case .tooManyElements, .tooManyBytes, .tooDeep: true

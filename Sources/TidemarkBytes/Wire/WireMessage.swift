@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message of the protocol. All types that conform are made from the `.proto` files by `tidemark-wire-generator`.
+/// A message of the protocol. `tidemark-wire-generator` makes all conforming types from the `.proto` files.
 package protocol WireMessage: Sendable, Equatable {
-    /// The most nested messages and elements that one message may have in all, at every depth.
+    /// The most nested messages and elements that one message may have in total, at all depths.
     static var elementsInAllMax: Int { get }
 
     /// A message whose fields all have their defaults.
     init()
 
-    /// Reads fields into this message until the reader is at the end of the message.
+    /// Reads fields into this message, up to its end.
     ///
-    /// A field that is there already is replaced, a nested message is merged, elements are added.
+    /// A field replaces an earlier value. A nested message is merged, and elements are appended.
     mutating func read(_ reader: inout WireReader) throws(WireError)
 
     /// How many bytes ``write(to:)`` writes.
@@ -23,14 +23,14 @@ package protocol WireMessage: Sendable, Equatable {
 extension WireMessage {
     package static var elementsInAllMax: Int { 1 << 20 }
 
-    /// - Throws: ``WireError`` for bytes that are not such a message, or a larger one than may be.
+    /// - Throws: ``WireError`` if the bytes are no such message, or exceed a bound.
     package init(reading bytes: [UInt8]) throws(WireError) {
         let (message, error) = Self.read(bytes)
         if let error { throw error }
         self = message
     }
 
-    /// What could be read of the bytes, and why no more could: nil if all was.
+    /// The fields that could be read, and why reading stopped. The error is nil if everything was read.
     package static func read(_ bytes: [UInt8]) -> (message: Self, error: WireError?) {
         var message = Self()
         let error = bytes.withUnsafeBufferPointer { buffer -> WireError? in
@@ -53,7 +53,7 @@ extension WireMessage {
     }
 }
 
-/// An enumeration of the protocol. It keeps numbers that it does not know, so that an old program passes on what a new one says.
+/// An enumeration of the protocol. It keeps unknown numbers, so that an old program passes on a new value.
 package protocol WireChoice: RawRepresentable, Hashable, Sendable where RawValue == Int32 {
     /// The choice with the number 0.
     init()

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Numbers of variable length, as protobuf writes them: seven bits a byte, lowest first.
+/// Protobuf's varints: seven bits in each byte, lowest first.
 ///
-/// No other code reads or writes them. Messages, fields of records, tokens and tags all use these.
+/// No other code reads or writes varints. Messages, fields of records, tokens and tags use this type.
 package enum WireNumber {
-    /// Reads the number at `offset` and goes past it.
+    /// Reads the number at `offset`, and moves `offset` past it.
     ///
-    /// What a tenth byte has too much is dropped, as all readers of protobuf do.
-    /// - Parameter end: where what holds the number ends; at most `bytes.count`.
+    /// Bits of a tenth byte that do not fit are dropped, as in all readers of protobuf.
+    /// - Parameter end: the end of what holds the number; at most `bytes.count`.
     @inlinable @inline(__always)
     package static func read(
         _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
@@ -18,9 +18,9 @@ package enum WireNumber {
         return first < 0x80 ? UInt64(first) : try readRest(of: first, bytes, &offset, end)
     }
 
-    /// As ``read(_:_:_:)``, for formats in which each number has one encoding.
+    /// As ``read(_:_:_:)``, for formats in which each number has exactly one encoding.
     ///
-    /// Needless bytes are refused as `overlong`, and so is a tenth byte that does not fit.
+    /// Needless bytes, and a tenth byte that does not fit, throw `overlong`.
     @inlinable @inline(__always)
     package static func readShortest(
         _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
@@ -60,7 +60,7 @@ package enum WireNumber {
         return value
     }
 
-    /// Adds the number.
+    /// Appends the number.
     @inlinable @inline(__always)
     package static func append(_ value: UInt64, to bytes: inout [UInt8]) {
         var rest = value
@@ -71,7 +71,7 @@ package enum WireNumber {
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// A number of which small ones of either sign are short (zigzag), as one without a sign.
+    /// A signed number as an unsigned one, so that small numbers of either sign are short.
     @inlinable @inline(__always)
     package static func zigzag(_ value: Int64) -> UInt64 { UInt64(bitPattern: (value << 1) ^ (value >> 63)) }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension WireReader {
-    /// As deep as groups of an unknown field may be nested.
+    /// How deep groups of an unknown field may be nested.
     private static var groupsMax: Int { 100 }
 
-    /// Goes past a field that the message does not know.
+    /// Skips a field that the message does not know.
     ///
     /// - Parameters:
-    ///   - tag: of the field, which was read already.
-    ///   - known: the numbers of the message's fields, as bits: one of those has the wrong type.
+    ///   - tag: the field's tag, which was read before.
+    ///   - known: the numbers of the message's fields, as bits. A field with one of them has the wrong type.
     package mutating func skip(_ tag: UInt32, known: UInt64) throws(WireError) {
         let number = tag >> 3
         guard number > 0 else { throw WireError(.badTag, at: position) }
@@ -31,7 +31,7 @@ extension WireReader {
         }
     }
 
-    /// As ``skip(_:known:)``; adds the field, tag and all, to those that are kept.
+    /// As ``skip(_:known:)``, but appends the field with its tag to `fields`.
     package mutating func keep(_ tag: UInt32, known: UInt64, in fields: inout [UInt8]) throws(WireError) {
         let start = position
         try skip(tag, known: known)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Values of the types of protobuf. Numbers that are too large lose their upper bits, as protobuf says.
+/// Values of protobuf's types. A number that is too large loses its upper bits, as protobuf requires.
 extension WireReader {
     @inlinable
     package mutating func int64() throws(WireError) -> Int64 { Int64(bitPattern: try number()) }
@@ -28,7 +28,7 @@ extension WireReader {
 
     // MARK: Messages
 
-    /// Reads a nested message into one that may have fields already.
+    /// Reads a nested message. Its fields are merged into `message`.
     @inlinable
     package mutating func read<Message: WireMessage>(_ message: inout Message) throws(WireError) {
         let length = try length()
@@ -46,14 +46,14 @@ extension WireReader {
         return message
     }
 
-    /// Notes one more nested message or element.
+    /// Counts one more nested message or element.
     @inlinable
     mutating func count() throws(WireError) {
         guard elementsLeft > 0 else { throw WireError(.tooManyElements, at: position) }
         elementsLeft -= 1
     }
 
-    /// Begins a message that may contain itself; ``leave()`` ends it.
+    /// Begins a recursive message. ``leave()`` ends it.
     package mutating func enter(atMost depthMax: Int) throws(WireError) {
         guard depth < depthMax else { throw WireError(.tooDeep, at: position) }
         depth += 1
@@ -63,7 +63,7 @@ extension WireReader {
 
     // MARK: Elements
 
-    /// One more element of a repeated field.
+    /// Appends one element of a repeated field.
     @inlinable
     package mutating func append<Message: WireMessage>(
         to list: inout [Message], atMost elementsMax: Int
@@ -100,7 +100,7 @@ extension WireReader {
         list.append(try value(&self))
     }
 
-    /// Elements that stand in one field.
+    /// Appends the elements of a packed field.
     @inlinable
     package mutating func appendPacked<Value>(
         to list: inout [Value], atMost elementsMax: Int, _ value: (inout WireReader) throws(WireError) -> Value

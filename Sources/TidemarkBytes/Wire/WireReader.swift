@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Steps through the bytes of a message.
+/// Reads the bytes of a message, field by field.
 ///
-/// It trusts nothing: each length is held against the end of the message it is in, and each bound is checked before
-/// anything is made of what it refuses. Bad bytes give a ``WireError``.
+/// It trusts nothing. It checks each length against the end of the enclosing message, and each bound before it allocates
+/// anything. Bad bytes give a ``WireError``.
 package struct WireReader {
     @usableFromInline let bytes: UnsafeBufferPointer<UInt8>
-    /// The array that the bytes are of: slices share it.
+    /// The array that holds the bytes. Slices share it.
     @usableFromInline let source: [UInt8]
     /// Offset of the next byte.
     @usableFromInline var position = 0
-    /// Offset of the end of the message that is read now.
+    /// Offset of the end of the message that is being read.
     @usableFromInline var end: Int
-    /// How many nested messages and elements may still come.
+    /// How many more nested messages and elements are allowed.
     @usableFromInline var elementsLeft: Int
-    /// How many messages that may contain themselves are open.
+    /// How many recursive messages are open.
     @usableFromInline var depth = 0
 
     /// - Parameters:
-    ///   - bytes: must stay where they are while the reader is in use.
+    ///   - bytes: must not move while the reader is in use.
     ///   - source: the array that `bytes` points to.
     ///   - elementsMax: see ``WireMessage/elementsInAllMax``.
     @inlinable
@@ -53,7 +53,7 @@ package struct WireReader {
 
     // MARK: Numbers
 
-    /// An unsigned number of variable length.
+    /// A varint.
     @inlinable
     package mutating func number() throws(WireError) -> UInt64 {
         guard position < end else { throw WireError(.truncated, at: position) }
@@ -62,7 +62,7 @@ package struct WireReader {
         return first < 0x80 ? UInt64(first) : try WireNumber.readRest(of: first, bytes.span, &position, end)
     }
 
-    /// Eight bytes, lowest first.
+    /// Eight bytes, in little-endian order.
     @inlinable
     package mutating func fixed64() throws(WireError) -> UInt64 {
         guard end - position >= 8 else { throw WireError(.truncated, at: position) }
@@ -73,7 +73,7 @@ package struct WireReader {
 
     // MARK: Content
 
-    /// Reads a length, and checks that so many bytes are there.
+    /// Reads a length, and checks that this many bytes follow.
     @inlinable
     package mutating func length() throws(WireError) -> Int {
         let length = try number()
@@ -81,7 +81,7 @@ package struct WireReader {
         return Int(length)
     }
 
-    /// Goes past a value with a length.
+    /// Skips a value that has a length.
     @inlinable
     package mutating func range(atMost bytesMax: Int) throws(WireError) -> Range<Int> {
         let length = try length()
@@ -90,12 +90,12 @@ package struct WireReader {
         return position..<position + length
     }
 
-    /// A string; its length is in bytes of UTF-8.
+    /// A string in UTF-8.
     @inlinable
     package mutating func text(atMost bytesMax: Int = .max) throws(WireError) -> String {
         let range = try range(atMost: bytesMax)
         let content = UnsafeBufferPointer(rebasing: bytes[range])
-        // Names are nearly always ASCII, of which there is less to check.
+        // Names are nearly always ASCII, which is cheaper to check.
         if content.allSatisfy({ $0 < 0x80 }) { return String(decoding: content, as: UTF8.self) }
         guard let text = String(validating: content, as: UTF8.self) else {
             throw WireError(.badText, at: range.lowerBound)
@@ -109,7 +109,7 @@ package struct WireReader {
         Array(bytes[try range(atMost: bytesMax)])
     }
 
-    /// The bytes where they are. The slice holds the whole message.
+    /// The bytes without a copy. The slice keeps the whole message in memory.
     package mutating func slice(atMost bytesMax: Int = .max) throws(WireError) -> ArraySlice<UInt8> {
         source[try range(atMost: bytesMax)]
     }

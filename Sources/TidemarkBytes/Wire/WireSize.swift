@@ -2,24 +2,24 @@
 
 /// How many bytes a value takes in a message, without its tag.
 package enum WireSize {
-    /// A number of variable length.
+    /// A varint.
     @inlinable
     package static func number(_ value: UInt64) -> Int {
-        // Seven bits a byte; 0 has one byte as well.
+        // Seven bits in each byte. 0 also takes one byte.
         (63 - (value | 1).leadingZeroBitCount) / 7 + 1
     }
 
     @inlinable package static func uint64(_ value: UInt64) -> Int { number(value) }
     @inlinable package static func int64(_ value: Int64) -> Int { number(UInt64(bitPattern: value)) }
     @inlinable package static func uint32(_ value: UInt32) -> Int { number(UInt64(value)) }
-    /// A negative number has ten bytes, as if it were one of 64 bits.
+    /// A negative number takes ten bytes, as a number of 64 bits does.
     @inlinable package static func int32(_ value: Int32) -> Int { int64(Int64(value)) }
     @inlinable package static func zigzag(_ value: Int64) -> Int { number(WireNumber.zigzag(value)) }
     @inlinable package static func flag(_ value: Bool) -> Int { 1 }
     @inlinable package static func double(_ value: Double) -> Int { 8 }
     @inlinable package static func choice(_ value: some WireChoice) -> Int { int32(value.rawValue) }
 
-    /// A length, and as many bytes: those of a nested message too.
+    /// A length and that many bytes, also for a nested message.
     @inlinable
     package static func content(_ byteCount: Int) -> Int {
         number(UInt64(byteCount)) + byteCount
@@ -30,10 +30,10 @@ package enum WireSize {
     @inlinable package static func message(_ message: some WireMessage) -> Int { content(message.size) }
 }
 
-/// Bytes that a message takes: an array or a slice, or what can write itself.
+/// Content of a message: an array, a slice, or a value that writes itself.
 package protocol WireContent {
     var byteCount: Int { get }
-    /// Adds exactly ``byteCount`` bytes.
+    /// Appends exactly ``byteCount`` bytes.
     func append(to bytes: inout [UInt8])
 }
 
@@ -47,9 +47,9 @@ extension ArraySlice<UInt8>: WireContent {
     @inlinable package func append(to bytes: inout [UInt8]) { bytes.append(contentsOf: self) }
 }
 
-/// Content that follows the message's bytes: its length is written, the content is not.
+/// Content that the caller appends after the message. Only its length is written.
 ///
-/// So a part of a file is read to where it is sent from. Nothing may be written after it.
+/// So a part of a file is read directly into the buffer that is sent. Nothing may be written after it.
 package struct ContentAhead: WireContent {
     package let byteCount: Int
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes the bytes of messages: no objects in between, content copied once.
+/// Writes the bytes of messages. It makes no intermediate objects, and copies content once.
 ///
-/// The size of a nested message stands before it, so whoever writes computes sizes first (``WireSize``).
+/// A nested message is preceded by its size. So the caller computes sizes first (``WireSize``).
 package struct WireWriter {
     @usableFromInline var written: [UInt8]
 
-    /// What was written so far.
+    /// The bytes written so far.
     @inlinable package var bytes: [UInt8] { written }
 
     @inlinable
@@ -15,11 +15,11 @@ package struct WireWriter {
         written.reserveCapacity(capacity)
     }
 
-    /// Adds to bytes that were written already.
+    /// Appends to bytes that were written before.
     @inlinable
     package static func add(to bytes: inout [UInt8], _ write: (inout WireWriter) -> Void) {
         var writer = WireWriter(capacity: 0)
-        // Taken, so that they are not copied.
+        // Moved out, so that appending does not copy them.
         swap(&writer.written, &bytes)
         write(&writer)
         swap(&writer.written, &bytes)
@@ -27,7 +27,7 @@ package struct WireWriter {
 
     // MARK: Values
 
-    /// A number of variable length, also a tag or a length.
+    /// A varint: a value, a tag or a length.
     @inlinable
     package mutating func number(_ value: UInt64) { WireNumber.append(value, to: &written) }
 
@@ -60,7 +60,7 @@ package struct WireWriter {
         message.write(to: &self)
     }
 
-    /// Bytes that are fields already.
+    /// Bytes that already are encoded fields.
     @inlinable
     package mutating func raw(_ fields: some WireContent) { fields.append(to: &written) }
 }

@@ -3,31 +3,31 @@
 package import TidemarkDomain
 package import TidemarkWire
 
-/// A `Hello` as the server understands it.
+/// A `Hello` in the types of the rules.
 package struct Greeting: Sendable, Equatable {
     package let container: String
     package let environment: ContainerEnvironment
-    /// The credential's text in UTF-8; nil: nobody.
+    /// The credential's text in UTF-8. Nil: nobody is signed in.
     package let credential: [UInt8]?
     package let device: DeviceID
-    /// The life of the device. A client that names none has one life, which is its device.
+    /// The life of the device. If a client names none, it is the device.
     package let life: DeviceID
     package let clientName: String
     package let deviceName: String
 
-    /// The container by name.
+    /// The name of the container.
     package var key: ContainerKey { ContainerKey(identifier: container, environment: environment) }
 
-    /// What operators see of the device: its name, and the program in parentheses.
+    /// The device as operators see it: its name, and the program in parentheses.
     package var shownName: String {
         if deviceName.isEmpty { return clientName }
         return clientName.isEmpty ? deviceName : "\(deviceName) (\(clientName))"
     }
 
-    /// Characters of a container's identifier and of the names of client and device at the most; what is longer is
-    /// refused, or cut for names that only people read.
+    /// The most characters of a container's identifier, and of the names of client and device. A longer identifier is refused.
+    /// Longer names are cut, because only people read them.
     private static let textMax = 255
-    /// Bytes of a credential at the most; ours are much shorter.
+    /// The most bytes of a credential. Real ones are much shorter.
     private static let credentialBytesMax = 1_024
 
     package init(_ hello: WireHello) throws(Refusal) {
@@ -55,7 +55,7 @@ package struct Greeting: Sendable, Equatable {
         deviceName = Self.printable(hello.deviceName)
     }
 
-    /// For operators' eyes and for text columns: nothing that moves a cursor or turns the direction of writing, bounded.
+    /// A text that is safe to show and to store: short, without control characters and changes of writing direction.
     private static func printable(_ text: String) -> String {
         let shown = text.unicodeScalars.lazy.filter { scalar in
             scalar.properties.generalCategory != .control && scalar.properties.generalCategory != .format

@@ -5,7 +5,7 @@ package import TidemarkFields
 package import TidemarkWire
 
 extension FieldAsset {
-    /// - Throws: ``Refusal`` with `requestInvalid` for what no asset has.
+    /// - Throws: ``Refusal`` with `requestInvalid` for an impossible hash or size.
     package init(sha256: some Sequence<UInt8>, byteCount: UInt64) throws(Refusal) {
         let sha256 = Array(sha256)
         guard sha256.count == FieldAsset.sha256ByteCount, let byteCount = Int64(exactly: byteCount) else {
@@ -16,9 +16,9 @@ extension FieldAsset {
 }
 
 extension AssetKey {
-    /// What is uploaded for a zone goes to the database that owns the zone.
+    /// An upload for a zone goes to the database that owns the zone.
     ///
-    /// - Throws: ``Refusal``: `zoneNotFound` for a zone that is not the caller's, `requestInvalid`.
+    /// - Throws: ``Refusal``: `zoneNotFound` for somebody else's zone, `requestInvalid`.
     package init(
         sha256: some Sequence<UInt8>, byteCount: UInt64, for zone: WireZoneID, by viewpoint: Viewpoint
     ) throws(Refusal) {
@@ -30,8 +30,8 @@ extension AssetKey {
 
 extension AssetUpload {
     /// - Parameters:
-    ///   - draft: empty if the hash names the upload. With one the hash may be empty.
-    ///   - checksum: empty: the device does not say.
+    ///   - draft: empty if the hash names the upload. With a draft the hash may be empty.
+    ///   - checksum: empty if the device did not compute it.
     /// - Throws: as `AssetKey.init(sha256:byteCount:for:by:)`.
     package init(
         sha256: some Collection<UInt8>, byteCount: UInt64, draft: some Collection<UInt8>,
@@ -58,7 +58,8 @@ extension AssetUpload {
 }
 
 extension Viewpoint {
-    /// In a public database all users upload: two accounts may use the same device's bits.
+    /// In a public database all users upload, so the account is part of the name: two accounts may have the same device bytes
+    ///
     fileprivate var uploader: DeviceID {
         guard access.scope != .private, let user = access.user else { return device }
         return device.marked(with: user)

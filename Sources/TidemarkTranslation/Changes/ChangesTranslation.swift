@@ -4,16 +4,16 @@ package import TidemarkDomain
 package import TidemarkFields
 package import TidemarkWire
 
-/// A `FetchZoneChanges` as the server understands it.
+/// A `FetchZoneChanges` in the types of the rules.
 package struct ZoneChangesQuery: Sendable {
-    /// Nil: a zone of somebody else.
+    /// Nil for somebody else's zone.
     package let zoneName: String?
     /// Empty: from the beginning.
     package let token: [UInt8]
-    /// 0: as many as the server likes.
+    /// 0: the server decides.
     package let limit: Int
     package let selection: FieldSelection?
-    /// Whether a first fetch is told of everything that was deleted.
+    /// Whether a fetch without a token also gets all deletions.
     package let tellsEnds: Bool
 
     /// - Throws: ``Refusal`` with `requestInvalid`.
@@ -26,15 +26,15 @@ package struct ZoneChangesQuery: Sendable {
     }
 }
 
-/// A `FetchDatabaseChanges` as the server understands it.
+/// A `FetchDatabaseChanges` in the types of the rules.
 package struct DatabaseChangesQuery: Sendable {
     /// Empty: from the beginning.
     package let token: [UInt8]
-    /// 0: as many as the server likes.
+    /// 0: the server decides.
     package let limit: Int
-    /// Whether a first fetch is told of zones that are gone.
+    /// Whether a fetch without a token also gets the ends of zones.
     package let tellsEnds: Bool
-    /// The zone that the client would ask for next, if it is one of the same private database.
+    /// The zone that the client would ask for next, if it is in the same private database.
     package let then: ZoneChangesQuery?
     /// Whether the client takes changes of its private database from pushes.
     package let follows: Bool
@@ -44,7 +44,7 @@ package struct DatabaseChangesQuery: Sendable {
         limit = Int(request.limit)
         tellsEnds = request.withEnds
         let isPrivate = viewpoint.access.scope == .private && request.then.database == request.database
-        // What is wrong with it, the client is told when it asks for that itself.
+        // If it is invalid, the client learns that when it sends the request itself.
         follows = request.follows && viewpoint.access.scope == .private
         then = request.hasThen && isPrivate ? try? ZoneChangesQuery(request.then, by: viewpoint) : nil
     }

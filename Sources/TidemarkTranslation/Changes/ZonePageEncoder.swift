@@ -5,12 +5,12 @@ package import TidemarkDomain
 package import TidemarkFields
 package import TidemarkWire
 
-/// Writes a page of a zone's feed as the bytes of a `ServerEnvelope` with a `FetchZoneChangesAnswer`, without message
-/// objects: a record's fields are copied once, from the store's answer to the message.
+/// Writes a page of a zone's feed as the bytes of a `ServerEnvelope` with a `FetchZoneChangesAnswer`. It makes no message
+/// objects. A record's fields are copied once, from the store's answer to the message.
 package enum ZonePageEncoder {
     /// The answer to request `id`.
     ///
-    /// - Parameter selection: the keys that the client wants; nil: all.
+    /// - Parameter selection: the keys that the client wants. Nil: all.
     package static func message(
         _ id: UInt64, _ page: ZonePage, selection: FieldSelection?, seenFrom viewpoint: Viewpoint
     ) -> [UInt8] {
@@ -20,9 +20,9 @@ package enum ZonePageEncoder {
         }
     }
 
-    /// The answer to request `id` that a page of a database's feed goes with.
+    /// The answer to request `id`, with a page of a database's feed and this page.
     ///
-    /// - Parameter lacksSubscription: whether the one is gone that the client relies on.
+    /// - Parameter lacksSubscription: whether the subscription that the client relies on no longer exists.
     package static func message(
         _ id: UInt64, _ database: DatabasePage, lacksSubscription: Bool = false, then page: ZonePage,
         selection: FieldSelection?, seenFrom viewpoint: Viewpoint
@@ -39,9 +39,9 @@ package enum ZonePageEncoder {
         }
     }
 
-    /// A push that brings a page of a database's feed and this one.
+    /// A push with a page of a database's feed and this page.
     ///
-    /// - Parameter after: the tokens that both go on from.
+    /// - Parameter after: the tokens from which both pages continue.
     package static func push(
         _ push: WirePush, _ database: DatabasePage, then page: ZonePage,
         after: (database: ChangeToken, zone: ChangeToken), seenFrom viewpoint: Viewpoint
@@ -66,7 +66,7 @@ package enum ZonePageEncoder {
         }
     }
 
-    /// - Parameter begin: writes what comes before the page, of which it gets the length.
+    /// - Parameter begin: gets the length of the page, and writes what comes before it.
     private static func message(
         _ page: ZonePage, selection: FieldSelection?, seenFrom viewpoint: Viewpoint, headLength: Int = 0,
         begin: (inout WireWriter, Int) -> Void
@@ -77,7 +77,7 @@ package enum ZonePageEncoder {
         let writer = PageWriter(
             tags: ChangeTagEncoder(store: viewpoint.store, zone: page.zone),
             names: viewpoint.access.scope == .private ? nil : viewpoint)
-        // NB: the records stay where they are: to copy one is to count five references up and down.
+        // NB: records are not copied. A copy would retain and release five references.
         return page.entries.withUnsafeBufferPointer { records in
             writer.message(
                 page, records, headLength: headLength, fields: { selected?[$0] ?? records[$0].fields }, begin: begin)
@@ -86,7 +86,7 @@ package enum ZonePageEncoder {
 
     private struct PageWriter {
         let tags: ChangeTagEncoder
-        /// Who knows the names of users; nil in a private database, where all of them are the caller, who has none.
+        /// It knows the names of users. Nil in a private database: all users are the caller there, whose name is empty.
         let names: Viewpoint?
 
         func message(
@@ -97,7 +97,7 @@ package enum ZonePageEncoder {
             let changeLengths = records.indices.map { size(of: records, $0, fields($0)) }
             let length =
                 changeLengths.reduce(0) { sum, length in
-                    // A record and the end of one have tags of one size.
+                    // The tags of both fields, `record` and `deleted`, have the same size.
                     sum + WireFetchZoneChangesAnswer.size(changes: WireZoneChange.size(record: length))
                 }
                 + WireFetchZoneChangesAnswer.size(
@@ -112,7 +112,7 @@ package enum ZonePageEncoder {
             return writer.bytes
         }
 
-        /// Of the `Record` or `RecordEnd`.
+        /// The size of the `Record` or `RecordEnd`.
         private func size(of records: UnsafeBufferPointer<RecordState>, _ index: Int, _ fields: FieldMap) -> Int {
             guard !records[index].isDeleted else {
                 return WireRecordEnd.size(name: records[index].name, type: records[index].type)

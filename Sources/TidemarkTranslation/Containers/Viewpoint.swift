@@ -3,19 +3,19 @@
 package import TidemarkDomain
 package import TidemarkWire
 
-/// Through whose eyes requests are read and answers written.
+/// The caller for whom requests are read and answers are written.
 package struct Viewpoint: Sendable, Equatable {
-    /// Who asks, and in which of the container's databases.
+    /// The caller, and one of the container's databases.
     package let access: RecordAccess
-    /// Empty: nobody is signed in.
+    /// The caller's record name. Empty: nobody is signed in.
     package let userRecordName: String
     package let database: DatabaseID
     package let device: DeviceID
-    /// The life of the device: names its requests.
+    /// The life of the device. It names the device's requests.
     package let life: DeviceID
-    /// Names the store's life in tags.
+    /// It names the store's life in tags.
     package let store: StoreIncarnation
-    /// Record names of the other users that an answer names, as far as they are known.
+    /// Record names of other users that an answer names, if they are known.
     package var userNames: [UserID: String] = [:]
 
     package init(
@@ -30,7 +30,7 @@ package struct Viewpoint: Sendable, Equatable {
         self.store = store
     }
 
-    /// That of the owner of a private database.
+    /// The viewpoint of the owner of a private database.
     package init(
         user: UserID, userRecordName: String, database: DatabaseID, device: DeviceID, life: DeviceID? = nil,
         store: StoreIncarnation
@@ -43,31 +43,31 @@ package struct Viewpoint: Sendable, Equatable {
     /// Nil: nobody is signed in.
     package var user: UserID? { access.user }
 
-    /// A user as the wire names them: empty for the caller.
+    /// A user's name on the wire. Empty for the caller.
     func name(of user: UserID) -> String {
         user == access.user ? "" : userNames[user] ?? ""
     }
 
-    /// Whom a record name means; nil: nobody who is known. In a private database that is everybody but its owner.
+    /// The user with a record name. Nil: unknown. In a private database only its owner is known.
     func user(named name: String) -> UserID? {
         if name.isEmpty { return nil }
         return isCaller(name) ? user : userNames.first { $0.value == name }?.key
     }
 
-    /// The name under which a record is stored: the stand-in for the current user is the caller's own record name (R-047,
-    ///
+    /// The name under which a record is stored. The placeholder for the current user becomes the caller's own record name
+    ///
     func recordName(_ name: String) -> String {
         name == "__defaultOwner__" && !userRecordName.isEmpty ? userRecordName : name
     }
 
-    /// no owner, the stand-in and the caller's own record name all mean the caller.
+    /// no owner, the placeholder, and the caller's own record name all mean the caller.
     func isCaller(_ owner: String) -> Bool {
         owner.isEmpty || owner == "__defaultOwner__" || owner == userRecordName
     }
 }
 
 extension DatabaseScope {
-    /// - Throws: ``Refusal`` with `requestInvalid` for a database that there is not.
+    /// - Throws: ``Refusal`` with `requestInvalid` for a database that does not exist.
     package init(_ scope: WireDatabaseScope) throws(Refusal) {
         switch scope {
         case .public: self = .public
@@ -89,7 +89,7 @@ extension WireDatabaseScope {
 }
 
 extension RequestID {
-    /// - Throws: ``Refusal`` with `requestInvalid` for a stamp that no device of ours makes.
+    /// - Throws: ``Refusal`` with `requestInvalid` for an impossible stamp.
     package init(_ stamp: WireRequestStamp, from viewpoint: Viewpoint) throws(Refusal) {
         guard stamp.counter > 0, stamp.lowestUnanswered <= stamp.counter, stamp.counter <= UInt64(Int64.max) else {
             throw Refusal(

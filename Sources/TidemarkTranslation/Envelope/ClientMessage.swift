@@ -4,21 +4,21 @@ internal import TidemarkBytes
 internal import TidemarkDomain
 package import TidemarkWire
 
-/// One message from a client, read but not yet understood. It goes through many hands: a class, so that none copies it.
+/// A message from a client, read but not translated. It is a class because it is passed on often, and must not be copied.
 package final class ClientMessage: Sendable {
-    /// 0 only of a message that says nothing but ``pushesHeard``.
+    /// 0 only for a message that has nothing but ``pushesHeard``.
     package let id: UInt64
-    /// Nil: a request that this version does not know, or of which ``refusal`` says what is wrong.
+    /// Nil if this version does not know the request, or if there is a ``refusal``.
     package let request: WireClientEnvelope.OneOfRequest?
-    /// Why the request was not read to its end; nil if it was. The session goes on: the id is known.
+    /// Why the request could not be read. Nil if it could. The session goes on, because the id is known.
     package let refusal: Refusal?
-    /// Nil unless the app made one.
+    /// Nil if the app made none.
     package let operationGroup: WireOperationGroup?
-    /// The number of the last push that the client heard; 0: not said.
+    /// The number of the last push that the client heard. 0: not said.
     package let pushesHeard: UInt64
 
-    /// - Throws: ``Refusal`` with `requestInvalid` if the bytes are no envelope or the id is 0: nothing that could be
-    ///   answered.
+    /// - Throws: ``Refusal`` with `requestInvalid` if the bytes are no envelope, or if the id of a request is 0. There is no id
+    ///   to answer to.
     package init(_ bytes: [UInt8]) throws(Refusal) {
         let (envelope, error) = WireClientEnvelope.read(bytes)
         if let error {
@@ -39,7 +39,7 @@ package final class ClientMessage: Sendable {
 }
 
 extension Refusal {
-    /// Of a request that is larger than the protocol allows.
+    /// The refusal of a request that exceeds a bound of the protocol.
     fileprivate init(_ error: WireError) {
         switch error.code {
         case .tooManyElements: self.init(.tooManyItems, "The request has more parts than the protocol allows.")

@@ -4,7 +4,7 @@ internal import TidemarkBytes
 package import TidemarkDomain
 package import TidemarkWire
 
-/// Makes the bytes of what a server sends.
+/// Makes the bytes of the messages that a server sends.
 package enum ServerMessage {
     /// The answer to request `id`.
     package static func answer(_ id: UInt64, _ answer: WireServerEnvelope.OneOfAnswer) -> [UInt8] {
@@ -14,9 +14,9 @@ package enum ServerMessage {
         return envelope.encoded
     }
 
-    /// The answer that request `id` failed as a whole.
+    /// The answer for a request that failed as a whole.
     ///
-    /// - Parameter retryAfter: seconds; nil: the reason's own.
+    /// - Parameter retryAfter: seconds. Nil: the reason's own delay.
     package static func failure(
         _ id: UInt64, _ reason: FailureReason, detail: String? = nil, retryAfter: Double? = nil
     ) -> [UInt8] {
@@ -32,7 +32,7 @@ package enum ServerMessage {
         failure(id, refusal.code, detail: refusal.detail)
     }
 
-    /// What stands before the bytes of an asset in the answer to request `id`. They must follow.
+    /// The start of the answer to request `id` with bytes of an asset. The bytes must follow.
     package static func assetChunkHead(_ id: UInt64, byteCount: Int) -> [UInt8] {
         let content = ContentAhead(byteCount: byteCount)
         let length = WireAssetChunk.size(content: content)

@@ -3,10 +3,10 @@
 package import TidemarkDomain
 package import TidemarkWire
 
-/// What the protocol says for one ``FailureReason``, beside its text: CloudKit's code, and when to try again.
+/// What the protocol says for a ``FailureReason``, besides its text: CloudKit's code, and when to try again.
 struct FailureLine {
     let code: WireErrorCode
-    /// Seconds; 0: not said. R-372: always with zoneBusy, requestRateLimited and serviceUnavailable.
+    /// Seconds. 0: not said. R-372: zoneBusy, requestRateLimited and serviceUnavailable always have it.
     let retryAfter: Double
     let isKeyReset: Bool
     let isKeyUnknown: Bool
@@ -61,11 +61,11 @@ extension FailureReason {
         }
     }
 
-    /// The failure as the protocol carries it.
+    /// The failure as a message.
     ///
     /// - Parameters:
-    ///   - detail: takes the place of the reason's own text, if given.
-    ///   - retryAfter: seconds, in the place of the reason's own, if given.
+    ///   - detail: replaces the reason's own text, if given.
+    ///   - retryAfter: seconds; replaces the reason's own delay, if given.
     package func wire(detail: String? = nil, retryAfter: Double? = nil) -> WireFailure {
         let line = line
         var failure = WireFailure()

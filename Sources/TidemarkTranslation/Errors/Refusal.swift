@@ -2,10 +2,10 @@
 
 package import TidemarkDomain
 
-/// A message that cannot be made a value of the rules: refused as a whole, before anything is read.
+/// Why a message cannot be translated for the rules. It is refused as a whole, before anything is read from the store.
 package struct Refusal: Error, Equatable, CustomStringConvertible {
     package let code: FailureReason
-    /// What is wrong, for the developer of the client; nil: the reason's own text says it.
+    /// What is wrong, for the developer of the client. Nil: the reason's own text says it.
     package let detail: String?
 
     package init(_ code: FailureReason, _ detail: String? = nil) {
@@ -13,7 +13,7 @@ package struct Refusal: Error, Equatable, CustomStringConvertible {
         self.detail = detail
     }
 
-    /// The same with the numbers, where a limit was passed and the detail does not tell them.
+    /// The same with the numbers, if a limit was exceeded and the detail does not have them.
     package func within(_ limits: Limits) -> Refusal {
         Refusal(code, detail ?? code.text(within: limits))
     }

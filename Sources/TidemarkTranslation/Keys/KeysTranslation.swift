@@ -6,7 +6,7 @@ package import TidemarkWire
 extension AccountKey {
     /// A key that a device wants to give the account.
     ///
-    /// - Throws: ``Refusal`` with `requestInvalid` for a mode that there is not.
+    /// - Throws: ``Refusal`` with `requestInvalid` for a mode that does not exist.
     package init(_ key: WireAccountKey) throws(Refusal) {
         let mode: EncryptionMode
         switch key.mode {

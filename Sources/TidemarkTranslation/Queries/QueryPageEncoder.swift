@@ -5,7 +5,7 @@ package import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkWire
 
-/// Writes a page of a query's results as the bytes of a `ServerEnvelope` with a `QueryRecordsAnswer`, without message objects.
+/// Writes a page of a query's results as the bytes of a `ServerEnvelope` with a `QueryRecordsAnswer`. It makes no message objects.
 package enum QueryPageEncoder {
     /// The answer to request `id`.
     package static func message(

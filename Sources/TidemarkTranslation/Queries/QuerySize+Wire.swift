@@ -4,12 +4,12 @@ internal import TidemarkDomain
 internal import TidemarkWire
 
 extension QuerySize {
-    /// Of a query as it came: what `Query` says of what it will be made into.
+    /// The size of a query message: the same as that of the `Query` that is made from it.
     init(_ query: WireQuery) {
         self.init()
         sortCount = query.sorts.count
         guard query.hasPredicate else { return }
-        // No recursion: a predicate may be nested deeper than a stack is.
+        // No recursion: a predicate may be nested deeper than the stack allows.
         var waiting = [(query.predicate, 1)]
         while let (predicate, depth) = waiting.popLast() {
             self.depth = max(self.depth, depth)

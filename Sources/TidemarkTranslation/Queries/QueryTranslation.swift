@@ -5,18 +5,18 @@ package import TidemarkDomain
 package import TidemarkFields
 package import TidemarkWire
 
-/// A `QueryRecords` as the server understands it. What it asks for has not been checked.
+/// A `QueryRecords` in the types of the rules. The query is not checked yet.
 package struct RecordsSearch: Sendable {
     package let query: Query
     /// Empty: from the first record.
     package let cursor: [UInt8]
-    /// 0: as many as the server likes.
+    /// 0: the server decides.
     package let limit: Int
     package let selection: FieldSelection?
-    /// Users whom the predicate names and the viewpoint does not know: nobody is like them.
+    /// Users in the predicate that the viewpoint does not know. No record matches them.
     package let unknownUsers: Set<String>
 
-    /// - Throws: ``Refusal``: `zoneNotFound` for a zone of somebody else, `queryTooLarge`, `requestInvalid`.
+    /// - Throws: ``Refusal``: `zoneNotFound` for somebody else's zone, `queryTooLarge`, `requestInvalid`.
     package init(_ request: WireQueryRecords, by viewpoint: Viewpoint, limits: Limits) throws(Refusal) {
         var unknownUsers: Set<String> = []
         query = try Query(request.query, by: viewpoint, limits: limits, unknownUsers: &unknownUsers)
@@ -26,9 +26,9 @@ package struct RecordsSearch: Sendable {
         selection = request.hasDesiredKeys ? try FieldSelection(request.desiredKeys) : nil
     }
 
-    /// A query as the library encodes it, for who asks without a session.
+    /// A query as the library encodes it, for callers without a session.
     ///
-    /// - Throws: as above; `requestInvalid` for bytes that are none.
+    /// - Throws: as above, and `requestInvalid` for bytes that are no query.
     package init(encodedQuery: [UInt8], by viewpoint: Viewpoint, limits: Limits) throws(Refusal) {
         var request = WireQueryRecords()
         guard let query = try? WireQuery(reading: encodedQuery) else { throw Refusal(.requestInvalid) }
@@ -52,7 +52,7 @@ extension Query {
             guard let name = ZoneNames.read(query.zone, by: viewpoint) else { throw Refusal(.zoneNotFound) }
             zoneName = name
         }
-        // Before anything is built of it.
+        // Before anything is allocated for it.
         if let refusal = QuerySize(query).refusal(within: limits) { throw Refusal(refusal) }
         var predicate = QueryPredicate.always(true)
         if query.hasPredicate {
@@ -71,7 +71,7 @@ extension Query {
 }
 
 extension QueryKey {
-    /// System fields go before an app's fields of the same name.
+    /// System fields win over an app's fields of the same name.
     package init(named name: String) {
         self = QuerySystemKey(rawValue: name).map(QueryKey.system) ?? .field(name)
     }
@@ -83,7 +83,7 @@ extension QueryLocation {
     }
 }
 
-/// Builds the tree of a predicate that is no larger than may be.
+/// Builds the tree of a predicate whose size was checked.
 private struct PredicateReader {
     let viewpoint: Viewpoint
     private(set) var unknownUsers: Set<String> = []

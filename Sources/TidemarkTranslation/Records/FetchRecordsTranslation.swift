@@ -7,12 +7,12 @@ package import TidemarkWire
 
 /// The records of one zone that a `FetchRecords` names.
 package struct NamedRecords: Sendable, Equatable {
-    /// Nil: a zone of somebody else.
+    /// Nil for somebody else's zone.
     package let zoneName: String?
     package let names: [String]
 }
 
-/// A `FetchRecords` as the server understands it.
+/// A `FetchRecords` in the types of the rules.
 package struct RecordsQuery: Sendable {
     package let zones: [NamedRecords]
     /// Nil: all keys.
@@ -31,7 +31,7 @@ package struct RecordsQuery: Sendable {
 }
 
 extension FieldSelection {
-    /// Desired keys that one request may name; a record cannot have that many.
+    /// The most desired keys in one request. A record cannot have that many.
     private static let keysMax = 4_096
 
     init(_ keys: WireDesiredKeys) throws(Refusal) {
@@ -44,13 +44,13 @@ extension FieldSelection {
     }
 }
 
-/// Makes the answer of a `FetchRecords`, in the order of the names, up to its bound of bytes.
+/// Makes the answer to a `FetchRecords`, in the order of the names, up to a number of bytes.
 package struct RecordsFetchAnswer {
     private let selection: FieldSelection?
     private var bytesLeft: Int
     private var records: RecordWriter
     private var body = WireWriter(capacity: 1_024)
-    /// How many names it answers.
+    /// How many names the answer covers.
     private var count: UInt32 = 0
 
     package init(viewpoint: Viewpoint, selection: FieldSelection?, limits: Limits) {
@@ -59,16 +59,16 @@ package struct RecordsFetchAnswer {
         bytesLeft = limits.answerBytesMax
     }
 
-    /// Must know the names of users before their records are added.
+    /// It must know the names of users before their records are added.
     package var viewpoint: Viewpoint {
         get { records.viewpoint }
         set { records.viewpoint = newValue }
     }
 
-    /// Whether the answer is full: what follows must be asked for again.
+    /// Whether the answer is full. The client must ask again for the rest.
     package var isFull: Bool { bytesLeft <= 0 }
 
-    /// Adds what became of the next name. Ignored once the answer is full.
+    /// Adds the result for the next name. Ignored once the answer is full.
     package mutating func append(_ result: Result<RecordState, FailureReason>, in zone: ZoneID?) {
         guard !isFull else { return }
         count += 1
@@ -89,7 +89,7 @@ package struct RecordsFetchAnswer {
         }
     }
 
-    /// Adds names that have all failed for one reason.
+    /// Adds names that all failed for the same reason.
     package mutating func append(_ reason: FailureReason, count: Int) {
         for _ in 0..<count { append(.failure(reason), in: nil) }
     }

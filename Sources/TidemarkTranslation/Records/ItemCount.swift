@@ -2,7 +2,7 @@
 
 internal import TidemarkDomain
 
-/// how many items one request may have, and how many bytes of fields.
+/// How many items, and how many bytes of fields, one request may have.
 package enum ItemCount {
     static func check(_ count: Int, _ limits: Limits) throws(Refusal) { try check(count, atMost: limits.itemsMax) }
 

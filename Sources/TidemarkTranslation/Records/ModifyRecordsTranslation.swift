@@ -8,18 +8,18 @@ package import TidemarkWire
 /// One zone's part of a `ModifyRecords`.
 package enum RecordsPart: Sendable {
     case request(RecordsRequest)
-    /// The zone cannot be one of the caller's: every item gets the reason, without a look at the store.
+    /// The caller cannot have the zone. Each item gets the reason, without a read of the store.
     case refused(FailureReason, saveCount: Int, deleteCount: Int)
 }
 
 extension RecordsPart {
-    /// Cuts a request into its zones' parts.
+    /// Splits a request into the parts of its zones.
     ///
-    /// - Throws: ``Refusal`` for the request as a whole: `requestInvalid`, or what the rules say of it whatever is stored.
+    /// - Throws: ``Refusal`` for the whole request: `requestInvalid`, or what the rules refuse whatever is stored.
     package static func parts(
         of request: WireModifyRecords, by viewpoint: Viewpoint, limits: Limits
     ) throws(Refusal) -> [RecordsPart] {
-        // Before anything is made of it, and with the number, which the rules cannot give.
+        // Before anything is allocated, and with the number, which the rules do not know.
         try ItemCount.check(request.zones.reduce(0) { $0 + $1.saves.count + $1.deletes.count }, limits)
         try ItemCount.check(request.zones.count, limits)
         try ItemCount.checkBytes(request.zones.reduce(0) { $0 + $1.saves.reduce(0) { $0 + $1.fields.count } }, limits)
@@ -56,7 +56,7 @@ extension RecordSave {
         var fields = FieldMap()
         var failure: FailureReason?
         do {
-            // One record over its own limit fails alone, by the rules: here only the request's limit counts.
+            // A record that exceeds its own limit fails alone, by the rules. Here only the request's limit counts.
             fields = try FieldMap(
                 validating: save.fields, limits: FieldLimits(byteCountMax: limits.requestBytesMax))
         } catch {
@@ -92,16 +92,16 @@ extension SavePolicy {
     }
 }
 
-/// Makes the answer of a `ModifyRecords`. What succeeds is written without message objects, as what is sent most.
+/// Makes the answer to a `ModifyRecords`. Successes are written without message objects, because they are most frequent.
 package struct RecordsAnswer {
-    /// Knows the names of all users that the outcomes name.
+    /// It knows the names of all users in the outcomes.
     private let viewpoint: Viewpoint
     private let limits: Limits
-    /// Stored bytes of records that are in the way which the answer may still hold.
+    /// How many more bytes of the server's records, in conflicts, fit into the answer.
     private var bytesLeft: Int
     /// The content of the `ModifyRecordsAnswer`.
     private var answer = WireWriter(capacity: 0)
-    /// For the zone of the record before.
+    /// For the zone of the previous record.
     private var tags: (zone: ZoneID, encoder: ChangeTagEncoder)?
 
     package init(viewpoint: Viewpoint, limits: Limits) {
@@ -110,7 +110,7 @@ package struct RecordsAnswer {
         bytesLeft = limits.answerBytesMax
     }
 
-    /// Adds the next part's outcome.
+    /// Adds the outcome of the next part.
     package mutating func append(_ outcome: RecordsOutcome) {
         var results = WireWriter(capacity: outcome.saves.count * 64 + outcome.deletes.count * 4)
         for save in outcome.saves {
@@ -138,7 +138,7 @@ package struct RecordsAnswer {
         answer.raw(results.bytes)
     }
 
-    /// Adds the next part, all of whose items have failed for one reason.
+    /// Adds the next part. All of its items failed for the same reason.
     package mutating func append(_ reason: FailureReason, saveCount: Int, deleteCount: Int) {
         let failure = ItemFailure(reason)
         append(

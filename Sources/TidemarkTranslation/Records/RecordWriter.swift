@@ -7,9 +7,9 @@ internal import TidemarkWire
 
 /// Writes records as `Record` messages, without message objects.
 struct RecordWriter {
-    /// Must know the names of users before their records are written.
+    /// It must know the names of users before their records are written.
     var viewpoint: Viewpoint
-    /// Of the zone of the record before: records of one zone come together.
+    /// For the zone of the previous record. Records of one zone follow each other.
     private var tags: (zone: ZoneID, encoder: ChangeTagEncoder)?
 
     init(_ viewpoint: Viewpoint) {
@@ -18,7 +18,7 @@ struct RecordWriter {
 
     /// The size of the message.
     ///
-    /// - Parameter fields: those of the record that the caller wants.
+    /// - Parameter fields: the record's fields that the caller wants.
     mutating func size(of record: RecordState, _ fields: FieldMap, in zone: ZoneID) -> Int {
         WireRecord.size(
             name: record.name, type: record.type, fields: fields.bytes, tag: tag(of: record, in: zone),
@@ -43,7 +43,7 @@ struct RecordWriter {
     }
 }
 
-/// A record's change tag, which writes itself.
+/// A record's change tag, as content of a message.
 struct EncodedTag: WireContent {
     let encoder: ChangeTagEncoder
     let number: ChangeNumber

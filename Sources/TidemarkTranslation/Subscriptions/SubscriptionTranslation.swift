@@ -5,7 +5,7 @@ package import TidemarkDomain
 package import TidemarkWire
 
 extension Subscription {
-    /// A subscription that a client wants to save; whether its database can have it is for the rules to judge.
+    /// A subscription that a client wants to save. The rules decide whether its database can have it.
     ///
     /// - Throws: ``Refusal`` with `subscriptionInvalid` for an unknown kind, and for desired keys.
     package init(_ subscription: WireSubscription, scope: DatabaseScope) throws(Refusal) {
@@ -51,7 +51,7 @@ extension WireSubscription {
         kind = WireSubscriptionKind(subscription.kind)
         recordType = subscription.recordType ?? ""
         if let zoneName = subscription.zoneName { zone.name = zoneName }
-        // What is stored was written by the initialiser above. If it cannot be read, the subscription is silent.
+        // The initialiser above wrote what is stored. If it cannot be read, the subscription is silent.
         if !subscription.notificationInfo.isEmpty,
             let info = try? WireNotificationInfo(reading: subscription.notificationInfo)
         {
@@ -62,8 +62,8 @@ extension WireSubscription {
 
 extension WireModifySubscriptionsAnswer {
     /// - Parameters:
-    ///   - wishes: what the client asked to save, those that were refused when they were read among them.
-    ///   - saves: what became of the others, in order.
+    ///   - wishes: what the client asked to save, including those that were refused when they were read.
+    ///   - saves: the results of the others, in order.
     package init(
         _ wishes: [Result<Subscription, Refusal>], saves: [Result<Subscription, FailureReason>],
         deletes: [Result<Void, FailureReason>], within limits: Limits
@@ -117,7 +117,7 @@ extension WireSubscriptionResult {
 extension WirePush {
     /// The push of a subscription.
     ///
-    /// - Parameter zoneNames: the zones that moved; empty: not known.
+    /// - Parameter zoneNames: the zones that changed. Empty: not known.
     package init(_ subscription: Subscription, zoneNames: [String]) {
         self.init()
         subscriptionID = subscription.id

@@ -4,10 +4,10 @@ package import TidemarkDomain
 package import TidemarkWire
 
 extension ZonesRequest {
-    /// A request to create and delete zones of a database of the caller's.
+    /// A request to create and delete zones in a database of the caller.
     ///
-    /// - Throws: ``Refusal``: `tooManyItems`, `notPermitted` for a zone of somebody else in the private database,
-    ///   `requestInvalid`.
+    /// - Throws: ``Refusal``: `tooManyItems`, `requestInvalid`, and `notPermitted` for somebody else's zone in the private
+    ///   database.
     package init(_ request: WireModifyZones, by viewpoint: Viewpoint, limits: Limits) throws(Refusal) {
         try ItemCount.check(request.saves.count + request.deletes.count, limits)
         for zone in request.saves + request.deletes
@@ -25,7 +25,7 @@ extension ZonesRequest {
 }
 
 extension WireModifyZonesAnswer {
-    /// - Parameter request: what was asked, for the names of the zones.
+    /// - Parameter request: the request, for the names of the zones.
     package init(_ outcome: ZonesOutcome, to request: ZonesRequest, within limits: Limits) {
         self.init()
         saves = zip(request.saves, outcome.saves).map { name, outcome in
@@ -46,7 +46,7 @@ extension WireModifyZonesAnswer {
 
 extension WireFetchZonesAnswer {
     /// - Parameters:
-    ///   - results: zones that exist, and why the others do not.
+    ///   - results: the zones that exist, and why the others do not.
     ///   - feedsEverywhere: whether the default zone has a feed too.
     package init(
         _ results: [Result<ZoneState, FailureReason>], in scope: DatabaseScope = .private, feedsEverywhere: Bool = false
@@ -84,7 +84,7 @@ extension WireZoneResult {
         zone.encryptionScope = encryption == .perZone ? .perZone : .perRecord
     }
 
-    /// - Parameter detail: takes the place of the reason's own text, if given.
+    /// - Parameter detail: replaces the reason's own text, if given.
     init(_ reason: FailureReason, _ detail: String? = nil) {
         self.init()
         failure = reason.wire(detail: detail)
@@ -103,10 +103,10 @@ extension ZoneEncryptionScope {
     }
 }
 
-/// The names in a list of zones that a request asks for.
+/// The names of the zones that a request asks for.
 package enum ZoneNames {
-    /// Nil for a zone that the caller's database does not have: of another owner in the private one, and in the shared one any,
-    /// because no zone is shared yet.
+    /// Nil for a zone that the caller's database cannot have. In the private database that is a zone of another owner. In the
+    /// shared database it is any zone, because no zone is shared yet.
     ///
     /// - Throws: ``Refusal`` with `tooManyItems`.
     package static func read(
@@ -116,7 +116,7 @@ package enum ZoneNames {
         return zones.map { read($0, by: viewpoint) }
     }
 
-    /// The same of one zone.
+    /// The same for one zone.
     package static func read(_ zone: WireZoneID, by viewpoint: Viewpoint) -> String? {
         viewpoint.access.scope != .shared && viewpoint.isCaller(zone.owner) ? zone.name : nil
     }

@@ -4,25 +4,24 @@
 
 package import TidemarkBytes
 
-/// The first message of a connection: who is here, from which device, for which container.
+/// The first message of a connection. It says who connects, from which device, and for which container.
 package struct WireHello: WireMessage {
     /// The container's identifier, such as "iCloud.com.example.notes". Case-sensitive.
     package var container = ""
     package var environment = WireEnvironment()
-    /// The credential as it was issued. Empty: nobody; then only the public database can be read.
+    /// The credential as it was issued. Empty: nobody is signed in, and only the public database can be read.
     package var credential = ""
-    /// 16 random bytes, kept by the device for as long as it keeps its state, or until it is told that another one has
-    /// them.
+    /// 16 random bytes. The device keeps them as long as it keeps its state, or until HelloAnswer.device_taken.
     package var device: [UInt8] = []
-    /// For the operator's eyes: "foldersync/1.0", "laptop".
+    /// For operators: "foldersync/1.0", "laptop".
     package var clientName = ""
     package var deviceName = ""
-    /// 16 random bytes that a process makes for its connection, and makes anew when it starts again. They name
-    /// its requests, and its own changes, of which it gets no push. Two copies of one device differ in
-    /// them. Empty: the same as the device.
+    /// 16 random bytes that a process makes for its connections, new at each start. They name its requests
+    /// and the changes of its own, for which it gets no push. Two copies of one device have different
+    /// ones. Empty: the same as the device.
     package var life: [UInt8] = []
-    /// Whether the client counts the pushes of this connection and says how many it heard (`pushes_heard` in
-    /// Envelope.proto). Only then are they numbered.
+    /// Whether the client counts the pushes of this connection and acknowledges them (`pushes_heard` in
+    /// Envelope.proto). The server numbers pushes only for such a client.
     package var countsPushes = false
 
     package init() {}
@@ -110,8 +109,9 @@ extension WireHello {
     }
 }
 
+/// The answer to Hello: who the caller is, and what the server accepts.
 package struct WireHelloAnswer: WireMessage {
-    /// "_" and 32 hexadecimal digits: the user's record name in this container. Empty without a credential.
+    /// The user's record name in this container: "_" and 32 hexadecimal digits. Empty without a credential.
     package var userRecordName = ""
     /// Milliseconds since 1970 on the server's clock. For people, and for clients of version 0.1.
     package var serverTime: Int64 = 0
@@ -123,12 +123,14 @@ package struct WireHelloAnswer: WireMessage {
     private var presentLimits: WireServerLimits?
     /// "tidemark/0.1.0".
     package var serverName = ""
-    /// For RequestStamp.epoch: grows when the server forgets outcomes.
+    /// For RequestStamp.epoch. It grows when the server forgets outcomes.
     package var memoryEpoch: UInt64 = 0
-    /// Another device is connected under the same identity, with another life: one is a copy of the other. Take new
-    /// random bytes for Hello.device from the next connection on, and keep them in the place of the old ones.
+    /// Another connection has the same Hello.device and another life: one device is a copy of the other. Make new
+    /// random bytes for Hello.device, use them from the next connection on, and store them in place of the old ones
+    ///
     package var deviceTaken = false
-    /// For whoever develops or runs the client, to be logged: such as that the container did not exist and was created.
+    /// Texts for the developer or user of the client, to be logged. Example: the container did not exist and was
+    /// created.
     package var warnings: [String] = []
 
     package init() {}
@@ -208,19 +210,19 @@ extension WireHelloAnswer {
     }
 }
 
-/// What the server accepts; see Limits in TidemarkDomain for what happens beyond.
+/// What the server accepts. Limits in TidemarkDomain say what happens beyond.
 package struct WireServerLimits: WireMessage {
-    /// Saves and deletes of one ModifyRecords, names of one FetchRecords.
+    /// Saves and deletes in one ModifyRecords; names in one FetchRecords.
     package var itemsMax: UInt32 = 0
     /// Bytes of all fields in one ModifyRecords.
     package var requestBytesMax: UInt32 = 0
     /// Bytes of the fields of one record.
     package var recordBytesMax: UInt32 = 0
-    /// Requests without an answer.
+    /// Requests that wait for an answer.
     package var requestsInFlightMax: UInt32 = 0
     /// Bytes of one WebSocket message.
     package var messageBytesMax: UInt32 = 0
-    /// Bytes of one asset; 0: this server keeps none.
+    /// Bytes of one asset. 0: this server keeps no assets.
     package var assetBytesMax: UInt64 = 0
     /// Bytes of an asset in one message.
     package var assetChunkBytesMax: UInt32 = 0
@@ -302,13 +304,13 @@ extension WireServerLimits {
     }
 }
 
-/// Development and production hold fully separate data.
+/// Development and production have fully separate data.
 package enum WireEnvironment: WireChoice {
     /// Read as development.
     case unspecified
     case development
     case production
-    /// One that is newer than this program.
+    /// A value that this version does not know.
     case unrecognized(Int32)
 
     package init() { self = .unspecified }

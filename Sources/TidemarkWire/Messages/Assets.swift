@@ -4,10 +4,10 @@
 
 package import TidemarkBytes
 
-/// Has the server got it, and if not: how far did this device get?
+/// Asks whether the server has an asset, and if not, how much of it this device has uploaded.
 package struct WirePrepareAssetUpload: WireMessage {
     package var database = WireDatabaseScope()
-    /// That of the record which will name it: says whose database it is.
+    /// The zone of the record that will name the asset. It says who owns the database.
     package var zone: WireZoneID {
         get { presentZone ?? WireZoneID() }
         set { presentZone = newValue }
@@ -90,8 +90,8 @@ extension WirePrepareAssetUpload {
     }
 }
 
-/// The next bytes. Chunks of one asset come in order; one from elsewhere than where the server is changes nothing, and
-/// the answer says where to go on.
+/// The next bytes of an asset. Chunks of one asset come in order. A chunk that does not begin where the server's bytes
+/// end changes nothing, and the answer says where to go on.
 package struct WireUploadAssetChunk: WireMessage {
     package var database = WireDatabaseScope()
     package var zone: WireZoneID {
@@ -106,17 +106,16 @@ package struct WireUploadAssetChunk: WireMessage {
     package var offset: UInt64 = 0
     /// At most ServerLimits.asset_chunk_bytes_max. Empty for an asset without bytes.
     package var content: ArraySlice<UInt8> = []
-    /// Names an upload, for the device, while it is under way: 32 bytes of the device's choice, so that it can begin
-    /// before it knows the hash. What makes it whole has the hash too, or asks for it. Empty: the hash names the
-    /// upload.
+    /// The name of the upload: 32 bytes that the device chooses, so that it can begin before it knows the hash. The
+    /// chunk that completes the upload also has the hash, or asks for it. Empty: the hash names the upload.
     package var draft: [UInt8] = []
-    /// Of the part that makes a draft whole, without a hash: the draft becomes an asset whatever is in it, and the
-    /// answer says its hash. Only for a draft that the server took without a break: else the answer says that it has
-    /// all of it and that it is not complete; then the device says the hash, with an empty part.
+    /// In the chunk that completes a draft, without a hash: the server makes an asset of the draft and answers with its
+    /// hash. It does so only if it received the draft without a break. Otherwise it answers that it has all bytes and
+    /// that the upload is not complete. Then the device sends the hash, in a chunk without content.
     package var isNamedByContent = false
-    /// Of the whole asset, in whatever makes the upload whole: kept for those who download it. Empty if the device did
-    /// not compute it. 16 bytes, GMAC (NIST SP 800-38D) with AES-128, key and nonce all zeros: it finds damage in less
-    /// time than the hash takes, and proves nothing against people.
+    /// The checksum of the whole asset, in the message that completes the upload. The server keeps it for those who
+    /// download. Empty if the device did not compute it. It has 16 bytes: GMAC (NIST SP 800-38D) with AES-128, key and
+    /// nonce all zeros. It finds damage faster than the hash. It proves nothing against people.
     package var checksum: [UInt8] = []
 
     package init() {}
@@ -212,9 +211,9 @@ extension WireUploadAssetChunk {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireUploadAssetChunk {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var database: UInt32 { 8 }
         @inlinable package static var zone: UInt32 { 18 }
@@ -227,7 +226,7 @@ extension WireUploadAssetChunk {
         @inlinable package static var checksum: UInt32 { 74 }
     }
 
-    /// The size of these fields. Those that are left out have their defaults.
+    /// The size of these fields. Omitted ones have their defaults.
     @inlinable
     package static func size<Sha256: WireContent, Content: WireContent, Draft: WireContent, Checksum: WireContent>(
         database: WireDatabaseScope = WireDatabaseScope(),
@@ -298,11 +297,11 @@ extension WireUploadAssetChunk {
         }
     }
 
-    /// The size of the field `zone`, whose message has so many bytes.
+    /// The size of the field `zone`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(zone byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `zone`. Its bytes must follow.
+    /// Writes tag and length of the field `zone`. The bytes of its message must follow.
     @inlinable
     package static func begin(zone byteCount: Int, to writer: inout WireWriter) {
         writer.number(18)
@@ -310,13 +309,13 @@ extension WireUploadAssetChunk {
     }
 }
 
-/// How far the upload is.
+/// The state of an upload.
 package struct WireAssetProgress: WireMessage {
     /// Bytes that the server has.
     package var offset: UInt64 = 0
-    /// It has all of them, they have the announced hash, and they are durable.
+    /// The server has all bytes, they have the announced hash, and they are durable.
     package var isComplete = false
-    /// The asset's hash, when a part asked for it and made it whole.
+    /// The asset's hash, if the chunk asked for it and completed the upload.
     package var sha256: [UInt8] = []
 
     package init() {}
@@ -364,7 +363,7 @@ extension WireAssetProgress {
     }
 }
 
-/// Some bytes of an asset that a record names which the caller may read.
+/// Asks for some bytes of an asset, through a record that names it and that the caller may read.
 package struct WireFetchAssetChunk: WireMessage {
     package var database = WireDatabaseScope()
     package var zone: WireZoneID {
@@ -380,7 +379,7 @@ package struct WireFetchAssetChunk: WireMessage {
     package var offset: UInt64 = 0
     /// At most ServerLimits.asset_chunk_bytes_max.
     package var length: UInt32 = 0
-    /// No bytes, but the checksum of all of them: offset and length say nothing.
+    /// Asks for the checksum of the whole asset, without bytes. Offset and length mean nothing then.
     package var wantsChecksum = false
 
     package init() {}
@@ -468,11 +467,13 @@ extension WireFetchAssetChunk {
     }
 }
 
+/// Some bytes of an asset, or its checksum.
 package struct WireAssetChunk: WireMessage {
-    /// As many bytes as were asked for, fewer only at the asset's end.
+    /// As many bytes as were asked for; fewer only at the asset's end.
     package var content: ArraySlice<UInt8> = []
-    /// When it was asked for: as in UploadAssetChunk; empty if the server has none. Who downloads all of it in one go
-    /// from this server compares it with that of what came. Else, or if they differ, the hash is the proof.
+    /// As in UploadAssetChunk, if it was asked for. Empty if the server has none. A client that downloads all of the
+    /// asset from this server without a break compares it with the checksum of what came. Otherwise, or if they differ,
+    /// the hash is the proof.
     package var checksum: [UInt8] = []
 
     package init() {}
@@ -512,15 +513,15 @@ extension WireAssetChunk {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireAssetChunk {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var content: UInt32 { 10 }
         @inlinable package static var checksum: UInt32 { 18 }
     }
 
-    /// The size of these fields. Those that are left out have their defaults.
+    /// The size of these fields. Omitted ones have their defaults.
     @inlinable
     package static func size<Content: WireContent, Checksum: WireContent>(
         content: Content = [UInt8](), checksum: Checksum = [UInt8]()

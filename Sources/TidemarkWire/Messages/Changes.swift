@@ -4,27 +4,26 @@
 
 package import TidemarkBytes
 
-/// Which zones changed since the token.
+/// Asks which zones changed since a token.
 package struct WireFetchDatabaseChanges: WireMessage {
     package var database = WireDatabaseScope()
-    /// A token of this feed; empty: from the beginning (existing zones only, R-204).
+    /// A token of this feed. Empty: from the beginning, with existing zones only.
     package var token: [UInt8] = []
-    /// At most so many zones; 0: as many as the server likes.
+    /// The most zones in the answer. 0: the server decides.
     package var limit: UInt32 = 0
-    /// Without a token: ends of zones as well. For a client that has had some of them before, and lost its token.
+    /// Without a token: also return the ends of zones. For a client that had some of these zones and lost its token.
     package var withEnds = false
-    /// What the client would ask for next, if nothing but that zone has changed: a zone of this database, which a push
-    /// named. A hint, for private databases.
+    /// What the client would ask for next if only that zone has changed: a zone of this database, which a push named. A
+    /// hint, for private databases.
     package var then: WireFetchZoneChanges {
         get { presentThen ?? WireFetchZoneChanges() }
         set { presentThen = newValue }
     }
     package var hasThen: Bool { presentThen != nil }
     private var presentThen: WireFetchZoneChanges?
-    /// Whether from now on the client goes on with changes that pushes bring (PushedChanges), where they go on from the
-    /// tokens that it has.
+    /// Whether the client will take changes from pushes (PushedChanges) that continue from the tokens that it has.
     package var follows = false
-    /// The database subscription that the client relies on to be pushed; empty: none.
+    /// The database subscription that brings the client's pushes. Empty: none.
     package var subscriptionID = ""
 
     package init() {}
@@ -104,23 +103,24 @@ extension WireFetchDatabaseChanges {
     }
 }
 
+/// One page of a database's feed.
 package struct WireFetchDatabaseChangesAnswer: WireMessage {
-    /// Ends come before changes: a zone that was deleted and created again is in both.
+    /// Ends come before changes. A zone that was deleted and created again is in both.
     package var ended: [WireZoneEnd] = []
     package var changed: [WireZoneID] = []
     package var token: [UInt8] = []
-    /// Fetch again with the token at once.
+    /// There is more: fetch again with the token at once.
     package var moreComing = false
-    /// The answer to `then`, read after the above: what that says of the zone is in it. May be missing, for any reason:
-    /// then the client asks for it when it needs it. It is a page of a moderate size.
+    /// The answer to `then`. It was read after the fields above, so it has all changes of the zone that they name. It
+    /// is a page of a moderate size. It may be missing for any reason. Then the client asks for it when it needs it.
     package var then: WireFetchZoneChangesAnswer {
         get { presentThen ?? WireFetchZoneChangesAnswer() }
         set { presentThen = newValue }
     }
     package var hasThen: Bool { presentThen != nil }
     private var presentThen: WireFetchZoneChangesAnswer?
-    /// The user has no database subscription of that `subscription_id` any more: the client makes it anew, or is not
-    /// pushed.
+    /// The user no longer has the subscription with that `subscription_id`. The client saves it again, or it gets no
+    /// pushes.
     package var subscriptionMissing = false
 
     package init() {}
@@ -192,9 +192,9 @@ extension WireFetchDatabaseChangesAnswer {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireFetchDatabaseChangesAnswer {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var ended: UInt32 { 10 }
         @inlinable package static var changed: UInt32 { 18 }
@@ -204,7 +204,7 @@ extension WireFetchDatabaseChangesAnswer {
         @inlinable package static var subscriptionMissing: UInt32 { 80 }
     }
 
-    /// The size of these fields. Those that are left out have their defaults.
+    /// The size of these fields. Omitted ones have their defaults.
     @inlinable
     package static func size<Token: WireContent>(
         token: Token = [UInt8](), moreComing: Bool = false, subscriptionMissing: Bool = false
@@ -238,33 +238,33 @@ extension WireFetchDatabaseChangesAnswer {
         }
     }
 
-    /// The size of the field `ended`, whose message has so many bytes.
+    /// The size of the field `ended`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(ended byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `ended`. Its bytes must follow.
+    /// Writes tag and length of the field `ended`. The bytes of its message must follow.
     @inlinable
     package static func begin(ended byteCount: Int, to writer: inout WireWriter) {
         writer.number(10)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `changed`, whose message has so many bytes.
+    /// The size of the field `changed`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(changed byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `changed`. Its bytes must follow.
+    /// Writes tag and length of the field `changed`. The bytes of its message must follow.
     @inlinable
     package static func begin(changed byteCount: Int, to writer: inout WireWriter) {
         writer.number(18)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `then`, whose message has so many bytes.
+    /// The size of the field `then`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(then byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `then`. Its bytes must follow.
+    /// Writes tag and length of the field `then`. The bytes of its message must follow.
     @inlinable
     package static func begin(then byteCount: Int, to writer: inout WireWriter) {
         writer.number(42)
@@ -272,6 +272,7 @@ extension WireFetchDatabaseChangesAnswer {
     }
 }
 
+/// A zone that no longer exists, and why.
 package struct WireZoneEnd: WireMessage {
     package var zone: WireZoneID {
         get { presentZone ?? WireZoneID() }
@@ -318,7 +319,7 @@ extension WireZoneEnd {
     }
 }
 
-/// Which records of a zone changed since the token.
+/// Asks which records of a zone changed since a token.
 package struct WireFetchZoneChanges: WireMessage {
     package var database = WireDatabaseScope()
     package var zone: WireZoneID {
@@ -327,10 +328,10 @@ package struct WireFetchZoneChanges: WireMessage {
     }
     package var hasZone: Bool { presentZone != nil }
     private var presentZone: WireZoneID?
-    /// A token of this zone's feed; empty: from the beginning (living records, and ends of records that this device
-    /// created).
+    /// A token of this zone's feed. Empty: from the beginning, with living records, and with ends of records that this
+    /// device created.
     package var token: [UInt8] = []
-    /// At most so many records; 0: as many as the server likes.
+    /// The most records in the answer. 0: the server decides.
     package var limit: UInt32 = 0
     package var desiredKeys: WireDesiredKeys {
         get { presentDesiredKeys ?? WireDesiredKeys() }
@@ -338,7 +339,7 @@ package struct WireFetchZoneChanges: WireMessage {
     }
     package var hasDesiredKeys: Bool { presentDesiredKeys != nil }
     private var presentDesiredKeys: WireDesiredKeys?
-    /// Without a token: ends of all records as well. For a client that has had some of them before, and lost its token.
+    /// Without a token: also return the ends of all records. For a client that had some of them and lost its token.
     package var withEnds = false
 
     package init() {}
@@ -410,13 +411,14 @@ extension WireFetchZoneChanges {
     }
 }
 
+/// One page of a zone's feed.
 package struct WireFetchZoneChangesAnswer: WireMessage {
     /// Oldest change first.
     package var changes: [WireZoneChange] = []
     package var token: [UInt8] = []
-    /// Fetch again with the token at once.
+    /// There is more: fetch again with the token at once.
     package var moreComing = false
-    /// The last client_change_token that this device gave with a ModifyRecords of the zone; empty: none.
+    /// The last client_change_token that this device sent with a ModifyRecords in the zone. Empty: none.
     package var clientChangeToken: [UInt8] = []
 
     package init() {}
@@ -472,9 +474,9 @@ extension WireFetchZoneChangesAnswer {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireFetchZoneChangesAnswer {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var changes: UInt32 { 10 }
         @inlinable package static var token: UInt32 { 18 }
@@ -482,7 +484,7 @@ extension WireFetchZoneChangesAnswer {
         @inlinable package static var clientChangeToken: UInt32 { 34 }
     }
 
-    /// The size of these fields. Those that are left out have their defaults.
+    /// The size of these fields. Omitted ones have their defaults.
     @inlinable
     package static func size<Token: WireContent, ClientChangeToken: WireContent>(
         token: Token = [UInt8](), moreComing: Bool = false, clientChangeToken: ClientChangeToken = [UInt8]()
@@ -516,11 +518,11 @@ extension WireFetchZoneChangesAnswer {
         }
     }
 
-    /// The size of the field `changes`, whose message has so many bytes.
+    /// The size of the field `changes`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(changes byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `changes`. Its bytes must follow.
+    /// Writes tag and length of the field `changes`. The bytes of its message must follow.
     @inlinable
     package static func begin(changes byteCount: Int, to writer: inout WireWriter) {
         writer.number(10)
@@ -528,6 +530,7 @@ extension WireFetchZoneChangesAnswer {
     }
 }
 
+/// A record that changed or was deleted.
 package struct WireZoneChange: WireMessage {
     /// One of these, or none.
     package enum OneOfChange: Sendable, Equatable {
@@ -597,30 +600,30 @@ extension WireZoneChange {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireZoneChange {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var record: UInt32 { 10 }
         @inlinable package static var deleted: UInt32 { 18 }
     }
 
-    /// The size of the field `record`, whose message has so many bytes.
+    /// The size of the field `record`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(record byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `record`. Its bytes must follow.
+    /// Writes tag and length of the field `record`. The bytes of its message must follow.
     @inlinable
     package static func begin(record byteCount: Int, to writer: inout WireWriter) {
         writer.number(10)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `deleted`, whose message has so many bytes.
+    /// The size of the field `deleted`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(deleted byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `deleted`. Its bytes must follow.
+    /// Writes tag and length of the field `deleted`. The bytes of its message must follow.
     @inlinable
     package static func begin(deleted byteCount: Int, to writer: inout WireWriter) {
         writer.number(18)
@@ -628,6 +631,7 @@ extension WireZoneChange {
     }
 }
 
+/// A record that was deleted.
 package struct WireRecordEnd: WireMessage {
     package var name = ""
     package var type = ""
@@ -669,15 +673,15 @@ extension WireRecordEnd {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireRecordEnd {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var name: UInt32 { 10 }
         @inlinable package static var type: UInt32 { 18 }
     }
 
-    /// The size of these fields. Those that are left out have their defaults.
+    /// The size of these fields. Omitted ones have their defaults.
     @inlinable
     package static func size(name: String = "", type: String = "") -> Int {
         var size = 0
@@ -705,7 +709,7 @@ package enum WireZoneEndReason: WireChoice {
     case deleted
     case purged
     case encryptedDataReset
-    /// One that is newer than this program.
+    /// A value that this version does not know.
     case unrecognized(Int32)
 
     package init() { self = .deleted }

@@ -4,27 +4,25 @@
 
 package import TidemarkBytes
 
-/// On every request that changes records or zones: names the request, so that sending it again cannot apply it twice
-/// . Its name is Hello.life and the counter. The server remembers outcomes for more than a day. When it cannot
-/// tell whether a repeat was carried out, it answers SERVER_RESPONSE_LOST: fetch changes, then send what is still
-/// needed as a new request. If that is because of the nonce, somebody else lives the same life: connect again with a
-/// new one.
+/// The name of a request that changes records or zones, so that a repeat is not applied twice. The name is
+/// Hello.life and the counter. The server remembers outcomes for more than a day. If it cannot tell whether a repeat
+/// was carried out, it answers SERVER_RESPONSE_LOST. Then fetch changes, and send what is still needed as a new
+/// request. If the nonce is the cause, another client has the same life: connect again with a new one.
 package struct WireRequestStamp: WireMessage {
     /// 1 for the first such request of a life, then growing.
     package var counter: UInt64 = 0
-    /// The lowest counter whose answer the device still waits for; the server forgets outcomes below it.
+    /// The lowest counter whose answer the device still waits for. The server forgets outcomes below it.
     package var lowestUnanswered: UInt64 = 0
-    /// Servers of version 0.1 read when the request was first sent: milliseconds since 1970 on the server's clock.
-    /// Later ones ignore it.
+    /// When the request was first sent: milliseconds since 1970 on the server's clock. Servers of version 0.1 read it;
+    /// later ones ignore it.
     package var issuedAt: Int64 = 0
     /// Whether this was sent before, on this connection or another one.
     package var repeated = false
     /// HelloAnswer.memory_epoch of the connection on which it was first sent. 0: the client does not say whether it
     /// repeats.
     package var epoch: UInt64 = 0
-    /// Random bits that were made for this request, at most 56, the same when it is repeated. Who asks for the outcome
-    /// of a request must know them: a copy of a running machine does not, and is answered SERVER_RESPONSE_LOST. 0:
-    /// none.
+    /// Random bits made for this request, at most 56, the same in each repeat. A client must know them to get the
+    /// outcome. A copy of a running machine does not know them, and gets SERVER_RESPONSE_LOST. 0: none.
     package var nonce: UInt64 = 0
 
     package init() {}
@@ -129,13 +127,13 @@ extension WireDesiredKeys {
     }
 }
 
-/// Which of the container's three databases; CloudKit's numbers.
+/// One of a container's three databases, with CloudKit's numbers.
 package enum WireDatabaseScope: WireChoice {
     case unspecified
     case `public`
     case `private`
     case shared
-    /// One that is newer than this program.
+    /// A value that this version does not know.
     case unrecognized(Int32)
 
     package init() { self = .unspecified }

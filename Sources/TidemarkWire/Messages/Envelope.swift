@@ -6,7 +6,7 @@ package import TidemarkBytes
 
 /// What a client sends.
 package struct WireClientEnvelope: WireMessage {
-    /// Chosen by the client, not 0, unique among its requests under way on this connection.
+    /// The client chooses it. It is not 0, and is unique among the requests under way on this connection.
     package var id: UInt64 = 0
     /// One of these, or none.
     package enum OneOfRequest: Sendable, Equatable {
@@ -142,16 +142,16 @@ package struct WireClientEnvelope: WireMessage {
         set { request = .saveZoneKey(newValue) }
     }
 
-    /// The group of operations that the request belongs to, if the app made one. It is written to the server's log and
-    /// changes nothing.
+    /// The group of operations that the request belongs to, if the app made one. The server writes it to its log. It
+    /// has no other effect.
     package var operationGroup: WireOperationGroup {
         get { presentOperationGroup ?? WireOperationGroup() }
         set { presentOperationGroup = newValue }
     }
     package var hasOperationGroup: Bool { presentOperationGroup != nil }
     private var presentOperationGroup: WireOperationGroup?
-    /// The number of the last push that the client heard over this connection; 0: not said. With id 0 and no request it
-    /// is all that the message says, and there is no answer: so a client answers a reminder.
+    /// The number of the last push that the client heard over this connection. 0: not said. A client answers a reminder
+    /// with id 0, no request, and this number. The server does not answer that.
     package var pushesHeard: UInt64 = 0
 
     package init() {}
@@ -351,9 +351,9 @@ extension WireClientEnvelope {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireClientEnvelope {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var id: UInt32 { 8 }
         @inlinable package static var hello: UInt32 { 18 }
@@ -376,7 +376,7 @@ extension WireClientEnvelope {
         @inlinable package static var pushesHeard: UInt32 { 488 }
     }
 
-    /// The size of these fields. Those that are left out have their defaults.
+    /// The size of these fields. Omitted ones have their defaults.
     @inlinable
     package static func size(id: UInt64 = 0, pushesHeard: UInt64 = 0) -> Int {
         var size = 0
@@ -398,187 +398,187 @@ extension WireClientEnvelope {
         }
     }
 
-    /// The size of the field `hello`, whose message has so many bytes.
+    /// The size of the field `hello`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(hello byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `hello`. Its bytes must follow.
+    /// Writes tag and length of the field `hello`. The bytes of its message must follow.
     @inlinable
     package static func begin(hello byteCount: Int, to writer: inout WireWriter) {
         writer.number(18)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `modifyRecords`, whose message has so many bytes.
+    /// The size of the field `modifyRecords`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(modifyRecords byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `modifyRecords`. Its bytes must follow.
+    /// Writes tag and length of the field `modifyRecords`. The bytes of its message must follow.
     @inlinable
     package static func begin(modifyRecords byteCount: Int, to writer: inout WireWriter) {
         writer.number(26)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `fetchRecords`, whose message has so many bytes.
+    /// The size of the field `fetchRecords`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(fetchRecords byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `fetchRecords`. Its bytes must follow.
+    /// Writes tag and length of the field `fetchRecords`. The bytes of its message must follow.
     @inlinable
     package static func begin(fetchRecords byteCount: Int, to writer: inout WireWriter) {
         writer.number(34)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `modifyZones`, whose message has so many bytes.
+    /// The size of the field `modifyZones`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(modifyZones byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `modifyZones`. Its bytes must follow.
+    /// Writes tag and length of the field `modifyZones`. The bytes of its message must follow.
     @inlinable
     package static func begin(modifyZones byteCount: Int, to writer: inout WireWriter) {
         writer.number(42)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `fetchZones`, whose message has so many bytes.
+    /// The size of the field `fetchZones`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(fetchZones byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `fetchZones`. Its bytes must follow.
+    /// Writes tag and length of the field `fetchZones`. The bytes of its message must follow.
     @inlinable
     package static func begin(fetchZones byteCount: Int, to writer: inout WireWriter) {
         writer.number(50)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `fetchDatabaseChanges`, whose message has so many bytes.
+    /// The size of the field `fetchDatabaseChanges`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(fetchDatabaseChanges byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `fetchDatabaseChanges`. Its bytes must follow.
+    /// Writes tag and length of the field `fetchDatabaseChanges`. The bytes of its message must follow.
     @inlinable
     package static func begin(fetchDatabaseChanges byteCount: Int, to writer: inout WireWriter) {
         writer.number(58)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `fetchZoneChanges`, whose message has so many bytes.
+    /// The size of the field `fetchZoneChanges`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(fetchZoneChanges byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `fetchZoneChanges`. Its bytes must follow.
+    /// Writes tag and length of the field `fetchZoneChanges`. The bytes of its message must follow.
     @inlinable
     package static func begin(fetchZoneChanges byteCount: Int, to writer: inout WireWriter) {
         writer.number(66)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `modifySubscriptions`, whose message has so many bytes.
+    /// The size of the field `modifySubscriptions`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(modifySubscriptions byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `modifySubscriptions`. Its bytes must follow.
+    /// Writes tag and length of the field `modifySubscriptions`. The bytes of its message must follow.
     @inlinable
     package static func begin(modifySubscriptions byteCount: Int, to writer: inout WireWriter) {
         writer.number(74)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `fetchSubscriptions`, whose message has so many bytes.
+    /// The size of the field `fetchSubscriptions`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(fetchSubscriptions byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `fetchSubscriptions`. Its bytes must follow.
+    /// Writes tag and length of the field `fetchSubscriptions`. The bytes of its message must follow.
     @inlinable
     package static func begin(fetchSubscriptions byteCount: Int, to writer: inout WireWriter) {
         writer.number(82)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `queryRecords`, whose message has so many bytes.
+    /// The size of the field `queryRecords`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(queryRecords byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `queryRecords`. Its bytes must follow.
+    /// Writes tag and length of the field `queryRecords`. The bytes of its message must follow.
     @inlinable
     package static func begin(queryRecords byteCount: Int, to writer: inout WireWriter) {
         writer.number(90)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `prepareAssetUpload`, whose message has so many bytes.
+    /// The size of the field `prepareAssetUpload`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(prepareAssetUpload byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `prepareAssetUpload`. Its bytes must follow.
+    /// Writes tag and length of the field `prepareAssetUpload`. The bytes of its message must follow.
     @inlinable
     package static func begin(prepareAssetUpload byteCount: Int, to writer: inout WireWriter) {
         writer.number(162)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `uploadAssetChunk`, whose message has so many bytes.
+    /// The size of the field `uploadAssetChunk`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(uploadAssetChunk byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `uploadAssetChunk`. Its bytes must follow.
+    /// Writes tag and length of the field `uploadAssetChunk`. The bytes of its message must follow.
     @inlinable
     package static func begin(uploadAssetChunk byteCount: Int, to writer: inout WireWriter) {
         writer.number(170)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `fetchAssetChunk`, whose message has so many bytes.
+    /// The size of the field `fetchAssetChunk`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(fetchAssetChunk byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `fetchAssetChunk`. Its bytes must follow.
+    /// Writes tag and length of the field `fetchAssetChunk`. The bytes of its message must follow.
     @inlinable
     package static func begin(fetchAssetChunk byteCount: Int, to writer: inout WireWriter) {
         writer.number(178)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `fetchKeys`, whose message has so many bytes.
+    /// The size of the field `fetchKeys`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(fetchKeys byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `fetchKeys`. Its bytes must follow.
+    /// Writes tag and length of the field `fetchKeys`. The bytes of its message must follow.
     @inlinable
     package static func begin(fetchKeys byteCount: Int, to writer: inout WireWriter) {
         writer.number(242)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `saveAccountKey`, whose message has so many bytes.
+    /// The size of the field `saveAccountKey`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(saveAccountKey byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `saveAccountKey`. Its bytes must follow.
+    /// Writes tag and length of the field `saveAccountKey`. The bytes of its message must follow.
     @inlinable
     package static func begin(saveAccountKey byteCount: Int, to writer: inout WireWriter) {
         writer.number(250)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `saveZoneKey`, whose message has so many bytes.
+    /// The size of the field `saveZoneKey`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(saveZoneKey byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `saveZoneKey`. Its bytes must follow.
+    /// Writes tag and length of the field `saveZoneKey`. The bytes of its message must follow.
     @inlinable
     package static func begin(saveZoneKey byteCount: Int, to writer: inout WireWriter) {
         writer.number(258)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `operationGroup`, whose message has so many bytes.
+    /// The size of the field `operationGroup`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(operationGroup byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `operationGroup`. Its bytes must follow.
+    /// Writes tag and length of the field `operationGroup`. The bytes of its message must follow.
     @inlinable
     package static func begin(operationGroup byteCount: Int, to writer: inout WireWriter) {
         writer.number(482)
@@ -586,11 +586,11 @@ extension WireClientEnvelope {
     }
 }
 
-/// Operations that belong together, such as those of one tap of the user's.
+/// Operations that belong together, such as all operations of one tap.
 package struct WireOperationGroup: WireMessage {
     /// Unique for each group.
     package var id = ""
-    /// For people; may be empty. Of a long one servers write the beginning.
+    /// For people. It may be empty. Servers log only the beginning of a long one.
     package var name = ""
 
     package init() {}
@@ -632,7 +632,7 @@ extension WireOperationGroup {
 
 /// What a server sends.
 package struct WireServerEnvelope: WireMessage {
-    /// That of the request which it answers; 0 for a push.
+    /// The id of the request that it answers. 0 for a push.
     package var id: UInt64 = 0
     /// One of these, or none.
     package enum OneOfAnswer: Sendable, Equatable {
@@ -785,10 +785,10 @@ package struct WireServerEnvelope: WireMessage {
         set { answer = .saveZoneKey(newValue) }
     }
 
-    /// To a client that counts them (`Hello.counts_pushes`): how many pushes were sent over this connection so far.
-    /// With a push: its number, from 1 on. With an answer: only while the last ones are not acknowledged. With id 0 and
-    /// no answer it is a reminder, which the client answers with `pushes_heard`. A client that has heard fewer has
-    /// missed one, and fetches.
+    /// How many pushes the server has sent over this connection, for a client that counts them (`Hello.counts_pushes`).
+    /// With a push it is the push's number, from 1 on. An answer has it only while the last pushes are not
+    /// acknowledged. With id 0 and no answer it is a reminder, which the client answers with `pushes_heard`. A client
+    /// that has heard fewer has missed one, and fetches.
     package var pushesSent: UInt64 = 0
 
     package init() {}
@@ -998,9 +998,9 @@ extension WireServerEnvelope {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireServerEnvelope {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var id: UInt32 { 8 }
         @inlinable package static var failure: UInt32 { 18 }
@@ -1024,7 +1024,7 @@ extension WireServerEnvelope {
         @inlinable package static var pushesSent: UInt32 { 488 }
     }
 
-    /// The size of these fields. Those that are left out have their defaults.
+    /// The size of these fields. Omitted ones have their defaults.
     @inlinable
     package static func size(id: UInt64 = 0, pushesSent: UInt64 = 0) -> Int {
         var size = 0
@@ -1046,198 +1046,198 @@ extension WireServerEnvelope {
         }
     }
 
-    /// The size of the field `failure`, whose message has so many bytes.
+    /// The size of the field `failure`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(failure byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `failure`. Its bytes must follow.
+    /// Writes tag and length of the field `failure`. The bytes of its message must follow.
     @inlinable
     package static func begin(failure byteCount: Int, to writer: inout WireWriter) {
         writer.number(18)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `hello`, whose message has so many bytes.
+    /// The size of the field `hello`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(hello byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `hello`. Its bytes must follow.
+    /// Writes tag and length of the field `hello`. The bytes of its message must follow.
     @inlinable
     package static func begin(hello byteCount: Int, to writer: inout WireWriter) {
         writer.number(26)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `modifyRecords`, whose message has so many bytes.
+    /// The size of the field `modifyRecords`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(modifyRecords byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `modifyRecords`. Its bytes must follow.
+    /// Writes tag and length of the field `modifyRecords`. The bytes of its message must follow.
     @inlinable
     package static func begin(modifyRecords byteCount: Int, to writer: inout WireWriter) {
         writer.number(34)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `fetchRecords`, whose message has so many bytes.
+    /// The size of the field `fetchRecords`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(fetchRecords byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `fetchRecords`. Its bytes must follow.
+    /// Writes tag and length of the field `fetchRecords`. The bytes of its message must follow.
     @inlinable
     package static func begin(fetchRecords byteCount: Int, to writer: inout WireWriter) {
         writer.number(42)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `modifyZones`, whose message has so many bytes.
+    /// The size of the field `modifyZones`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(modifyZones byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `modifyZones`. Its bytes must follow.
+    /// Writes tag and length of the field `modifyZones`. The bytes of its message must follow.
     @inlinable
     package static func begin(modifyZones byteCount: Int, to writer: inout WireWriter) {
         writer.number(50)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `fetchZones`, whose message has so many bytes.
+    /// The size of the field `fetchZones`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(fetchZones byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `fetchZones`. Its bytes must follow.
+    /// Writes tag and length of the field `fetchZones`. The bytes of its message must follow.
     @inlinable
     package static func begin(fetchZones byteCount: Int, to writer: inout WireWriter) {
         writer.number(58)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `fetchDatabaseChanges`, whose message has so many bytes.
+    /// The size of the field `fetchDatabaseChanges`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(fetchDatabaseChanges byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `fetchDatabaseChanges`. Its bytes must follow.
+    /// Writes tag and length of the field `fetchDatabaseChanges`. The bytes of its message must follow.
     @inlinable
     package static func begin(fetchDatabaseChanges byteCount: Int, to writer: inout WireWriter) {
         writer.number(66)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `fetchZoneChanges`, whose message has so many bytes.
+    /// The size of the field `fetchZoneChanges`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(fetchZoneChanges byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `fetchZoneChanges`. Its bytes must follow.
+    /// Writes tag and length of the field `fetchZoneChanges`. The bytes of its message must follow.
     @inlinable
     package static func begin(fetchZoneChanges byteCount: Int, to writer: inout WireWriter) {
         writer.number(74)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `modifySubscriptions`, whose message has so many bytes.
+    /// The size of the field `modifySubscriptions`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(modifySubscriptions byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `modifySubscriptions`. Its bytes must follow.
+    /// Writes tag and length of the field `modifySubscriptions`. The bytes of its message must follow.
     @inlinable
     package static func begin(modifySubscriptions byteCount: Int, to writer: inout WireWriter) {
         writer.number(82)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `fetchSubscriptions`, whose message has so many bytes.
+    /// The size of the field `fetchSubscriptions`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(fetchSubscriptions byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `fetchSubscriptions`. Its bytes must follow.
+    /// Writes tag and length of the field `fetchSubscriptions`. The bytes of its message must follow.
     @inlinable
     package static func begin(fetchSubscriptions byteCount: Int, to writer: inout WireWriter) {
         writer.number(90)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `queryRecords`, whose message has so many bytes.
+    /// The size of the field `queryRecords`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(queryRecords byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `queryRecords`. Its bytes must follow.
+    /// Writes tag and length of the field `queryRecords`. The bytes of its message must follow.
     @inlinable
     package static func begin(queryRecords byteCount: Int, to writer: inout WireWriter) {
         writer.number(98)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `push`, whose message has so many bytes.
+    /// The size of the field `push`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(push byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `push`. Its bytes must follow.
+    /// Writes tag and length of the field `push`. The bytes of its message must follow.
     @inlinable
     package static func begin(push byteCount: Int, to writer: inout WireWriter) {
         writer.number(122)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `prepareAssetUpload`, whose message has so many bytes.
+    /// The size of the field `prepareAssetUpload`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(prepareAssetUpload byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `prepareAssetUpload`. Its bytes must follow.
+    /// Writes tag and length of the field `prepareAssetUpload`. The bytes of its message must follow.
     @inlinable
     package static func begin(prepareAssetUpload byteCount: Int, to writer: inout WireWriter) {
         writer.number(162)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `uploadAssetChunk`, whose message has so many bytes.
+    /// The size of the field `uploadAssetChunk`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(uploadAssetChunk byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `uploadAssetChunk`. Its bytes must follow.
+    /// Writes tag and length of the field `uploadAssetChunk`. The bytes of its message must follow.
     @inlinable
     package static func begin(uploadAssetChunk byteCount: Int, to writer: inout WireWriter) {
         writer.number(170)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `fetchAssetChunk`, whose message has so many bytes.
+    /// The size of the field `fetchAssetChunk`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(fetchAssetChunk byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `fetchAssetChunk`. Its bytes must follow.
+    /// Writes tag and length of the field `fetchAssetChunk`. The bytes of its message must follow.
     @inlinable
     package static func begin(fetchAssetChunk byteCount: Int, to writer: inout WireWriter) {
         writer.number(178)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `fetchKeys`, whose message has so many bytes.
+    /// The size of the field `fetchKeys`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(fetchKeys byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `fetchKeys`. Its bytes must follow.
+    /// Writes tag and length of the field `fetchKeys`. The bytes of its message must follow.
     @inlinable
     package static func begin(fetchKeys byteCount: Int, to writer: inout WireWriter) {
         writer.number(242)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `saveAccountKey`, whose message has so many bytes.
+    /// The size of the field `saveAccountKey`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(saveAccountKey byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `saveAccountKey`. Its bytes must follow.
+    /// Writes tag and length of the field `saveAccountKey`. The bytes of its message must follow.
     @inlinable
     package static func begin(saveAccountKey byteCount: Int, to writer: inout WireWriter) {
         writer.number(250)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `saveZoneKey`, whose message has so many bytes.
+    /// The size of the field `saveZoneKey`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(saveZoneKey byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `saveZoneKey`. Its bytes must follow.
+    /// Writes tag and length of the field `saveZoneKey`. The bytes of its message must follow.
     @inlinable
     package static func begin(saveZoneKey byteCount: Int, to writer: inout WireWriter) {
         writer.number(258)

@@ -7,14 +7,14 @@ package import TidemarkBytes
 /// Why a request, or one item of it, was refused.
 package struct WireFailure: WireMessage {
     package var code = WireErrorCode()
-    /// One sentence for a developer that says what to do; never another account's data.
+    /// A sentence or two for a developer: what is wrong, and what to do. It never has another account's data.
     package var message = ""
-    /// Seconds to wait before trying again; 0: not said.
+    /// Seconds to wait before trying again. 0: not said.
     package var retryAfterSeconds: Double = 0
-    /// the zone was lost to a reset of its owner's keys.
+    /// The zone ended because its owner's keys were reset.
     package var userDidResetEncryptedDataKey = false
-    /// A value is encrypted with a key that the zone does not have, as after it was created again: fetch the zone's
-    /// keys, encrypt anew and send it again.
+    /// A value is encrypted with a key that the zone does not have, for example because the zone was created again.
+    /// Fetch the zone's keys, encrypt the values again and repeat the save.
     package var zoneKeyUnknown = false
 
     package init() {}
@@ -118,7 +118,7 @@ package enum WireErrorCode: WireChoice {
     case assetNotAvailable
     case accountTemporarilyUnavailable
     case participantAlreadyInvited
-    /// One that is newer than this program.
+    /// A value that this version does not know.
     case unrecognized(Int32)
 
     package init() { self = .unspecified }

@@ -4,7 +4,7 @@
 
 package import TidemarkBytes
 
-/// The account's key and those of zones.
+/// Asks for the account's key and the keys of zones.
 package struct WireFetchKeys: WireMessage {
     package var database = WireDatabaseScope()
     /// At most 100.
@@ -47,6 +47,7 @@ extension WireFetchKeys {
     }
 }
 
+/// The account's key, and the keys of each zone or why there are none.
 package struct WireFetchKeysAnswer: WireMessage {
     package var account: WireAccountKey {
         get { presentAccount ?? WireAccountKey() }
@@ -94,11 +95,12 @@ extension WireFetchKeysAnswer {
     }
 }
 
+/// An account's mode, and its key if the server may have it.
 package struct WireAccountKey: WireMessage {
     package var mode = WireEncryptionMode()
     /// The first 16 bytes of SHA-256("tidemark account key 1" and the key). Empty: there is none yet.
     package var id: [UInt8] = []
-    /// 32 bytes, with ESCROWED alone.
+    /// 32 bytes. Only with ESCROWED.
     package var key: [UInt8] = []
 
     package init() {}
@@ -146,6 +148,7 @@ extension WireAccountKey {
     }
 }
 
+/// The keys of a zone, or why they cannot be had.
 package struct WireZoneKeysResult: WireMessage {
     /// One of these, or none.
     package enum OneOfResult: Sendable, Equatable {
@@ -214,6 +217,7 @@ extension WireZoneKeysResult {
     }
 }
 
+/// All keys of a zone's present life.
 package struct WireZoneKeys: WireMessage {
     /// Oldest first; at most 100.
     package var keys: [WireZoneKey] = []
@@ -247,15 +251,15 @@ extension WireZoneKeys {
     }
 }
 
-/// A zone key as the account's key wraps it.
+/// A zone key, wrapped by the account's key.
 package struct WireZoneKey: WireMessage {
     /// 16 random bytes.
     package var id: [UInt8] = []
-    /// That of the account key which wraps it.
+    /// The id of the account key that wraps it.
     package var accountKeyID: [UInt8] = []
-    /// A nonce of 12 random bytes, then AES-256-GCM of the key: 32 bytes and the tag of 16. Authenticated with it are,
-    /// written as for values: "tidemark zone key 1", the container's identifier, the zone's name, and the zone key's
-    /// id.
+    /// A nonce of 12 random bytes, then the key encrypted with AES-256-GCM: 32 bytes and the tag of 16. The additional
+    /// authenticated data, written as for values, are: "tidemark zone key 1", the container's identifier, the zone's
+    /// name, and the zone key's id.
     package var wrapped: [UInt8] = []
 
     package init() {}
@@ -303,9 +307,9 @@ extension WireZoneKey {
     }
 }
 
-/// Gives the account a key if it has none. Of devices that do so at once the first one's counts.
+/// Gives the account a key, if it has none. If several devices do so at the same time, the first key counts.
 package struct WireSaveAccountKey: WireMessage {
-    /// With `key` if the mode is ESCROWED, without it if it is END_TO_END. Refused if the account's mode is another.
+    /// With `key` if the mode is ESCROWED, without it if it is END_TO_END. Refused if the account has another mode.
     package var account: WireAccountKey {
         get { presentAccount ?? WireAccountKey() }
         set { presentAccount = newValue }
@@ -342,8 +346,9 @@ extension WireSaveAccountKey {
     }
 }
 
+/// The account's key after a SaveAccountKey.
 package struct WireSaveAccountKeyAnswer: WireMessage {
-    /// The key that counts: the caller's, or the one that was there.
+    /// The key that counts: the caller's, or the one that the account already had.
     package var account: WireAccountKey {
         get { presentAccount ?? WireAccountKey() }
         set { presentAccount = newValue }
@@ -380,7 +385,7 @@ extension WireSaveAccountKeyAnswer {
     }
 }
 
-/// Gives a zone a new key if its newest one is still `newest_id`. Otherwise nothing is saved.
+/// Gives a zone a new key, if its newest key is still `newest_id`. Otherwise nothing is saved.
 package struct WireSaveZoneKey: WireMessage {
     package var database = WireDatabaseScope()
     package var zone: WireZoneID {
@@ -395,7 +400,7 @@ package struct WireSaveZoneKey: WireMessage {
     }
     package var hasKey: Bool { presentKey != nil }
     private var presentKey: WireZoneKey?
-    /// The newest key that the device knows; empty: the zone has none.
+    /// The id of the newest key that the device knows. Empty: the zone has none.
     package var newestID: [UInt8] = []
 
     package init() {}
@@ -451,8 +456,9 @@ extension WireSaveZoneKey {
     }
 }
 
+/// The zone's keys after a SaveZoneKey.
 package struct WireSaveZoneKeyAnswer: WireMessage {
-    /// The zone's keys, as they are now.
+    /// The keys as they are now.
     package var keys: WireZoneKeys {
         get { presentKeys ?? WireZoneKeys() }
         set { presentKeys = newValue }
@@ -492,11 +498,11 @@ extension WireSaveZoneKeyAnswer {
 /// How an account's key reaches its devices. The server's operator chooses, before there is a key.
 package enum WireEncryptionMode: WireChoice {
     case unspecified
-    /// The server keeps it and gives it to the account's devices.
+    /// The server keeps the key and gives it to the account's devices.
     case escrowed
-    /// The server never has it: people carry it from device to device as a recovery key.
+    /// The server never has the key. People carry it from device to device as a recovery key.
     case endToEnd
-    /// One that is newer than this program.
+    /// A value that this version does not know.
     case unrecognized(Int32)
 
     package init() { self = .unspecified }

@@ -4,24 +4,24 @@
 
 package import TidemarkBytes
 
-/// What records somebody wants.
+/// Which records are wanted, and in which order.
 package struct WireQuery: WireMessage {
     package var recordType = ""
-    /// Absent: all zones of the database; the shared database needs one.
+    /// Absent: all zones of the database. In the shared database it must be present.
     package var zone: WireZoneID {
         get { presentZone ?? WireZoneID() }
         set { presentZone = newValue }
     }
     package var hasZone: Bool { presentZone != nil }
     private var presentZone: WireZoneID?
-    /// Absent: every record of the type.
+    /// Absent: all records of the type.
     package var predicate: WirePredicate {
         get { presentPredicate ?? WirePredicate() }
         set { presentPredicate = newValue }
     }
     package var hasPredicate: Bool { presentPredicate != nil }
     private var presentPredicate: WirePredicate?
-    /// Applied in order; ties go by record name, then by zone. Empty: by creation date.
+    /// Applied in order. Ties are broken by record name, then by zone. Empty: by creation date.
     package var sorts: [WireSort] = []
 
     package init() {}
@@ -77,9 +77,9 @@ extension WireQuery {
     }
 }
 
-/// One condition: true or false of a record, never unknown. A comparison with a key that the record lacks, or with a
-/// value of another type, is false, and its negation is true. At most 32 conditions deep; 1,000 conditions and values
-/// in all.
+/// A condition. It is true or false for each record, never unknown. A comparison with a key that the record lacks, or
+/// with a value of another type, is false, and its negation is true. A server accepts a depth of 32, and 1,500
+/// conditions and values in total.
 package struct WirePredicate: WireMessage {
     /// One of these, or none.
     package enum OneOfNode: Sendable, Equatable {
@@ -96,10 +96,10 @@ package struct WirePredicate: WireMessage {
         case containsAny(WireKeyValues)
         case isPresent(WirePresence)
         case isNear(WireNear)
-        /// Every word of it is in the record's searchable fields.
+        /// All of its words are in the record's searchable fields.
         case search(String)
         indirect case and(WirePredicates)
-        /// Not of AND, a search, a distance or BETWEEN.
+        /// Not of AND, of a search, of a distance or of BETWEEN.
         indirect case not(WirePredicate)
     }
 
@@ -320,6 +320,7 @@ extension WirePredicate {
     }
 }
 
+/// Several conditions.
 package struct WirePredicates: WireMessage {
     package var parts: [WirePredicate] = []
 
@@ -352,8 +353,8 @@ extension WirePredicates {
     }
 }
 
-/// In all of these a key is a field's, or the name of a system field: recordID, creationDate, modificationDate,
-/// creatorUserRecordID, lastModifiedUserRecordID, parent, share.
+/// A comparison of a key with a value. Here and below, a key is that of a field, or the name of a system field:
+/// recordID, creationDate, modificationDate, creatorUserRecordID, lastModifiedUserRecordID, parent, share.
 package struct WireComparison: WireMessage {
     package var key = ""
     package var `operator` = WireComparisonOperator()
@@ -409,9 +410,10 @@ extension WireComparison {
     }
 }
 
+/// The key's value is in a range.
 package struct WireBetween: WireMessage {
     package var key = ""
-    /// Both belong to it.
+    /// Both ends belong to the range.
     package var low: WireQueryValue {
         get { presentLow ?? WireQueryValue() }
         set { presentLow = newValue }
@@ -470,6 +472,7 @@ extension WireBetween {
     }
 }
 
+/// The key's string begins with a string.
 package struct WireBeginsWith: WireMessage {
     package var key = ""
     package var prefix = ""
@@ -511,6 +514,7 @@ extension WireBeginsWith {
     }
 }
 
+/// A key and a value.
 package struct WireKeyValue: WireMessage {
     package var key = ""
     package var value: WireQueryValue {
@@ -557,6 +561,7 @@ extension WireKeyValue {
     }
 }
 
+/// A key and several values.
 package struct WireKeyValues: WireMessage {
     package var key = ""
     package var values: [WireQueryValue] = []
@@ -598,6 +603,7 @@ extension WireKeyValues {
     }
 }
 
+/// The record has a key, or lacks it.
 package struct WirePresence: WireMessage {
     package var key = ""
     /// False: the record lacks the key.
@@ -640,7 +646,7 @@ extension WirePresence {
     }
 }
 
-/// A location is closer than a radius.
+/// The key's location is within a radius of a place.
 package struct WireNear: WireMessage {
     package var key = ""
     package var location: WireQueryLocation {
@@ -650,7 +656,7 @@ package struct WireNear: WireMessage {
     package var hasLocation: Bool { presentLocation != nil }
     private var presentLocation: WireQueryLocation?
     package var metres: Double = 0
-    /// As close as the radius is close enough.
+    /// A location at exactly this distance is included.
     package var isInclusive = false
 
     package init() {}
@@ -706,7 +712,7 @@ extension WireNear {
     }
 }
 
-/// Degrees.
+/// A place on earth, in degrees.
 package struct WireQueryLocation: WireMessage {
     package var latitude: Double = 0
     package var longitude: Double = 0
@@ -748,6 +754,7 @@ extension WireQueryLocation {
     }
 }
 
+/// A value that fields are compared with.
 package struct WireQueryValue: WireMessage {
     /// One of these, or none.
     package enum OneOfValue: Sendable, Equatable {
@@ -756,7 +763,7 @@ package struct WireQueryValue: WireMessage {
         case double(Double)
         /// Milliseconds since 1970-01-01T00:00:00Z.
         case date(Int64)
-        /// Also for record IDs and users, whose record names these are.
+        /// Also for record IDs, and for users by their record names.
         case reference(WireQueryReference)
     }
 
@@ -857,6 +864,7 @@ extension WireQueryValue {
     }
 }
 
+/// The record that a reference points to.
 package struct WireQueryReference: WireMessage {
     package var recordName = ""
     /// Absent: the zone of the record that is compared.
@@ -904,10 +912,11 @@ extension WireQueryReference {
     }
 }
 
+/// A key by which records are put in order.
 package struct WireSort: WireMessage {
     package var key = ""
     package var isDescending = false
-    /// By the distance of the key's location from here.
+    /// If present: sort by the distance of the key's location from this place.
     package var origin: WireQueryLocation {
         get { presentOrigin ?? WireQueryLocation() }
         set { presentOrigin = newValue }
@@ -960,7 +969,7 @@ extension WireSort {
     }
 }
 
-/// One page of a query's results.
+/// Asks for one page of a query's results.
 package struct WireQueryRecords: WireMessage {
     package var database = WireDatabaseScope()
     package var query: WireQuery {
@@ -969,7 +978,7 @@ package struct WireQueryRecords: WireMessage {
     }
     package var hasQuery: Bool { presentQuery != nil }
     private var presentQuery: WireQuery?
-    /// From the answer before, with the same query; empty: from the first record.
+    /// From the previous answer to the same query. Empty: from the first record.
     package var cursor: [UInt8] = []
     package var desiredKeys: WireDesiredKeys {
         get { presentDesiredKeys ?? WireDesiredKeys() }
@@ -977,7 +986,7 @@ package struct WireQueryRecords: WireMessage {
     }
     package var hasDesiredKeys: Bool { presentDesiredKeys != nil }
     private var presentDesiredKeys: WireDesiredKeys?
-    /// Records at most; 0: as many as the server likes.
+    /// The most records in the answer. 0: the server decides.
     package var limit: UInt32 = 0
 
     package init() {}
@@ -1041,10 +1050,11 @@ extension WireQueryRecords {
     }
 }
 
+/// One page of a query's results.
 package struct WireQueryRecordsAnswer: WireMessage {
     /// In the query's order.
     package var matches: [WireQueryMatch] = []
-    /// Empty: there is no more. Opaque; goes with this query alone.
+    /// Where to go on. Empty: there is no more. It is opaque, and belongs to this query alone.
     package var cursor: [UInt8] = []
 
     package init() {}
@@ -1084,15 +1094,15 @@ extension WireQueryRecordsAnswer {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireQueryRecordsAnswer {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var matches: UInt32 { 10 }
         @inlinable package static var cursor: UInt32 { 18 }
     }
 
-    /// The size of these fields. Those that are left out have their defaults.
+    /// The size of these fields. Omitted ones have their defaults.
     @inlinable
     package static func size<Cursor: WireContent>(cursor: Cursor = [UInt8]()) -> Int {
         var size = 0
@@ -1109,11 +1119,11 @@ extension WireQueryRecordsAnswer {
         }
     }
 
-    /// The size of the field `matches`, whose message has so many bytes.
+    /// The size of the field `matches`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(matches byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `matches`. Its bytes must follow.
+    /// Writes tag and length of the field `matches`. The bytes of its message must follow.
     @inlinable
     package static func begin(matches byteCount: Int, to writer: inout WireWriter) {
         writer.number(10)
@@ -1121,6 +1131,7 @@ extension WireQueryRecordsAnswer {
     }
 }
 
+/// A record that a query found.
 package struct WireQueryMatch: WireMessage {
     package var record: WireRecord {
         get { presentRecord ?? WireRecord() }
@@ -1173,30 +1184,30 @@ extension WireQueryMatch {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireQueryMatch {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var record: UInt32 { 10 }
         @inlinable package static var zone: UInt32 { 18 }
     }
 
-    /// The size of the field `record`, whose message has so many bytes.
+    /// The size of the field `record`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(record byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `record`. Its bytes must follow.
+    /// Writes tag and length of the field `record`. The bytes of its message must follow.
     @inlinable
     package static func begin(record byteCount: Int, to writer: inout WireWriter) {
         writer.number(10)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `zone`, whose message has so many bytes.
+    /// The size of the field `zone`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(zone byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `zone`. Its bytes must follow.
+    /// Writes tag and length of the field `zone`. The bytes of its message must follow.
     @inlinable
     package static func begin(zone byteCount: Int, to writer: inout WireWriter) {
         writer.number(18)
@@ -1204,7 +1215,7 @@ extension WireQueryMatch {
     }
 }
 
-/// Strings are equal whatever their case, and ordered by their code points.
+/// How two values are compared. Equality of strings ignores case. Strings are ordered by their code points.
 package enum WireComparisonOperator: WireChoice {
     case unspecified
     case equal
@@ -1213,7 +1224,7 @@ package enum WireComparisonOperator: WireChoice {
     case lessOrEqual
     case greater
     case greaterOrEqual
-    /// One that is newer than this program.
+    /// A value that this version does not know.
     case unrecognized(Int32)
 
     package init() { self = .unspecified }

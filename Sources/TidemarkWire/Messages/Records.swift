@@ -4,29 +4,32 @@
 
 package import TidemarkBytes
 
-/// A record as the server gives it.
+/// A record as the server sends it.
 package struct WireRecord: WireMessage {
     package var name = ""
     package var type = ""
-    /// A FieldMap (Fields.proto). The server stores and forwards it without looking inside.
+    /// A FieldMap (Fields.proto).
     package var fields: [UInt8] = []
-    /// The change tag: unique to this version. A client sends it back as it came, and may read it for one
-    /// thing: which of two versions of a record is the newer one, also when the store was restored between them
-    /// . It is a row of numbers of seven bits a byte, lowest first, the highest bit set where more follow, and
-    /// four bytes, highest first: the FNV-1a of all bytes before. The numbers: 1; the life of the store, whose lower 32
-    /// bits are its own, and whose upper 32 bits are the lower ones of the life that it was restored from; the zone;
-    /// the version's number in the zone, which every restore counts on to the next multiple of 2^40. A tag that is made
-    /// otherwise says nothing. A change token is alike, and says how far a feed was read. Of a zone: 1; 1; the life of
-    /// the store; two numbers; the zone; the number of the version; and more. Of a database: 1; 2; the life of the
-    /// store; a number; the number in its feed; and more.
+    /// The change tag, unique to this version. A client sends it back as it came. It may read the tag for one
+    /// purpose: to find which of two versions of a record is newer, even if the store was restored between them
+    ///
+    ///
+    /// A tag is a row of varints, followed by four bytes in network order: the FNV-1a of all bytes before them. The
+    /// varints are: 1; the life of the store; the zone; the version's number in the zone. The lower 32 bits of a life
+    /// are its own, the upper ones are the lower bits of the life from which the store was restored. Each restore
+    /// raises the versions' numbers to the next multiple of 2^40. A tag of another form says nothing.
+    ///
+    /// A change token has the same form, and says how far a feed was read. The token of a zone has: 1; 1; the life of
+    /// the store; two numbers; the zone; the version's number; and more. The token of a database has: 1; 2; the life of
+    /// the store; a number; the number in its feed; and more.
     package var tag: [UInt8] = []
     /// Milliseconds since 1970.
     package var createdAt: Int64 = 0
     package var modifiedAt: Int64 = 0
-    /// User record names; empty stands for the caller.
+    /// User record names. Empty: the caller.
     package var createdBy = ""
     package var modifiedBy = ""
-    /// The name of the parent record in the same zone; empty: none.
+    /// The name of the parent record in the same zone. Empty: none.
     package var parent = ""
 
     package init() {}
@@ -122,9 +125,9 @@ extension WireRecord {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireRecord {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var name: UInt32 { 10 }
         @inlinable package static var type: UInt32 { 18 }
@@ -137,7 +140,7 @@ extension WireRecord {
         @inlinable package static var parent: UInt32 { 74 }
     }
 
-    /// The size of these fields. Those that are left out have their defaults.
+    /// The size of these fields. Omitted ones have their defaults.
     @inlinable
     package static func size<Fields: WireContent, Tag: WireContent>(
         name: String = "",
@@ -216,7 +219,8 @@ extension WireRecord {
     }
 }
 
-/// Saves and deletes, any number of zones. Each zone's part is ordered, remembered and (if asked) atomic on its own.
+/// Saves and deletes records in any number of zones. The part of each zone has its own place in the order, its own
+/// remembered outcome, and is atomic on its own, if asked.
 package struct WireModifyRecords: WireMessage {
     package var database = WireDatabaseScope()
     package var stamp: WireRequestStamp {
@@ -226,11 +230,11 @@ package struct WireModifyRecords: WireMessage {
     package var hasStamp: Bool { presentStamp != nil }
     private var presentStamp: WireRequestStamp?
     package var policy = WireSavePolicy()
-    /// One failing item fails its whole zone's part.
+    /// If one item fails, the whole part of its zone fails.
     package var atomic = false
     package var zones: [WireZoneModifications] = []
-    /// The app's own mark of how far it has sent its changes, at most 4096 bytes; kept for each zone of the request and
-    /// given back with the changes that this device fetches there. Empty: leaves what was kept before.
+    /// The app's own mark of how far it has sent its changes, at most 4096 bytes. The server keeps it for each zone of
+    /// the request, and returns it with the changes that this device fetches there. Empty: the kept one stays.
     package var clientChangeToken: [UInt8] = []
 
     package init() {}
@@ -302,9 +306,9 @@ extension WireModifyRecords {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireModifyRecords {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var database: UInt32 { 8 }
         @inlinable package static var stamp: UInt32 { 18 }
@@ -314,7 +318,7 @@ extension WireModifyRecords {
         @inlinable package static var clientChangeToken: UInt32 { 50 }
     }
 
-    /// The size of these fields. Those that are left out have their defaults.
+    /// The size of these fields. Omitted ones have their defaults.
     @inlinable
     package static func size<ClientChangeToken: WireContent>(
         database: WireDatabaseScope = WireDatabaseScope(),
@@ -357,22 +361,22 @@ extension WireModifyRecords {
         }
     }
 
-    /// The size of the field `stamp`, whose message has so many bytes.
+    /// The size of the field `stamp`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(stamp byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `stamp`. Its bytes must follow.
+    /// Writes tag and length of the field `stamp`. The bytes of its message must follow.
     @inlinable
     package static func begin(stamp byteCount: Int, to writer: inout WireWriter) {
         writer.number(18)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `zones`, whose message has so many bytes.
+    /// The size of the field `zones`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(zones byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `zones`. Its bytes must follow.
+    /// Writes tag and length of the field `zones`. The bytes of its message must follow.
     @inlinable
     package static func begin(zones byteCount: Int, to writer: inout WireWriter) {
         writer.number(42)
@@ -380,8 +384,9 @@ extension WireModifyRecords {
     }
 }
 
+/// Saves and deletes in one zone.
 package struct WireZoneModifications: WireMessage {
-    /// Each zone at most once in a request.
+    /// A request names each zone at most once.
     package var zone: WireZoneID {
         get { presentZone ?? WireZoneID() }
         set { presentZone = newValue }
@@ -437,31 +442,31 @@ extension WireZoneModifications {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireZoneModifications {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var zone: UInt32 { 10 }
         @inlinable package static var saves: UInt32 { 18 }
         @inlinable package static var deletes: UInt32 { 26 }
     }
 
-    /// The size of the field `zone`, whose message has so many bytes.
+    /// The size of the field `zone`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(zone byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `zone`. Its bytes must follow.
+    /// Writes tag and length of the field `zone`. The bytes of its message must follow.
     @inlinable
     package static func begin(zone byteCount: Int, to writer: inout WireWriter) {
         writer.number(10)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `saves`, whose message has so many bytes.
+    /// The size of the field `saves`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(saves byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `saves`. Its bytes must follow.
+    /// Writes tag and length of the field `saves`. The bytes of its message must follow.
     @inlinable
     package static func begin(saves byteCount: Int, to writer: inout WireWriter) {
         writer.number(18)
@@ -469,13 +474,14 @@ extension WireZoneModifications {
     }
 }
 
+/// One record to save.
 package struct WireRecordSave: WireMessage {
     package var name = ""
     package var type = ""
-    /// As it came with the record; empty: the client made the record itself.
+    /// As it came with the record. Empty: the client made the record itself.
     package var tag: [UInt8] = []
-    /// The keys to be written, as a FieldMap; keys set to nil have the type "removed". ALL_KEYS sends every key the
-    /// client holds, the other policies those that changed.
+    /// The keys to write, as a FieldMap. Keys that were set to nil have the type FIELD_TYPE_REMOVED. With ALL_KEYS the
+    /// client sends all keys that it has, with the other policies those that changed.
     package var fields: [UInt8] = []
     package var parentChange = WireParentChange()
     /// With PARENT_SET: the parent's record name.
@@ -550,9 +556,9 @@ extension WireRecordSave {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireRecordSave {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var name: UInt32 { 10 }
         @inlinable package static var type: UInt32 { 18 }
@@ -562,7 +568,7 @@ extension WireRecordSave {
         @inlinable package static var parent: UInt32 { 50 }
     }
 
-    /// The size of these fields. Those that are left out have their defaults.
+    /// The size of these fields. Omitted ones have their defaults.
     @inlinable
     package static func size<Tag: WireContent, Fields: WireContent>(
         name: String = "",
@@ -620,8 +626,9 @@ extension WireRecordSave {
     }
 }
 
+/// The outcome of a ModifyRecords.
 package struct WireModifyRecordsAnswer: WireMessage {
-    /// One a zone, in the order of the request.
+    /// One for each zone, in the order of the request.
     package var zones: [WireZoneModificationResults] = []
 
     package init() {}
@@ -653,18 +660,18 @@ extension WireModifyRecordsAnswer {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireModifyRecordsAnswer {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var zones: UInt32 { 10 }
     }
 
-    /// The size of the field `zones`, whose message has so many bytes.
+    /// The size of the field `zones`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(zones byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `zones`. Its bytes must follow.
+    /// Writes tag and length of the field `zones`. The bytes of its message must follow.
     @inlinable
     package static func begin(zones byteCount: Int, to writer: inout WireWriter) {
         writer.number(10)
@@ -672,10 +679,11 @@ extension WireModifyRecordsAnswer {
     }
 }
 
+/// The outcomes in one zone.
 package struct WireZoneModificationResults: WireMessage {
-    /// One a save, in the order of the request.
+    /// One for each save, in the order of the request.
     package var saves: [WireSaveResult] = []
-    /// One a delete, in the order of the request.
+    /// One for each delete, in the order of the request.
     package var deletes: [WireDeleteResult] = []
 
     package init() {}
@@ -715,30 +723,30 @@ extension WireZoneModificationResults {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireZoneModificationResults {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var saves: UInt32 { 10 }
         @inlinable package static var deletes: UInt32 { 18 }
     }
 
-    /// The size of the field `saves`, whose message has so many bytes.
+    /// The size of the field `saves`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(saves byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `saves`. Its bytes must follow.
+    /// Writes tag and length of the field `saves`. The bytes of its message must follow.
     @inlinable
     package static func begin(saves byteCount: Int, to writer: inout WireWriter) {
         writer.number(10)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `deletes`, whose message has so many bytes.
+    /// The size of the field `deletes`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(deletes byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `deletes`. Its bytes must follow.
+    /// Writes tag and length of the field `deletes`. The bytes of its message must follow.
     @inlinable
     package static func begin(deletes byteCount: Int, to writer: inout WireWriter) {
         writer.number(18)
@@ -746,6 +754,7 @@ extension WireZoneModificationResults {
     }
 }
 
+/// The outcome of one save.
 package struct WireSaveResult: WireMessage {
     /// One of these, or none.
     package enum OneOfResult: Sendable, Equatable {
@@ -814,30 +823,30 @@ extension WireSaveResult {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireSaveResult {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var saved: UInt32 { 10 }
         @inlinable package static var failure: UInt32 { 18 }
     }
 
-    /// The size of the field `saved`, whose message has so many bytes.
+    /// The size of the field `saved`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(saved byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `saved`. Its bytes must follow.
+    /// Writes tag and length of the field `saved`. The bytes of its message must follow.
     @inlinable
     package static func begin(saved byteCount: Int, to writer: inout WireWriter) {
         writer.number(10)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `failure`, whose message has so many bytes.
+    /// The size of the field `failure`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(failure byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `failure`. Its bytes must follow.
+    /// Writes tag and length of the field `failure`. The bytes of its message must follow.
     @inlinable
     package static func begin(failure byteCount: Int, to writer: inout WireWriter) {
         writer.number(18)
@@ -845,12 +854,12 @@ extension WireSaveResult {
     }
 }
 
-/// What the server added to a record that was saved.
+/// What the server added to a saved record.
 package struct WireSavedRecord: WireMessage {
     package var tag: [UInt8] = []
     package var createdAt: Int64 = 0
     package var modifiedAt: Int64 = 0
-    /// User record names; empty stands for the caller.
+    /// User record names. Empty: the caller.
     package var createdBy = ""
     package var modifiedBy = ""
 
@@ -915,9 +924,9 @@ extension WireSavedRecord {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireSavedRecord {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var tag: UInt32 { 10 }
         @inlinable package static var createdAt: UInt32 { 16 }
@@ -926,7 +935,7 @@ extension WireSavedRecord {
         @inlinable package static var modifiedBy: UInt32 { 42 }
     }
 
-    /// The size of these fields. Those that are left out have their defaults.
+    /// The size of these fields. Omitted ones have their defaults.
     @inlinable
     package static func size<Tag: WireContent>(
         tag: Tag = [UInt8](),
@@ -977,6 +986,7 @@ extension WireSavedRecord {
     }
 }
 
+/// Why a record was not saved.
 package struct WireSaveFailure: WireMessage {
     package var failure: WireFailure {
         get { presentFailure ?? WireFailure() }
@@ -984,8 +994,8 @@ package struct WireSaveFailure: WireMessage {
     }
     package var hasFailure: Bool { presentFailure != nil }
     private var presentFailure: WireFailure?
-    /// With SERVER_RECORD_CHANGED: the record that is in the way, complete. Absent where the answer would have
-    /// become too large: fetch it.
+    /// With SERVER_RECORD_CHANGED: the server's whole record. Absent if the answer would become too large. Then
+    /// fetch it.
     package var serverRecord: WireRecord {
         get { presentServerRecord ?? WireRecord() }
         set { presentServerRecord = newValue }
@@ -1030,6 +1040,7 @@ extension WireSaveFailure {
     }
 }
 
+/// The outcome of one delete.
 package struct WireDeleteResult: WireMessage {
     /// One of these, or none.
     package enum OneOfResult: Sendable, Equatable {
@@ -1098,30 +1109,30 @@ extension WireDeleteResult {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireDeleteResult {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var deleted: UInt32 { 10 }
         @inlinable package static var failure: UInt32 { 18 }
     }
 
-    /// The size of the field `deleted`, whose message has so many bytes.
+    /// The size of the field `deleted`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(deleted byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `deleted`. Its bytes must follow.
+    /// Writes tag and length of the field `deleted`. The bytes of its message must follow.
     @inlinable
     package static func begin(deleted byteCount: Int, to writer: inout WireWriter) {
         writer.number(10)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `failure`, whose message has so many bytes.
+    /// The size of the field `failure`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(failure byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `failure`. Its bytes must follow.
+    /// Writes tag and length of the field `failure`. The bytes of its message must follow.
     @inlinable
     package static func begin(failure byteCount: Int, to writer: inout WireWriter) {
         writer.number(18)
@@ -1129,7 +1140,7 @@ extension WireDeleteResult {
     }
 }
 
-/// Records by name.
+/// Asks for records by their names.
 package struct WireFetchRecords: WireMessage {
     package var database = WireDatabaseScope()
     package var zones: [WireZoneRecordNames] = []
@@ -1185,6 +1196,7 @@ extension WireFetchRecords {
     }
 }
 
+/// Names of records in one zone.
 package struct WireZoneRecordNames: WireMessage {
     package var zone: WireZoneID {
         get { presentZone ?? WireZoneID() }
@@ -1231,11 +1243,12 @@ extension WireZoneRecordNames {
     }
 }
 
+/// The outcome of a FetchRecords.
 package struct WireFetchRecordsAnswer: WireMessage {
     /// In the order of the request.
     package var results: [WireRecordResult] = []
-    /// How many names, in the order of the request, this answer covers. Fewer than asked for when the answer would have
-    /// been too large: ask again for the rest.
+    /// How many names of the request this answer covers, in order. If the answer would become too large, it covers
+    /// fewer. Then ask again for the rest.
     package var covered: UInt32 = 0
 
     package init() {}
@@ -1275,15 +1288,15 @@ extension WireFetchRecordsAnswer {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireFetchRecordsAnswer {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var results: UInt32 { 10 }
         @inlinable package static var covered: UInt32 { 16 }
     }
 
-    /// The size of these fields. Those that are left out have their defaults.
+    /// The size of these fields. Omitted ones have their defaults.
     @inlinable
     package static func size(covered: UInt32 = 0) -> Int {
         var size = 0
@@ -1300,11 +1313,11 @@ extension WireFetchRecordsAnswer {
         }
     }
 
-    /// The size of the field `results`, whose message has so many bytes.
+    /// The size of the field `results`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(results byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `results`. Its bytes must follow.
+    /// Writes tag and length of the field `results`. The bytes of its message must follow.
     @inlinable
     package static func begin(results byteCount: Int, to writer: inout WireWriter) {
         writer.number(10)
@@ -1312,6 +1325,7 @@ extension WireFetchRecordsAnswer {
     }
 }
 
+/// A record, or why it cannot be had.
 package struct WireRecordResult: WireMessage {
     /// One of these, or none.
     package enum OneOfResult: Sendable, Equatable {
@@ -1380,30 +1394,30 @@ extension WireRecordResult {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireRecordResult {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var record: UInt32 { 10 }
         @inlinable package static var failure: UInt32 { 18 }
     }
 
-    /// The size of the field `record`, whose message has so many bytes.
+    /// The size of the field `record`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(record byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `record`. Its bytes must follow.
+    /// Writes tag and length of the field `record`. The bytes of its message must follow.
     @inlinable
     package static func begin(record byteCount: Int, to writer: inout WireWriter) {
         writer.number(10)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `failure`, whose message has so many bytes.
+    /// The size of the field `failure`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(failure byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `failure`. Its bytes must follow.
+    /// Writes tag and length of the field `failure`. The bytes of its message must follow.
     @inlinable
     package static func begin(failure byteCount: Int, to writer: inout WireWriter) {
         writer.number(18)
@@ -1416,7 +1430,7 @@ package enum WireSavePolicy: WireChoice {
     case ifServerRecordUnchanged
     case changedKeys
     case allKeys
-    /// One that is newer than this program.
+    /// A value that this version does not know.
     case unrecognized(Int32)
 
     package init() { self = .ifServerRecordUnchanged }
@@ -1440,11 +1454,12 @@ package enum WireSavePolicy: WireChoice {
     }
 }
 
+/// What a save does to the record's parent.
 package enum WireParentChange: WireChoice {
     case parentUnchanged
     case parentSet
     case parentRemoved
-    /// One that is newer than this program.
+    /// A value that this version does not know.
     case unrecognized(Int32)
 
     package init() { self = .parentUnchanged }

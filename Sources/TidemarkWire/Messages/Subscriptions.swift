@@ -4,12 +4,12 @@
 
 package import TidemarkBytes
 
-/// A standing wish to be told of changes (section 10 of the rules).
+/// A request to get pushes when something changes, until it is deleted (section 10 of the rules).
 package struct WireSubscription: WireMessage {
     /// Unique in the user's database.
     package var id = ""
     package var kind = WireSubscriptionKind()
-    /// Only changes of this record type; empty: any.
+    /// Only changes of this record type. Empty: all.
     package var recordType = ""
     package var notificationInfo: WireNotificationInfo {
         get { presentNotificationInfo ?? WireNotificationInfo() }
@@ -17,7 +17,7 @@ package struct WireSubscription: WireMessage {
     }
     package var hasNotificationInfo: Bool { presentNotificationInfo != nil }
     private var presentNotificationInfo: WireNotificationInfo?
-    /// Of a zone subscription: its zone.
+    /// The zone, for a subscription to a zone.
     package var zone: WireZoneID {
         get { presentZone ?? WireZoneID() }
         set { presentZone = newValue }
@@ -86,7 +86,7 @@ extension WireSubscription {
     }
 }
 
-/// How a push is to be shown. Kept and returned as it came.
+/// How a push is shown to the user. The server keeps it and returns it as it came.
 package struct WireNotificationInfo: WireMessage {
     package var alertBody = ""
     package var alertLocalizationKey = ""
@@ -275,6 +275,7 @@ extension WireNotificationInfo {
     }
 }
 
+/// Saves and deletes subscriptions.
 package struct WireModifySubscriptions: WireMessage {
     package var database = WireDatabaseScope()
     package var saves: [WireSubscription] = []
@@ -326,6 +327,7 @@ extension WireModifySubscriptions {
     }
 }
 
+/// The outcome of a ModifySubscriptions: one result for each save and each delete, in the order of the request.
 package struct WireModifySubscriptionsAnswer: WireMessage {
     package var saves: [WireSubscriptionResult] = []
     package var deletes: [WireSubscriptionResult] = []
@@ -367,9 +369,10 @@ extension WireModifySubscriptionsAnswer {
     }
 }
 
+/// Asks for subscriptions.
 package struct WireFetchSubscriptions: WireMessage {
     package var database = WireDatabaseScope()
-    /// Subscription IDs; empty: all of this database.
+    /// Subscription IDs. Empty: all subscriptions of this database.
     package var ids: [String] = []
 
     package init() {}
@@ -409,6 +412,7 @@ extension WireFetchSubscriptions {
     }
 }
 
+/// The outcome of a FetchSubscriptions.
 package struct WireFetchSubscriptionsAnswer: WireMessage {
     package var subscriptions: [WireSubscriptionResult] = []
 
@@ -441,6 +445,7 @@ extension WireFetchSubscriptionsAnswer {
     }
 }
 
+/// A subscription, or why it was not saved, deleted or found.
 package struct WireSubscriptionResult: WireMessage {
     /// One of these, or none.
     package enum OneOfResult: Sendable, Equatable {
@@ -526,14 +531,14 @@ extension WireSubscriptionResult {
     }
 }
 
-/// Something changed: fetch. A hint that may be lost, never the truth.
+/// Tells a client that something changed and that it should fetch. A push is a hint, and may be lost.
 package struct WirePush: WireMessage {
     package var subscriptionID = ""
     package var database = WireDatabaseScope()
     package var kind = WireSubscriptionKind()
-    /// The zones that moved, where the server knows them; a fetch of the database's changes names them all.
+    /// The zones that changed, if the server knows them. A fetch of the database's changes names all of them.
     package var zones: [WireZoneID] = []
-    /// What moved, where the server believes that the client has read all before it.
+    /// The changes themselves, if the server believes that the client has read everything before them.
     package var changes: WirePushedChanges {
         get { presentChanges ?? WirePushedChanges() }
         set { presentChanges = newValue }
@@ -602,9 +607,9 @@ extension WirePush {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WirePush {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var subscriptionID: UInt32 { 10 }
         @inlinable package static var database: UInt32 { 16 }
@@ -613,7 +618,7 @@ extension WirePush {
         @inlinable package static var changes: UInt32 { 42 }
     }
 
-    /// The size of these fields. Those that are left out have their defaults.
+    /// The size of these fields. Omitted ones have their defaults.
     @inlinable
     package static func size(
         subscriptionID: String = "",
@@ -649,22 +654,22 @@ extension WirePush {
         }
     }
 
-    /// The size of the field `zones`, whose message has so many bytes.
+    /// The size of the field `zones`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(zones byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `zones`. Its bytes must follow.
+    /// Writes tag and length of the field `zones`. The bytes of its message must follow.
     @inlinable
     package static func begin(zones byteCount: Int, to writer: inout WireWriter) {
         writer.number(34)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `changes`, whose message has so many bytes.
+    /// The size of the field `changes`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(changes byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `changes`. Its bytes must follow.
+    /// Writes tag and length of the field `changes`. The bytes of its message must follow.
     @inlinable
     package static func begin(changes byteCount: Int, to writer: inout WireWriter) {
         writer.number(42)
@@ -672,8 +677,8 @@ extension WirePush {
     }
 }
 
-/// The answer to a FetchDatabaseChanges with these tokens, as it would have been when the push was made. A client that
-/// has others asks; so does one that got a push without changes since it last asked.
+/// The answer that a FetchDatabaseChanges with these tokens would have got when the push was made. A client that has
+/// other tokens fetches instead. So does a client that got a push without changes since its last fetch.
 package struct WirePushedChanges: WireMessage {
     package var databaseToken: [UInt8] = []
     package var zone: WireZoneID {
@@ -683,7 +688,7 @@ package struct WirePushedChanges: WireMessage {
     package var hasZone: Bool { presentZone != nil }
     private var presentZone: WireZoneID?
     package var zoneToken: [UInt8] = []
-    /// With `then` for the zone.
+    /// Its `then` has the changes of the zone.
     package var answer: WireFetchDatabaseChangesAnswer {
         get { presentAnswer ?? WireFetchDatabaseChangesAnswer() }
         set { presentAnswer = newValue }
@@ -744,9 +749,9 @@ extension WirePushedChanges {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WirePushedChanges {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var databaseToken: UInt32 { 10 }
         @inlinable package static var zone: UInt32 { 18 }
@@ -754,7 +759,7 @@ extension WirePushedChanges {
         @inlinable package static var answer: UInt32 { 34 }
     }
 
-    /// The size of these fields. Those that are left out have their defaults.
+    /// The size of these fields. Omitted ones have their defaults.
     @inlinable
     package static func size<DatabaseToken: WireContent, ZoneToken: WireContent>(
         databaseToken: DatabaseToken = [UInt8](), zoneToken: ZoneToken = [UInt8]()
@@ -780,22 +785,22 @@ extension WirePushedChanges {
         }
     }
 
-    /// The size of the field `zone`, whose message has so many bytes.
+    /// The size of the field `zone`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(zone byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `zone`. Its bytes must follow.
+    /// Writes tag and length of the field `zone`. The bytes of its message must follow.
     @inlinable
     package static func begin(zone byteCount: Int, to writer: inout WireWriter) {
         writer.number(18)
         writer.number(UInt64(byteCount))
     }
 
-    /// The size of the field `answer`, whose message has so many bytes.
+    /// The size of the field `answer`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(answer byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
 
-    /// Writes what stands before the message of the field `answer`. Its bytes must follow.
+    /// Writes tag and length of the field `answer`. The bytes of its message must follow.
     @inlinable
     package static func begin(answer byteCount: Int, to writer: inout WireWriter) {
         writer.number(34)
@@ -803,12 +808,13 @@ extension WirePushedChanges {
     }
 }
 
+/// What a subscription watches.
 package enum WireSubscriptionKind: WireChoice {
     case unspecified
     case query
     case recordZone
     case database
-    /// One that is newer than this program.
+    /// A value that this version does not know.
     case unrecognized(Int32)
 
     package init() { self = .unspecified }

@@ -4,10 +4,11 @@
 
 package import TidemarkBytes
 
+/// The name of a zone, and whose zone it is.
 package struct WireZoneID: WireMessage {
-    /// Printable ASCII, 1 to 255 characters, not beginning with "_" but for "_defaultZone".
+    /// 1 to 255 printable ASCII characters. Only "_defaultZone" begins with "_".
     package var name = ""
-    /// The owner's user record name; empty (or "__defaultOwner__") stands for the caller.
+    /// The owner's user record name. Empty or "__defaultOwner__": the caller.
     package var owner = ""
 
     package init() {}
@@ -47,15 +48,15 @@ extension WireZoneID {
     }
 }
 
-// Field by field, for loops that make no message objects.
+// Field by field, for hot loops that make no message objects.
 extension WireZoneID {
-    /// What `WireReader.nextTag()` gives for each field.
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
     package enum Tag {
         @inlinable package static var name: UInt32 { 10 }
         @inlinable package static var owner: UInt32 { 18 }
     }
 
-    /// The size of these fields. Those that are left out have their defaults.
+    /// The size of these fields. Omitted ones have their defaults.
     @inlinable
     package static func size(name: String = "", owner: String = "") -> Int {
         var size = 0
@@ -78,6 +79,7 @@ extension WireZoneID {
     }
 }
 
+/// A zone as the server sends it.
 package struct WireZone: WireMessage {
     package var id: WireZoneID {
         get { presentID ?? WireZoneID() }
@@ -134,7 +136,7 @@ extension WireZone {
     }
 }
 
-/// Creates and deletes zones. Not atomic: each has its own result.
+/// Creates and deletes zones. It is not atomic: each zone has its own result.
 package struct WireModifyZones: WireMessage {
     package var database = WireDatabaseScope()
     package var stamp: WireRequestStamp {
@@ -145,7 +147,7 @@ package struct WireModifyZones: WireMessage {
     private var presentStamp: WireRequestStamp?
     package var saves: [WireZoneID] = []
     package var deletes: [WireZoneID] = []
-    /// One a save, in that order; those that are left out at the end are unspecified.
+    /// One for each save, in that order. Those that are missing at the end are unspecified.
     package var encryptionScopes: [WireEncryptionScope] = []
 
     package init() {}
@@ -218,10 +220,11 @@ extension WireModifyZones {
     }
 }
 
+/// The outcome of a ModifyZones.
 package struct WireModifyZonesAnswer: WireMessage {
-    /// One a save, in the order of the request.
+    /// One for each save, in the order of the request.
     package var saves: [WireZoneResult] = []
-    /// One a delete, in the order of the request; success holds no zone.
+    /// One for each delete, in the order of the request. A success has no zone.
     package var deletes: [WireZoneResult] = []
 
     package init() {}
@@ -261,6 +264,7 @@ extension WireModifyZonesAnswer {
     }
 }
 
+/// A zone, or why it was not saved, deleted or found.
 package struct WireZoneResult: WireMessage {
     /// One of these, or none.
     package enum OneOfResult: Sendable, Equatable {
@@ -346,7 +350,7 @@ extension WireZoneResult {
     }
 }
 
-/// It worked, and there is nothing more to say.
+/// Success, with nothing to return.
 package struct WireDone: WireMessage {
     package init() {}
 }
@@ -363,6 +367,7 @@ extension WireDone {
     package func write(to writer: inout WireWriter) {}
 }
 
+/// Asks for zones.
 package struct WireFetchZones: WireMessage {
     package var database = WireDatabaseScope()
     /// Empty: all zones of the database.
@@ -405,8 +410,9 @@ extension WireFetchZones {
     }
 }
 
+/// The outcome of a FetchZones.
 package struct WireFetchZonesAnswer: WireMessage {
-    /// In the order of the request; all zones by age if none was named.
+    /// In the order of the request. If it named no zone: all zones, oldest first.
     package var zones: [WireZoneResult] = []
 
     package init() {}
@@ -438,14 +444,14 @@ extension WireFetchZonesAnswer {
     }
 }
 
-/// Whether records are encrypted one by one or with their zone. Chosen when a zone is created, and never
-/// changed.
+/// Whether records are encrypted one by one or with their zone. It is chosen when a zone is created, and never
+/// changes.
 package enum WireEncryptionScope: WireChoice {
-    /// In a request: as the zone is; PER_RECORD for a new one. In an answer: not said.
+    /// In a request: that of the zone; PER_RECORD for a new one. In an answer: not said.
     case unspecified
     case perRecord
     case perZone
-    /// One that is newer than this program.
+    /// A value that this version does not know.
     case unrecognized(Int32)
 
     package init() { self = .unspecified }

@@ -2,7 +2,8 @@
 
 internal import TidemarkBytes
 
-/// What of a descriptor is read: closures over the numbers of its fields, which google/protobuf/descriptor.proto declares.
+/// Calls a closure with each field's tag. The closure reads the fields that are needed, and returns false for the others.
+/// google/protobuf/descriptor.proto declares the numbers.
 private func eachField(
     of reader: inout WireReader, _ read: (UInt32, inout WireReader) throws(WireError) -> Bool
 ) throws(WireError) {
@@ -13,7 +14,7 @@ private func eachField(
 
 private func tag(_ number: UInt32, _ wireType: UInt32) -> UInt32 { number << 3 | wireType }
 
-/// A nested message that is read by a closure.
+/// Lets a closure read a nested message.
 private func nested(
     _ reader: inout WireReader, _ read: (inout WireReader) throws(WireError) -> Void
 ) throws(WireError) {
@@ -24,7 +25,7 @@ private func nested(
     }
 }
 
-/// The files of a set. Their options are still numbers, which `fileDescriptors(in:)` turns into bounds and the like.
+/// The files of a set. Their options are still numbers. `fileDescriptors(in:)` gives them a meaning.
 func unnamedFileDescriptors(in bytes: [UInt8]) throws(WireError) -> [ProtoFile] {
     var files: [ProtoFile] = []
     try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) in
@@ -154,7 +155,7 @@ extension OptionDescriptor {
     }
 }
 
-/// Options of ours, which all are numbers or truth values, by their own numbers.
+/// Options by their numbers. All options of Options.proto are numbers or truth values.
 private func optionValues(_ reader: inout WireReader) throws(WireError) -> [UInt32: UInt64] {
     var options: [UInt32: UInt64] = [:]
     try eachField(of: &reader) { (field, reader) throws(WireError) in
@@ -183,7 +184,7 @@ extension FieldDescriptor {
             }
             return true
         }
-        // An optional field stands in a oneof of its own, which protoc made for it.
+        // protoc puts an optional field into a oneof of its own.
         if field.isOptional { field.oneofIndex = nil }
         self = field
     }

@@ -2,7 +2,8 @@
 
 internal import TidemarkBytes
 
-/// A `.proto` file, as `protoc --descriptor_set_out` describes it: google/protobuf/descriptor.proto, as far as it is used here.
+/// A `.proto` file as `protoc --descriptor_set_out` describes it. It has the parts of google/protobuf/descriptor.proto that are
+/// used here.
 struct ProtoFile {
     var name = ""
     var package = ""
@@ -15,7 +16,7 @@ struct ProtoFile {
     var comments: [CommentPath: String] = [:]
 }
 
-/// The way to a declaration within a file: numbers of fields in the descriptors, and indices.
+/// The path to a declaration in a file: numbers of descriptor fields, and indices.
 typealias CommentPath = [Int32]
 
 /// A message.
@@ -55,9 +56,9 @@ struct FieldDescriptor {
     var number: Int32 = 0
     var kind: Kind?
     var isRepeated = false
-    /// Of a message or an enumeration: ".tidemark.v1.Record".
+    /// The name of its message or enumeration: ".tidemark.v1.Record".
     var typeName = ""
-    /// Of the oneof that it belongs to.
+    /// The index of its oneof.
     var oneofIndex: Int?
     /// `optional` in the file.
     var isOptional = false

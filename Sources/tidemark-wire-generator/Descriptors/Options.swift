@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The files of a set, with the options of ours that their messages and fields have.
+/// The files of a set. Their messages and fields have the options of Options.proto.
 ///
-/// The set must hold Options.proto too (`--include_imports`), where the numbers of the options stand.
+/// The set must include Options.proto (`--include_imports`), because it has the numbers of the options.
 func fileDescriptors(in bytes: [UInt8]) throws -> [ProtoFile] {
     var files = try unnamedFileDescriptors(in: bytes)
     let names = OptionNames(files.filter { !$0.package.hasPrefix("google.") }.flatMap(\.options))
@@ -12,7 +12,7 @@ func fileDescriptors(in bytes: [UInt8]) throws -> [ProtoFile] {
     return files
 }
 
-/// What the options of Options.proto are called.
+/// The names of the options in Options.proto.
 private struct OptionNames {
     private var names: [String: [UInt32: String]] = [:]
 
@@ -42,7 +42,7 @@ private struct OptionNames {
         }
     }
 
-    /// Those that are declared. Others are protobuf's own.
+    /// The options that Options.proto declares. Others belong to protobuf.
     private func named(
         _ options: [UInt32: UInt64], of extended: String
     ) -> [(name: String, value: UInt64)] {

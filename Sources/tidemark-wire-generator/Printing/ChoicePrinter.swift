@@ -15,7 +15,7 @@ struct ChoicePrinter {
                 printer.documentation(file.comments[value.path])
                 printer.line("case \(SwiftNames.declared(name))")
             }
-            printer.line("/// One that is newer than this program.")
+            printer.line("/// A value that this version does not know.")
             printer.line("case unrecognized(Int32)")
             printer.line()
             let zero = cases.first { $0.0.number == 0 }.map(\.1) ?? ""

@@ -6,13 +6,13 @@ struct CodePrinter {
     private(set) var text = ""
     private var depth = 0
 
-    /// An empty line is left out behind another one.
+    /// An empty line after another one is dropped.
     mutating func line(_ line: String = "") {
         if line.isEmpty, text.hasSuffix("\n\n") { return }
         text += line.isEmpty ? "\n" : String(repeating: "    ", count: depth) + line + "\n"
     }
 
-    /// A line that ends with an opening brace, lines within, and the closing brace.
+    /// A line with an opening brace, the lines of the block, and the closing brace.
     mutating func block(_ head: String, _ body: (inout CodePrinter) -> Void) {
         line(head + " {")
         indented(body)
@@ -25,7 +25,7 @@ struct CodePrinter {
         depth -= 1
     }
 
-    /// A declaration with parameters or arguments: on one line if they fit.
+    /// A declaration with parameters or arguments, on one line if they fit.
     mutating func call(_ head: String, _ arguments: [String], _ tail: String) {
         let one = head + "(" + arguments.joined(separator: ", ") + ")" + tail
         guard one.count + depth * 4 > Self.columnsMax else { return line(one) }
@@ -43,7 +43,7 @@ struct CodePrinter {
         line(")" + tail)
     }
 
-    /// A comment of a `.proto` file as one of Swift's documentation.
+    /// A comment of a `.proto` file as a doc comment.
     mutating func documentation(_ comment: String?) {
         guard let comment else { return }
         let width = Self.columnsMax - depth * 4 - 4

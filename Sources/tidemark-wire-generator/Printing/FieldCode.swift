@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The pieces of Swift that are made of one field.
+/// The pieces of Swift code for one field.
 struct FieldCode {
     let field: FieldDescriptor
-    /// Of the message or enumeration.
+    /// The name of the message or enumeration.
     let typeName: String
 
-    /// As it is written in Swift, which takes it for a word of its own without the quotes.
+    /// The name in Swift. Keywords are in backticks.
     var name: String { SwiftNames.declared(SwiftNames.property(field.name)) }
     private var kind: FieldDescriptor.Kind { field.kind ?? .message }
     var isMessage: Bool { kind == .message }
-    /// A single message outside a oneof: there or not.
+    /// Whether it is a single message outside a oneof. Such a field is present or absent.
     var hasPresence: Bool { !field.isRepeated && field.oneofIndex == nil && isMessage }
-    /// Whether many elements may stand in one field.
+    /// Whether one field holds several elements.
     private var isPacked: Bool { field.isRepeated && !isMessage && kind != .string && kind != .bytes }
 
     // MARK: Types
 
-    /// Of one value.
+    /// The type of one value.
     var elementType: String {
         switch kind {
         case .double: "Double"
@@ -32,7 +32,7 @@ struct FieldCode {
         }
     }
 
-    /// Of one value that has its default.
+    /// The default of one value.
     var elementDefault: String {
         switch kind {
         case .double, .int64, .sint64, .uint64, .int32, .uint32: "0"
@@ -66,13 +66,13 @@ struct FieldCode {
     }
 
     var tag: Int32 { field.number << 3 | wireType }
-    /// Of an element that stands alone, though the field is packed.
+    /// The tag of a single element of a packed field.
     var elementTag: Int32? { isPacked ? field.number << 3 | (kind == .double ? 1 : 0) : nil }
     var tagSize: Int { tag < 128 ? 1 : 2 }
 
     // MARK: Values
 
-    /// What `WireReader`, `WireWriter` and `WireSize` call the type.
+    /// The name of the type in `WireReader`, `WireWriter` and `WireSize`.
     var verb: String {
         switch kind {
         case .double: "double"
@@ -95,7 +95,7 @@ struct FieldCode {
         return "try reader.\(field.isSlice ? "slice" : verb)(\(bound))"
     }
 
-    /// Lines that read one field and keep it. Fields may have the names of what is local.
+    /// Lines that read one field and store it. They use `self`, because a field may have the name of a local variable.
     var readLines: [String] {
         guard let elementsMax = field.elementsMax else { return ["self.\(name) = \(reading)"] }
         let list = "to: &self.\(name), atMost: \(literal(elementsMax))"
@@ -104,7 +104,7 @@ struct FieldCode {
         return ["try reader.append(\(list)\(bytesMax))"]
     }
 
-    /// As `readLines`, of a packed field's element that stands alone.
+    /// As `readLines`, for a single element of a packed field.
     var readElementLines: [String] {
         elementLines("append(to: &self.\(name), atMost: \(literal(field.elementsMax ?? 0)))")
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes one file of Swift of one `.proto` file.
+/// Makes one Swift file from one `.proto` file.
 struct FilePrinter {
     let file: ProtoFile
     let schema: WireSchema

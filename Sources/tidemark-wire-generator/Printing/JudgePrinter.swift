@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes the table by which the tests compare each message with the same one of swift-protobuf.
+/// Makes the table with which the tests compare each message with swift-protobuf's.
 struct JudgePrinter {
     let schema: WireSchema
 
@@ -10,7 +10,7 @@ struct JudgePrinter {
         printer.line("//")
         printer.line(
             "// Made by tidemark-wire-generator from the .proto files. Run `make protocol` after changing those.")
-        // NB: in two parts, so that it is not said of this file.
+        // NB: in two parts, so that it does not apply to this file.
         printer.line("// swift-format-" + "ignore-file")
         printer.line()
         printer.line("import TidemarkWire")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes the Swift code of a message: the structure, and how it is read, measured and written.
+/// Makes the Swift code of a message: its type, and the functions that read, measure and write it.
 struct MessagePrinter {
     let message: MessageDescriptor
     let file: ProtoFile
     let schema: WireSchema
-    /// In the order of their numbers, in which they are written.
+    /// In the order of their numbers, as they are written.
     private let codes: [FieldCode]
 
     init(_ message: MessageDescriptor, of file: ProtoFile, in schema: WireSchema) {
@@ -156,7 +156,7 @@ struct MessagePrinter {
 
     // MARK: Size and writing
 
-    /// Calls `value` for each field that is there, within the condition for that.
+    /// Calls `value` for each field, inside the condition that it is present.
     private func printFields(
         to printer: inout CodePrinter, _ value: (FieldCode, String, inout CodePrinter) -> Void,
         packed: (FieldCode, inout CodePrinter) -> Void

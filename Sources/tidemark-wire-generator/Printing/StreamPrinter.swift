@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes the functions that write a message field by field, for loops that must not make message objects.
+/// Makes functions that write a message field by field, for hot loops that make no message objects.
 struct StreamPrinter {
     let typeName: String
     let codes: [FieldCode]
@@ -12,7 +12,7 @@ struct StreamPrinter {
 
     func print(to printer: inout CodePrinter) {
         printer.line()
-        printer.line("// Field by field, for loops that make no message objects.")
+        printer.line("// Field by field, for hot loops that make no message objects.")
         printer.block("extension \(typeName)") { printer in
             printTags(to: &printer)
             if !values.isEmpty {
@@ -29,7 +29,7 @@ struct StreamPrinter {
     }
 
     private func printTags(to printer: inout CodePrinter) {
-        printer.line("/// What `WireReader.nextTag()` gives for each field.")
+        printer.line("/// The fields' tags, as `WireReader.nextTag()` returns them.")
         printer.block("package enum Tag") { printer in
             for code in codes {
                 printer.line("@inlinable package static var \(code.name): UInt32 { \(code.tag) }")
@@ -37,7 +37,7 @@ struct StreamPrinter {
         }
     }
 
-    /// Bytes may be anything that writes itself: their types are parameters of the function.
+    /// The types of bytes are generic parameters, because content may be of any type that writes itself.
     private var generics: String {
         let bytes = values.filter { $0.verb == "content" }
         return bytes.isEmpty
@@ -63,7 +63,7 @@ struct StreamPrinter {
     }
 
     private func printSize(to printer: inout CodePrinter) {
-        printer.line("/// The size of these fields. Those that are left out have their defaults.")
+        printer.line("/// The size of these fields. Omitted ones have their defaults.")
         printer.line("@inlinable")
         printer.call("package static func size\(generics)", parameters, " -> Int {")
         printer.indented { printer in
@@ -92,13 +92,13 @@ struct StreamPrinter {
     }
 
     private func printMessage(_ code: FieldCode, to printer: inout CodePrinter) {
-        printer.line("/// The size of the field `\(code.name)`, whose message has so many bytes.")
+        printer.line("/// The size of the field `\(code.name)`, if its message has `byteCount` bytes.")
         printer.line("@inlinable")
         printer.line(
             "package static func size(\(code.name) byteCount: Int) -> Int { \(code.tagSize) + WireSize.content(byteCount) }"
         )
         printer.line()
-        printer.line("/// Writes what stands before the message of the field `\(code.name)`. Its bytes must follow.")
+        printer.line("/// Writes tag and length of the field `\(code.name)`. The bytes of its message must follow.")
         printer.line("@inlinable")
         printer.block("package static func begin(\(code.name) byteCount: Int, to writer: inout WireWriter)") {
             printer in

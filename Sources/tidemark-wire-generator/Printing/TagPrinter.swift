@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes the tags alone of a `.proto` file's fields, for code that reads and writes the messages itself.
+/// Makes only the tags of a `.proto` file's fields, for code that reads and writes the messages itself.
 struct TagPrinter {
     let file: ProtoFile
 
@@ -11,7 +11,7 @@ struct TagPrinter {
         printer.line("//")
         printer.line("// Made by tidemark-wire-generator from Protos/\(name). Change that, and run `make protocol`.")
         printer.line()
-        printer.line("/// What stands before a field: its number and how its value is written, in one byte.")
+        printer.line("/// The tags of fields: number and wire type in one byte.")
         let messages = file.messages.map { message in
             let codes = message.fields.sorted { $0.number < $1.number }.map { FieldCode(field: $0, typeName: "") }
             return (message, codes)
