@@ -152,9 +152,11 @@ extension FailureReason {
         case .notAuthenticated:
             "This request needs an account. Sign in with a valid credential."
         case .notPermitted:
-            "WRITE operation not permitted. Only the record's creator, or a role that may write its type, may change it."
+            "WRITE operation not permitted. Only the record's creator, or a role that may write its type, may change it. Ask the "
+                + "operator for a role (tidemark admin roles assign)."
         case .createNotPermitted:
-            "CREATE operation not permitted. No role of this user may create records of this type."
+            "CREATE operation not permitted. No role of this user may create records of this type. Ask the operator for one "
+                + "(tidemark admin roles assign)."
         case .subscriptionUnknown:
             "Subscription not found. It was deleted or never saved."
         case .subscriptionInvalid:
@@ -188,7 +190,7 @@ extension FailureReason {
         case .assetsUnavailable:
             "This server keeps no assets. Its operator can give it a directory for them (--asset-directory)."
         default:
-            keysText ?? queryText ?? "Internal error. The server's log has the details."
+            keysText ?? queryText ?? "Internal error. Tell the server's operator: its log has the details."
         }
     }
 }

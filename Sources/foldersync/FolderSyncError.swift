@@ -25,31 +25,31 @@ enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible 
         case .unreadable(let path):
             "\(path) cannot be read. Check that it is there, and who may read it."
         case .moved(let path):
-            "\(path) is not where it was: moved, removed or unmounted. Elsewhere nothing was deleted; put it back, or start with its "
-                + "new place."
+            "\(path) is not where it was: moved, removed or unmounted. Nothing was deleted on other devices. Put it back, or start "
+                + "foldersync with its new place."
         case .cannotPersist(let why):
-            "What is known of the last sync cannot be written (\(why)); stopped before anything could be forgotten. Make room, or "
-                + "see who may write to .foldersync in the folder."
+            "The state of the last sync cannot be written (\(why)), so foldersync stops. Nothing is lost. Make room, or check who may "
+                + "write to .foldersync in the folder. Then start it again."
         case .cannotWatch(let why):
-            "The folder cannot be watched: \(why). With --once it can still be synced."
+            "The folder cannot be watched: \(why). Use --once to sync it without watching."
         case .system(let code, let name):
             "\(name): \(String(cString: strerror(code)))"
         case .alreadyRunning:
-            "Another foldersync keeps this folder in sync already."
+            "Another foldersync already keeps this folder in sync. End it first, or leave it to it."
         case .otherZone(let name):
-            "This folder is in sync with the zone \(name). To give it to another one, remove its .foldersync first."
+            "This folder is in sync with the zone \(name). To sync it with another zone, remove its .foldersync first."
         case .directoryInTheWay(let path):
-            "Elsewhere \(path) is a file and here it is a directory; the directory stays."
+            "Elsewhere \(path) is a file, and here it is a directory; the directory stays. Rename it to get the file."
         case .linkedDirectory:
-            "in a linked directory; skipped"
+            "in a linked directory; skipped. Put the file itself into the folder to sync it"
         case .accountChanged:
-            "The account has changed. All files are kept as they are; start again to sync them with the new account."
+            "The account has changed. All files stay as they are. Start foldersync again to sync them with the new account."
         case .zoneDeleted(let name):
-            "The zone \(name) was deleted on the server. All files are kept as they are; start again to sync them anew."
+            "The zone \(name) was deleted on the server. All files stay as they are. Start foldersync again to upload them again."
         case .notSettled:
-            "Other devices keep changing the same files; run it again."
+            "Other devices keep changing the same files. Run foldersync again."
         case .incomplete(let count):
-            "\(count) files are not in sync. Run it again when the reasons are gone."
+            "\(count) files are not in sync. Correct the reasons above, and run foldersync again."
         case .other(let text):
             text
         }

@@ -145,11 +145,13 @@ struct AssetSource: Sendable {
     }
 
     private static func notFound(_ path: String) -> CKError {
-        CKError(.assetFileNotFound, text: "There is no file at \(path).")
+        CKError(.assetFileNotFound, text: "There is no file at \(path). Keep it until the save has returned.")
     }
 
     private static func notAvailable(_ path: String) -> CKError {
-        CKError(.assetNotAvailable, text: "The file at \(path) cannot be read.")
+        CKError(
+            .assetNotAvailable,
+            text: "The file at \(path) cannot be read. Check that it is a file, and who may read it.")
     }
 
     var modified: CKError {

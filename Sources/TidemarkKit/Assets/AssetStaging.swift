@@ -139,7 +139,7 @@ package final class AssetStaging: Sendable {
         CKError(
             .assetNotAvailable,
             message:
-                "The asset cannot be written to \(path). Is there room, and does the directory belong to the user?",
+                "The asset cannot be written to \(path). Make room, or check that the directory belongs to the user.",
             userInfo: [NSUnderlyingErrorKey: NSError(domain: NSPOSIXErrorDomain, code: Int(number))])
     }
 }

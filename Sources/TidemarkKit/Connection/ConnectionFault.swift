@@ -41,9 +41,9 @@ struct ServerPlace: Sendable {
         switch error.code {
         case .connectFailed: unreached(error.underlying as? SocketError)
         case .tlsFailed: untrusted(error.underlying as? TLSError)
-        case .httpInvalid: says("what answers there is no HTTP.\(tlsHint)")
+        case .httpInvalid: says("what answers there is not HTTP. Is it a Tidemark server?\(tlsHint)")
         case .upgradeRefused: refused(error.underlying as? WebSocketError)
-        case .handshakeTimedOut: says("it did not answer in time.")
+        case .handshakeTimedOut: says("it did not answer in time. Is the network slow, or the server overloaded?")
         case .connectionLost: says("it ended the connection.\(tlsHint)")
         default: says("the connection failed (\(error)).")
         }
@@ -62,8 +62,8 @@ struct ServerPlace: Sendable {
         let number = error.errorNumber
         switch error.code {
         case .nameNotFound: return says("no host has that name (name not found). Check TIDEMARK_URL.")
-        case .nameLookupFailed: return says("no name server answered.")
-        case .addressInvalid where number == 0: return says("that is no host.")
+        case .nameLookupFailed: return says("no name server answered. Check the network.")
+        case .addressInvalid where number == 0: return says("that is no host. Check TIDEMARK_URL.")
         case .connectionRefused:
             return says(
                 "nothing listens on that port (ECONNREFUSED). Has the server been started, and is the port right?",
@@ -90,9 +90,12 @@ struct ServerPlace: Sendable {
             )
         case .hostNameMismatch:
             return ConnectionFault(
-                "The certificate of the server \(text) is not trusted\(detail): it is for another host.")
+                "The certificate of the server \(text) is not trusted\(detail): it is for another host. Use a name from "
+                    + "the certificate in TIDEMARK_URL.")
         case .certificateInvalid:
-            return ConnectionFault("The certificate of the server \(text) is not trusted\(detail).")
+            return ConnectionFault(
+                "The certificate of the server \(text) is not trusted\(detail): it is not valid. Tell the server's operator."
+            )
         default: return says("the TLS handshake failed\(detail). Does that port speak TLS?")
         }
     }

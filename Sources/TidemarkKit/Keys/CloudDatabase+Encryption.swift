@@ -128,7 +128,7 @@ extension CloudDatabase {
                     CKError(
                         .internalError,
                         message: "Encrypted values of \(record.recordID.recordName) cannot be decrypted: the zone does "
-                            + "not have their key (any more)."))
+                            + "not have their key (any more). Save the values again from a device that has them."))
             case .damaged(let key):
                 Self.encryptionLog.warning(
                     "an encrypted value is damaged", ["zone": record.recordID.zoneID.zoneName, "key": key])
@@ -136,7 +136,7 @@ extension CloudDatabase {
                     CKError(
                         .internalError,
                         message: "Encrypted values of \(record.recordID.recordName) cannot be decrypted: \(key) was "
-                            + "changed, or put in another place."))
+                            + "changed, or put in another place. Save the values again from a device that has them."))
             }
         }
     }

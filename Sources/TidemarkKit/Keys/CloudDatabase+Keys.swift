@@ -10,7 +10,8 @@ extension CloudDatabase {
     /// How often a zone's key is made anew because another device was faster with one that does not open here.
     private static let keyTriesMax = 3
     /// with how long to wait, which is as long as a server says of a zone that is busy.
-    static let zoneKeysBusy = CKError(.zoneBusy, message: "Other devices change the zone's keys.", retryAfter: 1)
+    static let zoneKeysBusy = CKError(
+        .zoneBusy, message: "Other devices change the zone's keys. Try again after the delay.", retryAfter: 1)
 
     /// What the server has.
     private struct ServerKeys {
@@ -115,7 +116,10 @@ extension CloudDatabase {
         // Kept before the server hears of it: a device that ends now must not leave a key that nobody has.
         if wire.mode == .endToEnd { fresh = try keys.store.keep(fresh, for: name) }
         guard let mine = AccountSecret(fresh) else {
-            throw CKError(.internalError, message: "What is kept as the account's key is none.")
+            throw CKError(
+                .internalError,
+                message:
+                    "The account's key on this device is damaged. Restore its file (TidemarkConfiguration.keyFile).")
         }
         var request = WireSaveAccountKey()
         request.account.mode = wire.mode
@@ -202,7 +206,10 @@ extension CloudDatabase {
         guard account.mode != .escrowed else { throw Self.noRecoveryKey }
         guard account.id.isEmpty || account.id == secret.id else {
             throw CKError(
-                .invalidArguments, message: "The recovery key is of another account, or was replaced by another one.")
+                .invalidArguments,
+                message:
+                    "The recovery key is of another account, or was replaced. Export it again on a device that has the key."
+            )
         }
         let name = try await keyName()
         try keys.store.replace(try keys.store.key(for: name), by: key, for: name)

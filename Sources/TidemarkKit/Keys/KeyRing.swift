@@ -93,14 +93,18 @@ package final class KeyRing: Sendable {
                 secret = nil
             } else {
                 guard let given = AccountSecret(wire.key), given.id == wire.id else {
-                    throw CKError(.internalError, message: "The server's key of the account is damaged.")
+                    throw CKError(
+                        .internalError,
+                        message: "The account's key on the server is damaged. Tell the server's operator.")
                 }
                 secret = given
             }
         case .endToEnd:
             secret = kept.flatMap(AccountSecret.init).flatMap { $0.id == wire.id ? $0 : nil }
         case .unspecified, .unrecognized:
-            throw CKError(.incompatibleVersion, message: "The server keeps keys in a way that is not known here.")
+            throw CKError(
+                .incompatibleVersion,
+                message: "The server keeps keys in a way that this version does not know. Update the app.")
         }
         return secret
     }

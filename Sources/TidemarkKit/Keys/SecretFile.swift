@@ -83,6 +83,7 @@ struct SecretFile: Sendable {
     }
 
     private func failure(_ what: String) -> CKError {
-        CKError(.internalError, message: "The file of \(content) \(what): \(url.path)")
+        CKError(
+            .internalError, message: "The file of \(content) \(what): \(url.path). Check who may read and write it.")
     }
 }

@@ -64,7 +64,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
                 return try await cloud.records(continuing: cursor, desiredKeys: desiredKeys, limit: resultsLimit)
             }
             guard let query else {
-                throw CKError(.invalidArguments, message: "The operation has no query and no cursor.")
+                throw CKError(.invalidArguments, message: "The operation has no query and no cursor. Set one of them.")
             }
             return try await cloud.records(matching: query, in: zoneID, desiredKeys: desiredKeys, limit: resultsLimit)
         }

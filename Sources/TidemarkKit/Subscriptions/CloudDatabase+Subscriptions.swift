@@ -111,7 +111,9 @@ extension CKSubscription {
         default:
             return .failure(
                 CKError(
-                    .incompatibleVersion, message: "The subscription \(wire.id) is of a kind that is not known here."))
+                    .incompatibleVersion,
+                    message: "The subscription \(wire.id) is of a kind that this version does not know. Update the app."
+                ))
         }
         if wire.hasNotificationInfo { subscription.notificationInfo = NotificationInfo(wire.notificationInfo) }
         return .success(subscription)

@@ -20,7 +20,9 @@ struct AdminContainers: ParsableCommand {
         func run() throws {
             let key = try environment.key(identifier)
             guard try database.withAdminStore({ try await $0.createContainer(key) }) else {
-                throw CommandError("There is already a container \(identifier) in \(key.environment.name).")
+                throw CommandError(
+                    "There is already a container \(identifier) in \(key.environment.name). Use it, or choose another identifier."
+                )
             }
             print("Created \(identifier) in \(key.environment.name).")
         }

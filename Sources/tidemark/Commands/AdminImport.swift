@@ -58,7 +58,7 @@ struct AdminImport: ParsableCommand {
     func run() throws {
         let (command, mapping) = (self, try fullMapping())
         if case .public = records.database, account == nil {
-            throw CommandError("Missing --account: the account that is named as the records' creator.")
+            throw CommandError("Missing --account: give the account that becomes the records' creator.")
         }
         let tally = try database.withStorage(brokenOff: "\nInterrupted. \(Importer.advice)") { storage, loop in
             try await command.load(mapping, storage, loop)
@@ -84,10 +84,10 @@ struct AdminImport: ParsableCommand {
         _ mapping: ImportMapping, _ storage: PostgresStorage, _ loop: EventLoop
     ) async throws -> ImportTally {
         guard let recordType = mapping.recordType else {
-            throw CommandError("Missing --type: the type of the records.")
+            throw CommandError("Missing --type: give the type of the records, here or in the mapping.")
         }
         guard let nameColumn = mapping.nameColumn else {
-            throw CommandError("Missing --name: the column that names the records.")
+            throw CommandError("Missing --name: give the column with the records' names, here or in the mapping.")
         }
         let limits = Limits()
         let service = CloudService(storage: storage, scheduler: loop, limits: limits, onMoved: { _ in })
@@ -116,7 +116,7 @@ struct AdminImport: ParsableCommand {
         // poor plans.
         if importer.tally.savedCount > 0 { try? await AdminStore(storage).refreshStatistics() }
         if let mistake {
-            throw CommandError("\(mistake.description) Until there: \(importer.tally.text) \(Importer.advice)")
+            throw CommandError("\(mistake.description) So far: \(importer.tally.text) \(Importer.advice)")
         }
         return importer.tally
     }
@@ -164,7 +164,7 @@ struct AdminImport: ParsableCommand {
     private func inputFormat() throws(CommandError) -> ImportFormat {
         if let format { return format }
         guard file != "-" else {
-            throw CommandError("Missing --format: whether standard input is csv or jsonl.")
+            throw CommandError("Missing --format: say whether standard input is csv or jsonl.")
         }
         return try ImportFormat(of: file)
     }
@@ -188,7 +188,7 @@ enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
         switch parts.last {
         case "csv", "tsv": self = .csv
         case "jsonl", "ndjson", "json": self = .jsonl
-        default: throw CommandError("Missing --format: the name \(path) does not show whether it is csv or jsonl.")
+        default: throw CommandError("Missing --format: say whether \(path) is csv or jsonl. Its name does not show it.")
         }
     }
 }

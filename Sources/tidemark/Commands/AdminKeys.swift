@@ -52,7 +52,8 @@ struct AdminKeys: ParsableCommand {
                 )
             case .unopened(let user):
                 throw CommandError(
-                    "The key of user \(user.rawValue) cannot be decrypted with the master key in \(old). Nothing was changed."
+                    "The key of user \(user.rawValue) cannot be decrypted with the master key in \(old). Nothing was changed. "
+                        + "Reset that account's keys (tidemark admin accounts set-encryption … --reset), then run this again."
                 )
             }
         }

@@ -51,7 +51,7 @@ struct AdminRecords: ParsableCommand {
         @OptionGroup var database: DatabaseOption
 
         func validate() throws {
-            guard limit >= 0 else { throw ValidationError("--limit is 0 or more.") }
+            guard limit >= 0 else { throw ValidationError("--limit must be 0 (for all) or more, not \(limit).") }
         }
 
         func run() throws {

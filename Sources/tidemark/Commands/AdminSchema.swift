@@ -156,7 +156,7 @@ enum SchemaFile {
             throw CommandError("The file \(path) cannot be read. Check that it exists and who may read it.")
         }
         guard let text = String(bytes: data, encoding: .utf8) else {
-            throw CommandError("The file \(path) is not text in UTF-8.")
+            throw CommandError("The file \(path) is not text in UTF-8. Convert it first.")
         }
         do throws(SchemaSyntaxError) {
             return try Schema(parsing: text)

@@ -30,7 +30,7 @@ struct DevHome {
                 atPath: certificates, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
         } catch {
             throw CommandError(
-                "Cannot create the directory \(self.path): \(error.localizedDescription). Choose another by --data-directory."
+                "Cannot create the directory \(self.path): \(error.localizedDescription). Choose another one with --data-directory."
             )
         }
     }
@@ -83,6 +83,7 @@ enum AtomicFile {
     }
 
     private static func failure(_ path: String) -> CommandError {
-        CommandError("Cannot write \(path): \(String(cString: strerror(errno))).")
+        CommandError(
+            "Cannot write \(path): \(String(cString: strerror(errno))). Make room, or check who may write there.")
     }
 }

@@ -122,7 +122,7 @@ struct DevPostgres {
         }
         if try await admin.account(named: name) == nil { _ = try await admin.createAccount(name) }
         guard let account = try await admin.account(named: name) else {
-            throw CommandError("The account \(name) cannot be created.")
+            throw CommandError("The account \(name) cannot be created. Choose another directory with --data-directory.")
         }
         let credential = Credential.make()
         _ = try await admin.issueCredential(

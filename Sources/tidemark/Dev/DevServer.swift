@@ -45,7 +45,8 @@ struct DevServer {
     private static func listen(
         _ hosts: [String], _ port: UInt16, _ configuration: (SocketAddress) -> ServerConfiguration
     ) throws -> Server {
-        var failure: any Error = CommandError("There is no address to listen on.")
+        var failure: any Error = CommandError(
+            "This machine has no address to listen on. Check its network, or leave out --host.")
         for host in hosts {
             guard let address = SocketAddress(numericHost: host, port: port) else { continue }
             let configuration = configuration(address)

@@ -33,7 +33,7 @@ struct FieldRule: Equatable {
         guard words.count >= 2 else { throw Self.mistake(words, "KEY TYPE [COLUMN]") }
         key = words[0]
         guard FieldKeyRule.app.allows(key) else {
-            throw CommandError("\(key) cannot be a field's name: a letter, then letters, digits and underscores.")
+            throw CommandError("\(key) cannot be a field's name. Use a letter, then letters, digits and underscores.")
         }
         let (type, rest) = (words[1], Array(words.dropFirst(2)))
         if let scalar = ScalarType(rawValue: type) {
@@ -51,7 +51,7 @@ struct FieldRule: Equatable {
         } else {
             let types = ScalarType.allCases.map(\.rawValue) + ["list<string> (or of another type)", "location"]
             throw CommandError(
-                "\(type) is not a type: \(types.joined(separator: ", ")) or reference. (In: \(words.joined(separator: " ")))"
+                "\(type) is not a type. Use \(types.joined(separator: ", ")) or reference. (In: \(words.joined(separator: " ")))"
             )
         }
     }

@@ -16,7 +16,7 @@ final class Gunzip {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         guard tidemark_inflate_init(stream, Self.gzipWindowBits) == Z_OK else {
-            throw CommandError("There is not enough memory to decompress the file.")
+            throw CommandError("There is not enough memory to decompress the file. Decompress it first, with gunzip.")
         }
     }
 

@@ -38,7 +38,10 @@ struct ImportMapping: Equatable {
 
     static func read(_ path: String) throws(CommandError) -> ImportMapping {
         guard let data = FileManager.default.contents(atPath: path), let text = String(bytes: data, encoding: .utf8)
-        else { throw CommandError("The mapping \(path) cannot be read as text in UTF-8.") }
+        else {
+            throw CommandError(
+                "The mapping \(path) cannot be read as text in UTF-8. Check that it exists, and its encoding.")
+        }
         return try ImportMapping(parsing: text, file: path)
     }
 
@@ -82,7 +85,7 @@ struct ImportMapping: Equatable {
             default: word = (word ?? "") + String(character)
             }
         }
-        guard !isQuoted else { throw CommandError("A quotation mark has no end: \(line)") }
+        guard !isQuoted else { throw CommandError("A quotation mark is not closed: \(line)") }
         return words + (word.map { [$0] } ?? [])
     }
 

@@ -27,7 +27,9 @@ private final class Outcome<Value: Sendable>: Sendable {
     }
 
     func take() throws -> Value {
-        guard let result = result.withLock({ $0 }) else { throw CommandError("The work ended without a result.") }
+        guard let result = result.withLock({ $0 }) else {
+            throw CommandError("The command ended without a result. Run it again. If it happens again, report it.")
+        }
         return try result.get()
     }
 }

@@ -46,8 +46,8 @@ struct RecordsOption: ParsableArguments {
     /// - Parameter account: nil if none was named.
     static func noDatabase(_ account: String?, in key: ContainerKey) -> CommandError {
         CommandError(
-            "\(account ?? "Nobody") has no database in \(key.identifier), \(key.environment.name). See: tidemark admin "
-                + "accounts list, tidemark admin containers list")
+            "\(account.map { "The account \($0) has no data" } ?? "Nobody has data") in \(key.identifier), \(key.environment.name). See: "
+                + "tidemark admin accounts list, tidemark admin containers list")
     }
 }
 
