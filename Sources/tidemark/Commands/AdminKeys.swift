@@ -53,7 +53,7 @@ struct AdminKeys: ParsableCommand {
             case .unopened(let user):
                 throw CommandError(
                     "The key of user \(user.rawValue) cannot be decrypted with the master key in \(old). Nothing was changed. "
-                        + "Reset that account's keys (tidemark admin accounts set-encryption … --reset), then run this again."
+                        + "Restore it from a backup, or reset that account's keys (tidemark admin accounts set-encryption … --reset)."
                 )
             }
         }
