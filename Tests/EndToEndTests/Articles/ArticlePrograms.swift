@@ -32,7 +32,9 @@ enum ArticlePrograms {
         let airports = AirportList(database: CKContainer.default().privateCloudDatabase)
         let reykjavik = CLLocation(latitude: 64.13, longitude: -21.94)
         try await airports.add("BIRK", "Reykjavík", elevation: 14, at: reykjavik, tags: ["city"])
-        for record in try await airports.near(reykjavik, within: 50_000) { print(record["name"] ?? "no name") }
+        for record in try await airports.near(reykjavik, within: 50_000) {
+            print(record["name"] as? String ?? "no name")
+        }
     }
 
     static func journal() async throws {

@@ -3,6 +3,7 @@
 import CloudKit
 import Testing
 import TidemarkDomain
+import TidemarkStore
 import TidemarkTestKit
 
 /// What the article *Encrypted values* promises.

@@ -11,20 +11,21 @@ struct Reading: Codable {
 actor Thermometer: CKSyncEngineDelegate {
     private(set) var readings: [String: Reading] = [:]
     private(set) var problems: [String] = []
-    private let directory: URL
+    private let readingsFile: URL
+    private let stateFile: URL
+    private let journalFile: URL
     private let zone = CKRecordZone(zoneName: "Readings")
     private var engine: CKSyncEngine?
 
     init(directory: URL) throws {
-        self.directory = directory
+        readingsFile = directory.appendingPathComponent("readings.json")
+        stateFile = directory.appendingPathComponent("state.json")
+        journalFile = directory.appendingPathComponent("pending.journal")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         if let data = try Self.data(in: readingsFile) {
             readings = try JSONDecoder().decode([String: Reading].self, from: data)
         }
     }
-
-    private nonisolated var readingsFile: URL { directory.appendingPathComponent("readings.json") }
-    private nonisolated var stateFile: URL { directory.appendingPathComponent("state.json") }
 
     private static func data(in file: URL) throws -> Data? {
         guard FileManager.default.fileExists(atPath: file.path) else { return nil }
@@ -36,7 +37,7 @@ actor Thermometer: CKSyncEngineDelegate {
             try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: $0)
         }
         var configuration = CKSyncEngine.Configuration(database: database, stateSerialization: state, delegate: self)
-        configuration.journalFile = directory.appendingPathComponent("pending.journal")
+        configuration.journalFile = journalFile
         let engine = CKSyncEngine(configuration)
         if let error = engine.journalError { problems.append(error.localizedDescription) }
         self.engine = engine
