@@ -70,9 +70,13 @@ import Testing
         let packages = article.matches(of: /apt-get install (?:-y --no-install-recommends )?([a-z0-9 -]+)\n/)
             .flatMap { $0.1.split(separator: " ") }
         #expect(packages.count >= 12)
-        for package in packages { #expect(places.contains(package), "\(package)") }
+        for package in packages {
+            let isInstalled = places.contains(package)
+            #expect(isInstalled, "\(package)")
+        }
         let image = try #require(try text("deploy/Dockerfile").firstMatch(of: /FROM (swift:\S+) AS build/)?.1)
-        #expect(article.contains("FROM \(image) AS build"))
+        let hasImage = article.contains("FROM \(image) AS build")
+        #expect(hasImage, "\(image)")
     }
 
     /// One string without white space and comments: the README sets its comments out in a column.
