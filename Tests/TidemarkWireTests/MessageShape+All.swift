@@ -30,6 +30,7 @@ extension MessageShape {
                 FieldShape(4, "server_name", .string),
                 FieldShape(5, "memory_epoch", .uint64),
                 FieldShape(6, "device_taken", .bool),
+                FieldShape(7, "store_life", .uint64),
                 FieldShape(20, "warnings", .string, elementsMax: 1000),
             ]),
         MessageShape(

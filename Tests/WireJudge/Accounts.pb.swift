@@ -134,6 +134,9 @@ package nonisolated struct WireHelloAnswer: Sendable {
   /// Hello.device, use them from the next connection on, and store them in place of the old ones.
   package var deviceTaken: Bool = false
 
+  /// The life of the store, as tags and tokens name it: a restore begins another one. 0: an older server.
+  package var storeLife: UInt64 = 0
+
   /// Texts for the developer or user of the client, to be logged. Example: the container did not exist and was created.
   package var warnings: [String] = []
 
@@ -251,7 +254,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HelloAnswer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_record_name\0\u{3}server_time\0\u{1}limits\0\u{3}server_name\0\u{3}memory_epoch\0\u{3}device_taken\0\u{2}\u{e}warnings\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_record_name\0\u{3}server_time\0\u{1}limits\0\u{3}server_name\0\u{3}memory_epoch\0\u{3}device_taken\0\u{3}store_life\0\u{2}\u{d}warnings\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -265,6 +268,7 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 4: try { try decoder.decodeSingularStringField(value: &self.serverName) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.memoryEpoch) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.deviceTaken) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.storeLife) }()
       case 20: try { try decoder.decodeRepeatedStringField(value: &self.warnings) }()
       default: break
       }
@@ -294,6 +298,9 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if self.deviceTaken != false {
       try visitor.visitSingularBoolField(value: self.deviceTaken, fieldNumber: 6)
     }
+    if self.storeLife != 0 {
+      try visitor.visitSingularUInt64Field(value: self.storeLife, fieldNumber: 7)
+    }
     if !self.warnings.isEmpty {
       try visitor.visitRepeatedStringField(value: self.warnings, fieldNumber: 20)
     }
@@ -307,6 +314,7 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.serverName != rhs.serverName {return false}
     if lhs.memoryEpoch != rhs.memoryEpoch {return false}
     if lhs.deviceTaken != rhs.deviceTaken {return false}
+    if lhs.storeLife != rhs.storeLife {return false}
     if lhs.warnings != rhs.warnings {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true

@@ -8,6 +8,9 @@ public class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, @unchecke
     /// The bytes from the server.
     package let bytes: [UInt8]
 
+    /// In the place of a token that has expired, and of which nothing is known.
+    static var unknown: CKServerChangeToken { CKServerChangeToken(bytes: []) }
+
     package init(bytes: [UInt8]) {
         self.bytes = bytes
         super.init()

@@ -110,6 +110,8 @@ struct ConnectionMachine {
 
     private(set) var state = State.idle
     private(set) var userRecordName: String?
+    /// The life of the store according to the last greeting; nil: the server does not say.
+    private(set) var storeLife: UInt64?
     private(set) var refusal: RequestFailure?
     /// Why the last attempt failed, until one succeeds.
     private var fault: ConnectionFault?
@@ -378,6 +380,7 @@ struct ConnectionMachine {
         fault = nil
         wasConnected = true
         userRecordName = answer.userRecordName
+        storeLife = answer.storeLife == 0 ? nil : answer.storeLife
         greeting.hello = answer
         if answer.limits.requestsInFlightMax > 0 {
             inFlightMax = min(inFlightMax, Int(answer.limits.requestsInFlightMax))

@@ -61,6 +61,8 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         return CKRecord.ID(recordName: name)
     }
 
+    var storeLife: UInt64? { connection.storeLife }
+
     private func name(by database: CloudDatabase) async throws(CKError) -> String {
         do {
             return try await database.identify()

@@ -71,6 +71,8 @@ struct SerializedSyncEngineState: Codable {
     var user: String?
     var subscription: String?
     var databaseToken: Data?
+    /// Absent if there is a token, or a server did not say.
+    var storeLife: UInt64?
     var zones: [Zone] = []
     var zoneTokens: [Token] = []
     var unfetchedZones: [Int] = []
@@ -101,6 +103,7 @@ extension SerializedSyncEngineState {
         user = snapshot.user?.recordName
         subscription = snapshot.subscriptionID
         databaseToken = snapshot.databaseToken.map { Data($0.bytes) }
+        storeLife = snapshot.storeLife
         untrackedChanges = snapshot.hasUntrackedChanges
         journal = snapshot.journalID
 
@@ -179,6 +182,7 @@ extension SerializedSyncEngineState {
         for token in zoneTokens {
             snapshot.zoneTokens[try zoneIDs.zone(at: token.zone)] = CKServerChangeToken(bytes: [UInt8](token.token))
         }
+        snapshot.storeLife = storeLife
         snapshot.expiredDatabaseToken = expiredDatabaseToken.map { CKServerChangeToken(bytes: [UInt8]($0)) }
         for token in expiredZoneTokens ?? [] {
             let zoneID = try zoneIDs.zone(at: token.zone)

@@ -45,7 +45,7 @@ enum SyncEngineRequest: Sendable {
 
 /// The cloud's answer, one case for each kind of request.
 enum SyncEngineAnswer: Sendable {
-    case user(CKRecord.ID?)
+    case user(CKRecord.ID?, storeLife: UInt64? = nil)
     case subscription(CKSubscription.ID)
     case zoneResults(SyncEngineZoneResults)
     case recordResults(SyncEngineRecordResults)

@@ -30,6 +30,9 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
     ///   `notAuthenticated` if it is unknown who should be signed in; any other error if it cannot be found out now.
     func currentUser() async throws(CKError) -> CKRecord.ID?
 
+    /// The life of the store when ``currentUser()`` was answered; nil: the server does not say.
+    var storeLife: UInt64? { get }
+
     /// Makes sure that the account has a database subscription, so that pushes come.
     ///
     /// - Parameter id: the subscription to use, which is created if it does not exist. Nil: any existing database
@@ -81,6 +84,9 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
 }
 
 extension SyncEngineCloud {
+    /// For clouds that are never restored.
+    package var storeLife: UInt64? { nil }
+
     /// For clouds that lose no subscriptions.
     package func databaseChanges(
         since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool,

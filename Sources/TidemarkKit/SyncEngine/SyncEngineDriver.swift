@@ -350,7 +350,8 @@ extension SyncEngineDriver {
     private func answer(to request: SyncEngineRequest) async throws(CKError) -> SyncEngineAnswer {
         switch request {
         case .currentUser:
-            return .user(try await cloud.currentUser())
+            let user = try await cloud.currentUser()
+            return .user(user, storeLife: cloud.storeLife)
         case .ensureSubscription(let id):
             return .subscription(try await cloud.ensureSubscription(id: id))
         case .modifyZones(let zones, let zoneIDs, _):

@@ -66,9 +66,9 @@ extension SyncEngineMachine {
 
     mutating func accountAnswered(_ outcome: SyncEngineOutcome, at moment: SyncEngineMoment) {
         switch outcome {
-        case .success(.user(let user)):
+        case .success(.user(let user, let storeLife)):
             schedule.accountBackoff.reset()
-            accountFound(user, at: moment)
+            accountFound(user, storeLife, at: moment)
         case .success:
             preconditionFailure("the user was asked for")
         case .failure(let error):
@@ -79,12 +79,12 @@ extension SyncEngineMachine {
         }
     }
 
-    private mutating func accountFound(_ user: CKRecord.ID?, at moment: SyncEngineMoment) {
+    private mutating func accountFound(_ user: CKRecord.ID?, _ storeLife: UInt64?, at moment: SyncEngineMoment) {
         let wasAvailable = if case .available = account { true } else { false }
         account = user == nil ? .none : .available
         // An account operation under way has already put its user into the snapshot.
         accountChange = Self.change(from: snapshot.user, to: user).map {
-            SyncEngineAccountOperation(change: $0, user: user)
+            SyncEngineAccountOperation(change: $0, user: user, storeLife: storeLife)
         }
         if accountChange != nil {
             cancelOperation()
@@ -94,6 +94,7 @@ extension SyncEngineMachine {
             }
         } else if !wasAvailable, let user {
             claimPendingOfNoChange(user, at: moment)
+            noteLife(storeLife, at: moment)
             scheduleEverything(at: moment)
         }
     }
@@ -149,6 +150,7 @@ extension SyncEngineMachine {
             // changes that were added while nobody was signed in belong to whoever signs in.
             forgetAccount(before: operation.user)
             snapshot.user = operation.user
+            noteLife(operation.storeLife, at: moment)
             claimPending(for: operation.user)
             schedule.forgetAccount()
             repeatedFailures = []

@@ -126,6 +126,7 @@ extension SyncEngineMachine {
             // A server that promises more and brings nothing new would keep the engine here for ever.
             let moreComing = page.moreComing && (!page.isEmpty || page.token != snapshot.databaseToken)
             fetch.phase = .tookFeedPage(page.token, moreComing: moreComing)
+            noticeAnotherLife(page.token)
             let reason = fullFeedReason(page.token, isEnd: !moreComing)
             if let reason { noteListed(&page, reason) }
             if page.isEmpty { return .proceed }
@@ -176,6 +177,7 @@ extension SyncEngineMachine {
     private mutating func takeDatabaseToken(_ token: CKServerChangeToken, at moment: SyncEngineMoment) {
         guard snapshot.databaseToken != token else { return }
         snapshot.databaseToken = token
+        snapshot.storeLife = nil
         noteChange(at: moment)
     }
 

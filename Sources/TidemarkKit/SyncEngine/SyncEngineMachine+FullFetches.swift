@@ -13,8 +13,14 @@ struct SyncEngineFullFetches: Sendable {
     var zones: [CKRecordZone.ID: Zone] = [:]
     /// Zones in the list of all zones.
     var listedZones: Set<CKRecordZone.ID> = []
+    /// Zones that were in the list and have ended while it was read on.
+    var endedSinceListed: Set<CKRecordZone.ID> = []
     /// Zones that have ended according to the list of another life, each with its last reason.
     var endedZones: [CKRecordZone.ID: CKDatabase.DatabaseChange.Deletion.Reason] = [:]
+
+    mutating func forgetList() {
+        (listedZones, endedSinceListed, endedZones) = ([], [], [:])
+    }
 }
 
 // MARK: Zones
@@ -55,20 +61,20 @@ extension SyncEngineMachine {
     /// Notes a page that is about to be delivered. A record that cannot be read is on the server all the same.
     ///
     /// Deletions in the backup of another life may be older than what the app has: a record may have been created again
-    /// since. So they are not reported as deletions; the records count as absent.
+    /// since. So they are not reported as deletions; the records count as absent. The deletion of a record that an
+    /// earlier page brought is news.
     mutating func noteFetched(_ page: inout SyncEngineZonePage, _ zoneID: CKRecordZone.ID) {
         guard let reason = fullFetchReason(of: zoneID), var zone = fullFetches.zones.removeValue(forKey: zoneID) else {
             return
+        }
+        if reason == .anotherLife {
+            page.deletions.removeAll { [names = zone.names] in !names.contains($0.recordID.recordName) }
         }
         for record in page.modifications.map(\.record) {
             zone.names.insert(record.recordID.recordName)
             if reason == .anotherLife { record.note(&zone.history) }
         }
         for recordID in page.unreadableRecordIDs { zone.names.insert(recordID.recordName) }
-        if reason == .anotherLife {
-            for deletion in page.deletions { zone.names.remove(deletion.recordID.recordName) }
-            page.deletions = []
-        }
         fullFetches.zones[zoneID] = zone
     }
 
@@ -90,7 +96,6 @@ extension SyncEngineMachine {
             for case .saveRecord(let recordID) in snapshot.pendingRecords.elements + snapshot.inFlightRecords
             where recordID.zoneID == zoneID { names.insert(recordID.recordName) }
         }
-        names.sort()
         return TidemarkFullFetch(zoneID: zoneID, reason: reason, names: names)
     }
 
@@ -113,8 +118,27 @@ extension SyncEngineMachine {
     mutating func beginFullFeed(at moment: SyncEngineMoment) {
         snapshot.expiredDatabaseToken = snapshot.expiredDatabaseToken ?? snapshot.databaseToken
         snapshot.databaseToken = nil
-        (fullFetches.listedZones, fullFetches.endedZones) = ([], [:])
+        fullFetches.forgetList()
         noteChange(at: moment)
+    }
+
+    /// The server has said of which life its store is. Without a token, the engine keeps that: the app may get or send
+    /// something before there is one, and a restore after that must be noticed.
+    mutating func noteLife(_ life: UInt64?, at moment: SyncEngineMoment) {
+        guard snapshot.databaseToken == nil, snapshot.expiredDatabaseToken == nil, snapshot.storeLife == nil,
+            snapshot.user != nil, let life
+        else { return }
+        snapshot.storeLife = life
+        noteChange(at: moment)
+    }
+
+    /// The first page of the list has arrived, and there has never been a token. If the store has begun another life
+    /// since the engine heard of one, it is as if a token of that life had expired.
+    mutating func noticeAnotherLife(_ token: CKServerChangeToken) {
+        guard snapshot.databaseToken == nil, snapshot.expiredDatabaseToken == nil, let known = snapshot.storeLife,
+            let now = FeedPlace(token)?.life.rawValue, now != known
+        else { return }
+        snapshot.expiredDatabaseToken = .unknown
     }
 
     /// Why the list is read from its beginning; nil if it is not.
@@ -123,12 +147,17 @@ extension SyncEngineMachine {
     }
 
     /// A page of the list has arrived. As with records, ends from another life are set aside until all existing zones
-    /// are known.
+    /// are known. The end of a zone that an earlier page listed is news.
     mutating func noteListed(_ page: inout SyncEngineDatabasePage, _ reason: TidemarkFullFetch.Reason) {
+        let ended = Set(page.deletions.map(\.zoneID)).intersection(fullFetches.listedZones)
+        fullFetches.endedSinceListed.formUnion(ended)
+        fullFetches.listedZones.subtract(ended)
         fullFetches.listedZones.formUnion(page.modifications.map(\.zoneID))
         guard reason == .anotherLife else { return }
-        for deletion in page.deletions { fullFetches.endedZones[deletion.zoneID] = deletion.reason }
-        page.deletions = []
+        for deletion in page.deletions where !ended.contains(deletion.zoneID) {
+            fullFetches.endedZones[deletion.zoneID] = deletion.reason
+        }
+        page.deletions.removeAll { !ended.contains($0.zoneID) }
         for modification in page.modifications {
             expectOlderRecords(in: modification.zoneID, since: snapshot.expiredDatabaseToken)
         }
@@ -148,7 +177,7 @@ extension SyncEngineMachine {
     func fateOfUnlistedZones(
         _ reason: TidemarkFullFetch.Reason
     ) -> (ended: [CKDatabase.DatabaseChange.Deletion], list: TidemarkZoneList) {
-        let (zones, listed) = (unlistedZones, fullFetches.listedZones)
+        let (zones, listed) = (unlistedZones, fullFetches.listedZones.union(fullFetches.endedSinceListed))
         switch reason {
         case .deletionsForgotten:
             // They existed before, and nobody has restored anything.
@@ -177,7 +206,7 @@ extension SyncEngineMachine {
     mutating func closeFullFeed(at moment: SyncEngineMoment) {
         for zoneID in unlistedZones { snapshot.forgetZone(zoneID) }
         snapshot.expiredDatabaseToken = nil
-        (fullFetches.listedZones, fullFetches.endedZones) = ([], [:])
+        fullFetches.forgetList()
         noteChange(at: moment)
     }
 }

@@ -36,6 +36,7 @@ struct SyncEngineAccountOperation: Sendable {
 
     let change: CKSyncEngine.Event.AccountChange.ChangeType
     let user: CKRecord.ID?
+    let storeLife: UInt64?
     var phase = Phase.clearing
 }
 

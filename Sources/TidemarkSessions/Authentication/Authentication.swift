@@ -104,7 +104,7 @@ struct Authentication: Sendable {
     ) -> WireHelloAnswer {
         WireHelloAnswer(
             userRecordName: member.identity?.userRecordName ?? "", now: now(), memoryEpoch: store.memoryEpoch,
-            limits: settings.limits, messageBytesMax: settings.messageBytesMax, keepsAssets: settings.keepsAssets,
-            serverName: settings.serverName, warnings: warning.map { [$0] } ?? [])
+            store: store.incarnation, limits: settings.limits, messageBytesMax: settings.messageBytesMax,
+            keepsAssets: settings.keepsAssets, serverName: settings.serverName, warnings: warning.map { [$0] } ?? [])
     }
 }

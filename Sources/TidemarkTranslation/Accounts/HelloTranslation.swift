@@ -66,14 +66,15 @@ package struct Greeting: Sendable, Equatable {
 
 extension WireHelloAnswer {
     package init(
-        userRecordName: String, now: Timestamp, memoryEpoch: Int64, limits: Limits, messageBytesMax: Int,
-        keepsAssets: Bool, serverName: String, warnings: [String] = []
+        userRecordName: String, now: Timestamp, memoryEpoch: Int64, store: StoreIncarnation, limits: Limits,
+        messageBytesMax: Int, keepsAssets: Bool, serverName: String, warnings: [String] = []
     ) {
         self.init()
         self.warnings = warnings
         self.userRecordName = userRecordName
         serverTime = now.milliseconds
         self.memoryEpoch = UInt64(clamping: memoryEpoch)
+        storeLife = store.rawValue
         self.serverName = serverName
         self.limits.itemsMax = UInt32(clamping: limits.itemsMax)
         self.limits.requestBytesMax = UInt32(clamping: limits.requestBytesMax)

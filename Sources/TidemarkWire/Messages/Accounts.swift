@@ -129,6 +129,8 @@ package struct WireHelloAnswer: WireMessage {
     /// random bytes for Hello.device, use them from the next connection on, and store them in place of the old ones
     ///
     package var deviceTaken = false
+    /// The life of the store, as tags and tokens name it: a restore begins another one. 0: an older server.
+    package var storeLife: UInt64 = 0
     /// Texts for the developer or user of the client, to be logged. Example: the container did not exist and was
     /// created.
     package var warnings: [String] = []
@@ -146,8 +148,9 @@ extension WireHelloAnswer {
             case 34: self.serverName = try reader.text()
             case 40: self.memoryEpoch = try reader.uint64()
             case 48: self.deviceTaken = try reader.flag()
+            case 56: self.storeLife = try reader.uint64()
             case 162: try reader.append(to: &self.warnings, atMost: 1_000)
-            default: try reader.skip(tag, known: 0x10007E)
+            default: try reader.skip(tag, known: 0x1000FE)
             }
         }
     }
@@ -171,6 +174,9 @@ extension WireHelloAnswer {
         }
         if deviceTaken {
             size += 1 + WireSize.flag(deviceTaken)
+        }
+        if storeLife != 0 {
+            size += 1 + WireSize.uint64(storeLife)
         }
         for value in warnings {
             size += 2 + WireSize.text(value)
@@ -202,6 +208,10 @@ extension WireHelloAnswer {
         if deviceTaken {
             writer.number(48)
             writer.flag(deviceTaken)
+        }
+        if storeLife != 0 {
+            writer.number(56)
+            writer.uint64(storeLife)
         }
         for value in warnings {
             writer.number(162)

@@ -20,6 +20,8 @@ final class PlantedCloud: SyncEngineCloud {
         }
     }
 
+    var storeLife: UInt64? { base.storeLife }
+
     // MARK: Where faults are made
 
     func databaseChanges(

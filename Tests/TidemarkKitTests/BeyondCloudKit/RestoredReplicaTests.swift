@@ -118,8 +118,7 @@ import TidemarkFields
                 let (start, write) = replica("since")
                 var state = start
                 if isEdited { state.edited(id, "Note") }
-                var names = FetchedNames()
-                names.sort()
+                let names = FetchedNames()
                 let end = CKSyncEngine.Event.DidFetchRecordZoneChanges(
                     zoneID: id.zoneID, error: nil,
                     fullFetch: TidemarkFullFetch(zoneID: id.zoneID, reason: reason, names: names))

@@ -81,7 +81,7 @@ final class FakeCloud: SyncEngineCloud, @unchecked Sendable {
     // MARK: SyncEngineCloud
 
     func currentUser() async throws(CKError) -> CKRecord.ID? {
-        guard case .user(let user) = try await ask(.currentUser) else { throw CKError(.internalError) }
+        guard case .user(let user, _) = try await ask(.currentUser) else { throw CKError(.internalError) }
         return user
     }
 

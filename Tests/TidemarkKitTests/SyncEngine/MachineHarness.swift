@@ -21,6 +21,7 @@ final class MachineHarness {
 
     /// Who is signed in, or why that is not known.
     var account: Result<CKRecord.ID?, CKError> = .success(user("alice"))
+    var storeLife: UInt64?
     /// Outcomes that come instead of the server's; nil: the server answers.
     var respond: (SyncEngineRequest) -> SyncEngineOutcome? = { _ in nil }
     /// Requests of which the answer waits for ``release()``.
@@ -222,7 +223,7 @@ final class MachineHarness {
 
     private func answer(_ request: SyncEngineRequest) -> SyncEngineOutcome {
         if let outcome = respond(request) { return outcome }
-        if case .currentUser = request { return account.map(SyncEngineAnswer.user) }
+        if case .currentUser = request { return account.map { .user($0, storeLife: storeLife) } }
         return server.answer(request)
     }
 
