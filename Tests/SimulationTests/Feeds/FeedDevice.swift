@@ -65,10 +65,7 @@ struct FeedDevice {
 
     /// How far the app has read each zone, by its tokens.
     var numbers: [ChangeNumber] {
-        zoneTokens.map { token in
-            guard let token, case .zone(_, _, _, let place)? = ChangeToken(bytes: token.bytes) else { return 0 }
-            return place.number
-        }
+        zoneTokens.map { $0.flatMap { FeedToken.place($0.bytes)?.number } ?? 0 }
     }
 
     /// Whether nothing is under way.
@@ -172,7 +169,10 @@ struct FeedDevice {
     /// - Parameters:
     ///   - takesPushes: whether a fetch that begins may be what a push brought.
     ///   - fails: whether the files of a page that needs no question cannot be had.
-    mutating func step(_ store: FeedStore, at now: Duration, takesPushes: Bool, fails: Bool) -> ToServer? {
+    ///   - isOtherPreferred: whether the app prefers another zone than the one that was to be next.
+    mutating func step(
+        _ store: FeedStore, at now: Duration, takesPushes: Bool, fails: Bool, isOtherPreferred: Bool
+    ) -> ToServer? {
         switch phase {
         case .idle:
             guard wantsFetch else { return nil }
@@ -192,7 +192,8 @@ struct FeedDevice {
                 return askForFeed(next)
             }
         case .choosingZone:
-            guard let zone = unfetched.first(where: { !visited.contains($0) }) else {
+            let open = unfetched.filter { !visited.contains($0) }
+            guard let zone = isOtherPreferred ? open.last : open.first else {
                 end()
                 break
             }
