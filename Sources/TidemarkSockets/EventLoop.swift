@@ -142,7 +142,7 @@ extension EventLoop {
     package func isIsolatingCurrentContext() -> Bool? { isCurrent }
 }
 
-// MARK: Clock, timers and dice
+// MARK: Clock, timers and random bits
 
 extension EventLoop {
     package var now: Duration { .nanoseconds(SystemCalls.nanoseconds(of: CLOCK_MONOTONIC)) }

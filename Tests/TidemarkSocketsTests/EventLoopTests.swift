@@ -157,7 +157,7 @@ import TidemarkScheduling
         loop.stop()
     }
 
-    @Test func `the clock is the wall's, and dice do not repeat`() async throws {
+    @Test func `the clock is the wall's, and random bits do not repeat`() async throws {
         try await withLoop { loop in
             #expect(abs(loop.wallClockMilliseconds - Int64(time(nil)) * 1_000) < 5_000)
             #expect(Set((0..<100).map { _ in loop.randomBits() }).count == 100)

@@ -104,7 +104,7 @@ extension CloudDatabase {
     private func pause(after error: CKError, _ patience: inout TransferPatience) async throws(CKError) {
         var wait = patience.wait(after: error).map { Duration.seconds(min($0, Self.pauseSecondsMax)) }
         if isPatient, error.isWorthAnotherTry {
-            wait = error.waitBeforeRetry(failures: patience.failures - 1, dice: connection.dice)
+            wait = error.waitBeforeRetry(failures: patience.failures - 1, randomBits: connection.randomBits)
         }
         guard let wait, !isOutOfTime else { throw error }
         try await pause(wait)

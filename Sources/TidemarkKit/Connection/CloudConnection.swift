@@ -77,7 +77,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     var now: Duration { scheduler.now }
 
     /// 64 random bits.
-    var dice: UInt64 { scheduler.randomBits() }
+    var randomBits: UInt64 { scheduler.randomBits() }
 
     /// Suspends for a time.
     ///
@@ -249,7 +249,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         update { state, now in
             guard state.channel === channel else { return [] }
             state.channel = nil
-            return state.machine.closed(reason, now: now, dice: scheduler.randomBits())
+            return state.machine.closed(reason, now: now, randomBits: scheduler.randomBits())
         }
     }
 

@@ -51,7 +51,7 @@ struct CloudDatabase: Sendable {
                 guard isPatient, error.isWorthAnotherTry else { throw error }
                 last = error
             }
-            try await pause(last.waitBeforeRetry(failures: failures, dice: connection.dice))
+            try await pause(last.waitBeforeRetry(failures: failures, randomBits: connection.randomBits))
             failures += 1
         }
         throw last
@@ -120,9 +120,10 @@ extension CKError {
 
     /// What the server says, but no more than a day; else 1 s, doubling up to five minutes, each between half and all of
     /// that, by chance.
-    func waitBeforeRetry(failures: Int, dice: UInt64) -> Duration {
+    func waitBeforeRetry(failures: Int, randomBits: UInt64) -> Duration {
         if let retryAfterSeconds { return .seconds(max(0, min(retryAfterSeconds, 86_400))) }
-        return ReconnectPolicy.jittered(min(.seconds(300), .seconds(1) * (1 << min(failures, 9))), dice: dice)
+        let nominal: Duration = min(.seconds(300), .seconds(1) * (1 << min(failures, 9)))
+        return ReconnectPolicy.jittered(nominal, randomBits: randomBits)
     }
 }
 

@@ -402,7 +402,7 @@ struct ConnectionMachine {
         return order.flatMap { finish($0, .failure(refusal)) } + [.notify(.refused(failure.code)), .closeChannel]
     }
 
-    mutating func closed(_ reason: ChannelClosing, now: Moment, dice: UInt64) -> [Action] {
+    mutating func closed(_ reason: ChannelClosing, now: Moment, randomBits: UInt64) -> [Action] {
         // Idle: the channel that signing out has closed.
         guard state != .stopped, state != .idle else { return [] }
         let wasOpen = state == .open
@@ -441,8 +441,8 @@ struct ConnectionMachine {
         wasConnected = false
         let wait =
             refusal == nil
-            ? ReconnectPolicy.wait(failures: failures, dice: dice)
-            : ReconnectPolicy.jittered(ReconnectPolicy.refusedWait, dice: dice)
+            ? ReconnectPolicy.wait(failures: failures, randomBits: randomBits)
+            : ReconnectPolicy.jittered(ReconnectPolicy.refusedWait, randomBits: randomBits)
         waitEnd = now.later(by: wait)
         guard keepsConnection || !requests.isEmpty else {
             state = .idle

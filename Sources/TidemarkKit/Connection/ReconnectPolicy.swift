@@ -15,13 +15,13 @@ struct ReconnectPolicy: Sendable {
 
     /// - Parameters:
     ///   - failures: failed attempts since the last working connection.
-    ///   - dice: 64 random bits.
-    static func wait(failures: Int, dice: UInt64) -> Duration {
+    ///   - randomBits: they choose the time between half and all of the nominal length.
+    static func wait(failures: Int, randomBits: UInt64) -> Duration {
         let nominal = failures == 0 ? firstWait : min(waitMax, base * (1 << min(failures - 1, 10)))
-        return jittered(nominal, dice: dice)
+        return jittered(nominal, randomBits: randomBits)
     }
 
-    static func jittered(_ nominal: Duration, dice: UInt64) -> Duration {
-        nominal / 2 + nominal / 2 * (Double(dice >> 11) / Double(UInt64(1) << 53))
+    static func jittered(_ nominal: Duration, randomBits: UInt64) -> Duration {
+        nominal / 2 + nominal / 2 * (Double(randomBits >> 11) / Double(UInt64(1) << 53))
     }
 }

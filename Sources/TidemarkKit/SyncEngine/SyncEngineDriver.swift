@@ -28,11 +28,11 @@ final class SyncEngineDriver: Sendable {
         var callbackCount = 0
         /// The state of a random generator (PCG, 64 bits), which is good enough to spread retries. Each event takes a
         /// number, and the system's generator would cost a system call each.
-        var dice: UInt64
+        var randomBits: UInt64
 
         mutating func moment(on scheduler: any Scheduler) -> SyncEngineMoment {
-            dice = dice &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return SyncEngineMoment(now: scheduler.now, randomBits: dice ^ dice << 32)
+            randomBits = randomBits &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return SyncEngineMoment(now: scheduler.now, randomBits: randomBits ^ randomBits << 32)
         }
     }
 
@@ -75,7 +75,7 @@ final class SyncEngineDriver: Sendable {
             machine.journalIs(journal.currentID, at: Self.firstMoment(scheduler))
         }
         guarded = Locked(
-            Guarded(machine: machine, delegate: configuration.delegate, dice: scheduler.randomBits()))
+            Guarded(machine: machine, delegate: configuration.delegate, randomBits: scheduler.randomBits()))
     }
 
     private static func firstMoment(_ scheduler: any Scheduler) -> SyncEngineMoment {

@@ -230,7 +230,7 @@ final class WriteCoordinator: Sendable {
         let now = scheduler.now
         let recovery = shared.state.withLock { state in
             let recovery = state.queue.recover(
-                from: code, part: part, rest: rest, now: now, dice: scheduler.randomBits)
+                from: code, part: part, rest: rest, now: now, randomBits: scheduler.randomBits)
             // NB: under the same lock, before another worker can take a lane that was put back.
             if case .later = recovery { state.queue.endGroup(group) }
             return recovery

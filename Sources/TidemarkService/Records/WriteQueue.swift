@@ -200,9 +200,9 @@ struct WriteQueue {
     ///
     /// - Parameters:
     ///   - rest: parts of the same group that were not tried yet, in order.
-    ///   - dice: random bits that spread the back-off.
+    ///   - randomBits: 64 bits for each call, which spread the back-off.
     mutating func recover(
-        from code: StorageError.Code, part: [Entry], rest: [[Entry]], now: Duration, dice: () -> UInt64
+        from code: StorageError.Code, part: [Entry], rest: [[Entry]], now: Duration, randomBits: () -> UInt64
     ) -> Recovery {
         if code == .rejected, part.count > 1 {
             return .bisect(Array(part[..<(part.count / 2)]), Array(part[(part.count / 2)...]))
@@ -213,7 +213,7 @@ struct WriteQueue {
         let isShared = Set(part.map(\.key)).count > 1
         for var entry in part {
             entry.note(code)
-            switch settings.retry.verdict(on: code, failureCount: entry.failureCount, dice: dice()) {
+            switch settings.retry.verdict(on: code, failureCount: entry.failureCount, randomBits: randomBits()) {
             case .fail(let reason):
                 refusals.append(
                     Refusal(ticket: entry.ticket, reason: code == .zoneBusy ? entry.lastFailure ?? reason : reason))

@@ -8,11 +8,11 @@ struct Backoff: Sendable {
 
     /// - Parameters:
     ///   - failureCount: 1 after the first failure.
-    ///   - dice: 64 random bits. The wait is between a half and the whole of the doubled value.
-    func delay(failureCount: Int, dice: UInt64) -> Duration {
+    ///   - randomBits: the wait is between a half and the whole of the doubled value.
+    func delay(failureCount: Int, randomBits: UInt64) -> Duration {
         let doublings = min(max(failureCount, 1) - 1, 16)
         let whole = min(longest, shortest * (1 << doublings))
-        let thousandths = 500 + Int(dice % 501)
+        let thousandths = 500 + Int(randomBits % 501)
         return whole * thousandths / 1_000
     }
 }

@@ -15,9 +15,9 @@ struct RetryPolicy: Sendable {
     }
 
     /// - Parameter failureCount: the failures so far, including this one.
-    func verdict(on code: StorageError.Code, failureCount: Int, dice: UInt64) -> Verdict {
+    func verdict(on code: StorageError.Code, failureCount: Int, randomBits: UInt64) -> Verdict {
         guard code.isPassing, failureCount < attemptsMax else { return .fail(code.reason) }
-        return .retry(after: backoff.delay(failureCount: failureCount, dice: dice))
+        return .retry(after: backoff.delay(failureCount: failureCount, randomBits: randomBits))
     }
 }
 

@@ -18,8 +18,8 @@ struct StorageRetry: Sendable {
                 return try await call()
             } catch {
                 failureCount += 1
-                let dice = scheduler.randomBits()
-                switch policy.verdict(on: error.code, failureCount: failureCount, dice: dice) {
+                let randomBits = scheduler.randomBits()
+                switch policy.verdict(on: error.code, failureCount: failureCount, randomBits: randomBits) {
                 case .fail(let reason): return .failure(reason)
                 case .retry(let delay): try? await scheduler.sleep(for: delay)
                 }

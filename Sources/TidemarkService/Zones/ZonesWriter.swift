@@ -123,8 +123,8 @@ final class ZonesWriter: Sendable {
             } catch {
                 failureCount += 1
                 isUndecided = isUndecided || error.code == .commitUnknown
-                let dice = scheduler.randomBits()
-                switch settings.retry.verdict(on: error.code, failureCount: failureCount, dice: dice) {
+                let randomBits = scheduler.randomBits()
+                switch settings.retry.verdict(on: error.code, failureCount: failureCount, randomBits: randomBits) {
                 case .fail(let reason): return .failure(isUndecided ? .storeUnavailable : reason)
                 case .retry(let delay): try? await scheduler.sleep(for: delay)
                 }

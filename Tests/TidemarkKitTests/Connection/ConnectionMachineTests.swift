@@ -93,7 +93,7 @@ import TidemarkWire
         }
 
         mutating func cut() {
-            take(machine.closed(.network("cut"), now: now, dice: 0))
+            take(machine.closed(.network("cut"), now: now, randomBits: 0))
         }
 
         func failure(_ id: UInt64) -> Machine.RequestFailure.Code? {
@@ -121,7 +121,7 @@ import TidemarkWire
         var bench = Bench()
         bench.take(bench.machine.keepConnection(now: bench.now))
         let id = bench.request()
-        bench.take(bench.machine.closed(.incompatible("too old"), now: bench.now, dice: 0))
+        bench.take(bench.machine.closed(.incompatible("too old"), now: bench.now, randomBits: 0))
         #expect(bench.failure(id) == .refused(.incompatibleVersion))
         #expect(bench.notifications == [.refused(.incompatibleVersion)])
         let next = bench.request()
@@ -147,7 +147,7 @@ import TidemarkWire
         bench.take(bench.machine.keepConnection(now: bench.now))
         let first = bench.request()
         let fault = ConnectionFault("Nobody is at home.", errorNumber: 111)
-        bench.take(bench.machine.closed(.network(fault), now: bench.now, dice: 0))
+        bench.take(bench.machine.closed(.network(fault), now: bench.now, randomBits: 0))
         let second = bench.request()
         for id in [first, second] {
             guard case .failure(let failure)? = bench.answers[id] else {
@@ -371,7 +371,7 @@ import TidemarkWire
         bench.take(bench.machine.received(answer.encoded, now: bench.now))
         #expect(bench.failure(id) == .refused(.notAuthenticated))
         #expect(bench.closes == 1)
-        bench.take(bench.machine.closed(.server(code: 4401, reason: "unknown"), now: bench.now, dice: .max))
+        bench.take(bench.machine.closed(.server(code: 4401, reason: "unknown"), now: bench.now, randomBits: .max))
         #expect(bench.notifications == [.refused(.notAuthenticated)])
         bench.clock += .seconds(55)
         bench.take(bench.machine.wokeUp(now: bench.now))
@@ -387,7 +387,7 @@ import TidemarkWire
         var bench = Bench()
         bench.take(bench.machine.keepConnection(now: bench.now))
         try bench.open()
-        bench.take(bench.machine.closed(.server(code: 4401, reason: "revoked"), now: bench.now, dice: 0))
+        bench.take(bench.machine.closed(.server(code: 4401, reason: "revoked"), now: bench.now, randomBits: 0))
         #expect(bench.notifications.contains(.refused(.notAuthenticated)))
         let late = bench.request()
         #expect(bench.failure(late) == .refused(.notAuthenticated))
@@ -416,13 +416,13 @@ import TidemarkWire
 
     @Test func `R-375: waits grow to a bound and are never equal for all`() {
         for failures in 0..<30 {
-            let shortest = ReconnectPolicy.wait(failures: failures, dice: 0)
-            let longest = ReconnectPolicy.wait(failures: failures, dice: .max)
+            let shortest = ReconnectPolicy.wait(failures: failures, randomBits: 0)
+            let longest = ReconnectPolicy.wait(failures: failures, randomBits: .max)
             #expect(shortest < longest)
             #expect(longest <= ReconnectPolicy.waitMax)
             #expect(shortest >= .milliseconds(50))
         }
-        #expect(ReconnectPolicy.wait(failures: 20, dice: .max) > .seconds(14))
+        #expect(ReconnectPolicy.wait(failures: 20, randomBits: .max) > .seconds(14))
     }
 
     // MARK: After a sleep
@@ -520,7 +520,7 @@ import TidemarkWire
         try bench.open()
         bench.take(bench.machine.changeCredential("", now: bench.now))
         #expect(bench.closes == 1 && bench.connects == 1 && bench.machine.state == .idle)
-        bench.take(bench.machine.closed(.local, now: bench.now, dice: 0))
+        bench.take(bench.machine.closed(.local, now: bench.now, randomBits: 0))
         #expect(bench.waits.isEmpty && bench.machine.state == .idle)
         bench.take(bench.machine.changeCredential("alice", now: bench.now))
         bench.take(bench.machine.keepConnection(now: bench.now))
@@ -531,7 +531,7 @@ import TidemarkWire
         var bench = Bench()
         bench.take(bench.machine.keepConnection(now: bench.now))
         try bench.open()
-        bench.take(bench.machine.closed(.server(code: 4401, reason: "expired"), now: bench.now, dice: 0))
+        bench.take(bench.machine.closed(.server(code: 4401, reason: "expired"), now: bench.now, randomBits: 0))
         bench.take(bench.machine.changeCredential("fresh", now: bench.now))
         #expect(bench.connects == 2)
         try bench.open()

@@ -134,14 +134,14 @@ import TidemarkWire
     @Test func `R-375: a pause is between half and all of what it might be, or what the server says`() {
         let error = CKError(.networkFailure)
         for (failures, seconds) in [(0, 1.0), (1, 2), (3, 8), (8, 256), (9, 300), (1_000, 300)] {
-            #expect(error.waitBeforeRetry(failures: failures, dice: 0) == .seconds(seconds / 2))
-            let longest = error.waitBeforeRetry(failures: failures, dice: .max)
+            #expect(error.waitBeforeRetry(failures: failures, randomBits: 0) == .seconds(seconds / 2))
+            let longest = error.waitBeforeRetry(failures: failures, randomBits: .max)
             #expect(longest > .seconds(seconds * 0.99) && longest <= .seconds(seconds))
         }
         let busy = CKError(.zoneBusy, message: "", retryAfter: 3)
-        #expect(busy.waitBeforeRetry(failures: 5, dice: 0) == .seconds(3))
+        #expect(busy.waitBeforeRetry(failures: 5, randomBits: 0) == .seconds(3))
         let nonsense = CKError(.zoneBusy, message: "", retryAfter: .infinity)
-        #expect(nonsense.waitBeforeRetry(failures: 0, dice: 0) == .seconds(86_400))
+        #expect(nonsense.waitBeforeRetry(failures: 0, randomBits: 0) == .seconds(86_400))
     }
 
     @Test func `R-372: devices that make keys of one zone at the same time are told how long to wait`() {

@@ -413,7 +413,7 @@ import Testing
         #expect(harness.pending == [])
     }
 
-    @Test func `R-508: the periodic fetch comes after 13.5 to 16.5 minutes, as the dice fall`() {
+    @Test func `R-508: the periodic fetch comes after 13.5 to 16.5 minutes, at random`() {
         for (bits, expected) in [(UInt64(0), 810.0), (1 << 63, 900), (.max, 990)] {
             let harness = idle()
             let moment = SyncEngineMoment(now: harness.now, randomBits: bits)

@@ -169,7 +169,7 @@ import TidemarkScheduling
         let group = queue.nextGroup(at: 0, isFirst: true)!
         guard
             case .bisect(let first, let second) = queue.recover(
-                from: .rejected, part: group, rest: [], now: .zero, dice: { 0 })
+                from: .rejected, part: group, rest: [], now: .zero, randomBits: { 0 })
         else {
             Issue.record("not cut")
             return
@@ -178,7 +178,7 @@ import TidemarkScheduling
         #expect(counters(second) == [2, 3])
         guard
             case .later(let refusals, let wakes) = queue.recover(
-                from: .rejected, part: first, rest: [second], now: .zero, dice: { 0 })
+                from: .rejected, part: first, rest: [second], now: .zero, randomBits: { 0 })
         else {
             Issue.record("not refused")
             return
@@ -199,7 +199,7 @@ import TidemarkScheduling
         _ = queue.admit(try request(3), in: database, at: 0, now: .zero)
         guard
             case .later(_, let wakes) = queue.recover(
-                from: .unavailable, part: group, rest: [], now: .zero, dice: { 500 })
+                from: .unavailable, part: group, rest: [], now: .zero, randomBits: { 500 })
         else {
             Issue.record("not later")
             return
@@ -219,7 +219,9 @@ import TidemarkScheduling
         _ = queue.admit(try request(2, zone: "b"), in: database, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
         let group = queue.nextGroup(at: 0, isFirst: true)!
-        guard case .later(_, let wakes) = queue.recover(from: .zoneBusy, part: group, rest: [], now: .zero, dice: { 0 })
+        guard
+            case .later(_, let wakes) = queue.recover(
+                from: .zoneBusy, part: group, rest: [], now: .zero, randomBits: { 0 })
         else {
             Issue.record("not later")
             return
@@ -232,7 +234,8 @@ import TidemarkScheduling
         #expect(queue.startsWorker(at: 0) == true)
         #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [2])
         guard
-            case .later(_, let wakes) = queue.recover(from: .zoneBusy, part: alone, rest: [], now: .zero, dice: { 500 })
+            case .later(_, let wakes) = queue.recover(
+                from: .zoneBusy, part: alone, rest: [], now: .zero, randomBits: { 500 })
         else {
             Issue.record("not later")
             return
@@ -249,7 +252,7 @@ import TidemarkScheduling
         let group = queue.nextGroup(at: 0, isFirst: true)!
         _ = queue.admit(try request(2), in: database, at: 0, now: .milliseconds(500))
         #expect(queue.nextDeadline == .milliseconds(1_500), "one that is being written is not refused")
-        _ = queue.recover(from: .commitUnknown, part: group, rest: [], now: .zero, dice: { 0 })
+        _ = queue.recover(from: .commitUnknown, part: group, rest: [], now: .zero, randomBits: { 0 })
         queue.endGroup(group)
         #expect(queue.nextDeadline == .seconds(1))
         #expect(queue.expire(now: .milliseconds(999)) == [])
@@ -273,7 +276,7 @@ import TidemarkScheduling
             if stops { #expect(queue.stop() == []) }
             guard
                 case .later(let refusals, let wakes) = queue.recover(
-                    from: .unavailable, part: group, rest: [], now: .seconds(1), dice: { 500 })
+                    from: .unavailable, part: group, rest: [], now: .seconds(1), randomBits: { 500 })
             else {
                 Issue.record("not later")
                 return
@@ -299,7 +302,7 @@ import TidemarkScheduling
         let group = queue.nextGroup(at: 0, isFirst: true)!
         guard
             case .later(let refusals, _) = queue.recover(
-                from: .unavailable, part: [group[0]], rest: [[group[1]]], now: .seconds(2), dice: { 0 })
+                from: .unavailable, part: [group[0]], rest: [[group[1]]], now: .seconds(2), randomBits: { 0 })
         else {
             Issue.record("not later")
             return
@@ -314,13 +317,13 @@ import TidemarkScheduling
         _ = queue.admit(try request(1), in: database, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
         let group = queue.nextGroup(at: 0, isFirst: true)!
-        _ = queue.recover(from: .commitUnknown, part: group, rest: [], now: .zero, dice: { 0 })
+        _ = queue.recover(from: .commitUnknown, part: group, rest: [], now: .zero, randomBits: { 0 })
         queue.endGroup(group)
         queue.wake(ZoneKey(database: database, name: "a"))
         let again = queue.nextGroup(at: 0, isFirst: false)!
         guard
             case .later(let refusals, _) = queue.recover(
-                from: .zoneBusy, part: again, rest: [], now: .zero, dice: { 0 })
+                from: .zoneBusy, part: again, rest: [], now: .zero, randomBits: { 0 })
         else {
             Issue.record("not later")
             return
@@ -346,8 +349,8 @@ import TidemarkScheduling
     @Test(arguments: [(1, 20), (2, 40), (3, 80), (7, 1_000), (500, 1_000)])
     func `back-off doubles to its bound, and is spread over its upper half`(_ failures: Int, _ milliseconds: Int) {
         let backoff = Backoff(shortest: .milliseconds(20), longest: .seconds(1))
-        for dice in [0, 1, 499, 500, 12_345, UInt64.max] {
-            let delay = backoff.delay(failureCount: failures, dice: dice)
+        for randomBits in [0, 1, 499, 500, 12_345, UInt64.max] {
+            let delay = backoff.delay(failureCount: failures, randomBits: randomBits)
             #expect(delay >= .milliseconds(milliseconds) / 2 && delay <= .milliseconds(milliseconds))
         }
     }
