@@ -17,11 +17,11 @@ package protocol AssetStore: AnyObject, Sendable {
     /// Adds bytes to an upload if they begin where it ends; otherwise changes nothing. The last chunk must say what the
     /// upload becomes, and completes it. An asset without bytes has one empty chunk.
     ///
-    /// An upload that its content is to name is completed only if all of it came without a break. A part that lay on a
-    /// disk meanwhile may have been damaged, and nobody could tell. Without completion the upload stays as it is.
+    /// If the client does not know the hash, the store computes it, but only of an upload that came without a break. A
+    /// part that lay on a disk meanwhile may have been damaged, and nobody could tell. Such an upload stays as it is.
     ///
     /// - Returns: how far the upload is now.
-    /// - Throws: `modified` if it is whole and its hash is another; it then begins anew.
+    /// - Throws: `modified` if all bytes are there and their hash is another; the upload then begins anew.
     func append(
         _ chunk: ArraySlice<UInt8>, at offset: Int64, to upload: AssetUpload
     ) async throws(AssetStoreError) -> AssetProgress

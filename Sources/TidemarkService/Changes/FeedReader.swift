@@ -8,7 +8,6 @@ package import TidemarkDomain
 /// their own change numbers (``FeedPosition``), so that nothing need be written. If there are more, they get feed
 /// numbers, and the answer waits until these are durable: a number that a client saw and the store lost would be given
 /// out twice (I-2).
-/// durable, because a number that was told and lost would be given out twice (I-2).
 struct FeedReader: Sendable {
     let storage: any Storage
     let limits: Limits

@@ -206,9 +206,8 @@ private struct KnownZone {
 
     /// Nil if anything but records is missing.
     ///
-    /// NB: it has all records if it has those that are asked for, because picking these out costs more. Release it
-    /// before ``follow(_:)``, which would otherwise have to copy them all.
-    /// go of before ``follow(_:)``, which would have to copy them all.
+    /// NB: if no record that is asked for is unknown, the snapshot has all of the zone's records, because picking some
+    /// out costs more. Release it before ``follow(_:)``, which would otherwise have to copy them all.
     func snapshot(for read: ZoneRead, unknownNames: inout [String]) -> ZoneSnapshot? {
         guard read.namedZoneKeyIDs.isSubset(of: zoneKeyIDs) else { return nil }
         var snapshot = ZoneSnapshot(key: read.key, zone: state, schema: schema)
@@ -233,7 +232,7 @@ private struct KnownZone {
     mutating func learn(_ read: ZoneRead, _ snapshot: ZoneSnapshot, _ changes: ZoneChanges) {
         for (name, record) in snapshot.records where snapshot.unread[name] == nil { keep(record) }
         zoneKeyIDs.formUnion(snapshot.zoneKeyIDs)
-        // A life without remembered requests is known to be one.
+        // That a life has no remembered requests is knowledge too.
         for life in read.lives { keep(snapshot.memories[life] ?? RequestMemory(), of: life) }
         follow(changes)
     }

@@ -108,7 +108,17 @@ final class WriteCoordinator: Sendable {
         let keys = WriteQueue.keys(of: part)
         let reads = GroupDecision.reads(of: part, keys: keys, limits: limits)
         do {
-            if let decision = try await writeKnown(part, keys: keys, reads) { return decision }
+            switch try await writeKnown(part, keys: keys, reads) {
+            case .success(let decision):
+                return decision
+            case .failure(.zoneMoved), .failure(.outdated), .failure(.rejected):
+                // The cache is wrong about one of the zones, or may be.
+                shared.knownZones.withLock { $0.forget(keys) }
+            case .failure(.zoneUnknown), .failure(.recordsUnknown), .failure(.schemaUnknown),
+                .failure(.nothingToWrite), .failure(.notPlain):
+                // What the cache knows is right, as far as anybody can tell. The transaction adds to it.
+                break
+            }
             return try await write(part, keys: keys, reads)
         } catch {
             // A store that was lost may come back in an earlier state, if a standby had not received everything.
@@ -118,55 +128,65 @@ final class WriteCoordinator: Sendable {
         }
     }
 
-    /// Decides from the cache. Nil if the cache lacks something or is out of date; nothing was written then.
-    private func writeKnown(
+    /// Decides from the cache, and writes if the cache is still right.
+    func writeKnown(
         _ part: [WriteQueue.Entry], keys: [ZoneKey], _ reads: [ZoneRead]
-    ) async throws(StorageError) -> GroupDecision? {
-        guard var known = shared.knownZones.withLock({ $0.knowledge(for: reads) }) else { return nil }
-        if known.hasUnknown, !known.areUnknownNew(to: part, keys: keys) {
-            // NB: for a single record, a transaction with a lock takes no more round trips, and its statements take the
-            // database less time.
-            guard keys.count == 1, known.moments[0].absentNames.count > 1 else { return nil }
-            guard try await readUnknown(in: &known) else {
-                shared.knownZones.withLock { $0.forget(keys) }
-                return nil
-            }
+    ) async throws(StorageError) -> Result<GroupDecision, CacheMiss> {
+        guard var known = shared.knownZones.withLock({ $0.knowledge(for: reads) }) else {
+            return .failure(.zoneUnknown)
         }
-        let schemas = schemas.known
-        let check = SchemaCheck(part, snapshots: known.snapshots, schemas: schemas, limits: limits)
-        guard case .checked(let part) = check else { return nil }
-        let store = known.moments[0].store
-        let decision = GroupDecision(
-            part, keys: keys, snapshots: known.snapshots, store: store, schemas: schemas, limits: limits, now: wallClock
-        )
-        // A decision that writes nothing in a zone would not prove that the cache is right about it.
-        guard decision.changes.count == keys.count, decision.changes.allSatisfy(\.isPlain) else { return nil }
-        known.snapshots = []  // else what follows would have to be copied
+        if let miss = try await readUnknown(in: &known, for: part, keys: keys) { return .failure(miss) }
+        let decided = decide(part, keys: keys, from: known)
+        guard case .success(let decision) = decided else { return decided }
+        // NB: otherwise following the decision would have to copy them.
+        known.snapshots = []
         do {
             try await storage.commit(decision.changes, at: known.moments)
-        } catch  where error.code == .outdated || error.code == .rejected {
-            shared.knownZones.withLock { $0.forget(keys) }
-            return nil
+        } catch {
+            switch error.code {
+            case .outdated: return .failure(.outdated)
+            case .rejected: return .failure(.rejected)
+            default: throw error
+            }
         }
         // NB: slow work is done without the lock, because the other loops wait for it.
         var followed = shared.knownZones.withLock { $0.take(keys) }
         followed.follow(decision.changes)
         shared.knownZones.withLock { $0.keep(followed) }
-        return decision
+        return .success(decision)
     }
 
-    /// Reads records that the cache lacks, without a lock. If nobody has written in the zone by the time of the commit,
-    /// nobody had by now.
+    /// Reads the records that the cache lacks, unless the requests say that they are new. It takes no lock: if nobody
+    /// has written in the zone by the time of the commit, nobody had when the records were read.
     ///
-    /// - Returns: false if somebody has written in the zone.
-    private func readUnknown(in known: inout KnownZones.Knowledge) async throws(StorageError) -> Bool {
-        let found = try await storage.records(named: known.moments[0].absentNames, in: known.snapshots[0].key)
+    /// - Returns: why the cache cannot be completed; nil if it is complete.
+    private func readUnknown(
+        in known: inout KnownZones.Knowledge, for part: [WriteQueue.Entry], keys: [ZoneKey]
+    ) async throws(StorageError) -> CacheMiss? {
+        guard known.hasUnknown, !known.areUnknownNew(to: part, keys: keys) else { return nil }
+        // NB: for a single record, a transaction with a lock takes no more round trips, and its statements take the
+        // database less time.
+        guard keys.count == 1, known.moments[0].absentNames.count > 1 else { return .recordsUnknown }
+        let found = try await storage.records(named: known.moments[0].absentNames, in: keys[0])
         guard let now = found.zone, let zone = known.snapshots[0].zone, now.id == zone.id,
             now.changeNumber == zone.changeNumber
-        else { return false }
+        else { return .zoneMoved }
         known.snapshots[0].records.merge(found.records) { _, now in now }
         known.moments[0].absentNames = []
-        return true
+        return nil
+    }
+
+    private func decide(
+        _ part: [WriteQueue.Entry], keys: [ZoneKey], from known: KnownZones.Knowledge
+    ) -> Result<GroupDecision, CacheMiss> {
+        let schemas = schemas.known
+        let check = SchemaCheck(part, snapshots: known.snapshots, schemas: schemas, limits: limits)
+        guard case .checked(let part) = check else { return .failure(.schemaUnknown) }
+        let decision = GroupDecision(
+            part, keys: keys, snapshots: known.snapshots, store: known.moments[0].store, schemas: schemas,
+            limits: limits, now: wallClock)
+        guard decision.changes.count == keys.count else { return .failure(.nothingToWrite) }
+        return decision.changes.allSatisfy(\.isPlain) ? .success(decision) : .failure(.notPlain)
     }
 
     /// Locks, reads, decides, writes and commits. Begins again if the schema has something to learn first.

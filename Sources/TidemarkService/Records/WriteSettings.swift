@@ -18,7 +18,7 @@ package struct WriteSettings: Sendable {
     package var groupSpansDatabases = true
     /// Requests that wait or are being written, of all devices together (I-7). More: `tooManyRequests`.
     package var requestsMax = 20_000
-    /// Field bytes of the same (I-7).
+    /// Field bytes of those requests (I-7).
     package var bytesMax = 134_217_728
     /// The approximate memory of the cache of zones, with which saves need one round trip (``KnownZones``).
     package var knownBytesMax = 134_217_728

@@ -8,7 +8,7 @@ struct Backoff: Sendable {
 
     /// - Parameters:
     ///   - failureCount: 1 after the first failure.
-    ///   - randomBits: the wait is between a half and the whole of the doubled value.
+    ///   - randomBits: they choose a time between half and all of the doubled value.
     func delay(failureCount: Int, randomBits: UInt64) -> Duration {
         let doublings = min(max(failureCount, 1) - 1, 16)
         let whole = min(longest, shortest * (1 << doublings))
