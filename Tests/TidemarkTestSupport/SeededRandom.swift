@@ -30,6 +30,11 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
     package mutating func bytes(count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
     }
+
+    /// One of the values, of which there is at least one.
+    package mutating func pick<Value>(_ values: [Value]) -> Value {
+        values[Int.random(in: values.indices, using: &self)]
+    }
 }
 
 extension SeededRandom {

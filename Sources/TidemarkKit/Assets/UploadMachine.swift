@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How far the server is with an upload.
+struct UploadProgress: Equatable {
+    /// The bytes that it has.
+    let byteCount: Int64
+    let isComplete: Bool
+    /// The hash of a complete upload that had none for a name; otherwise empty.
+    var sha256: [UInt8] = []
+}
+
+/// How to send a file whose hash is known, as a function of what happened: no file, no connection, no clock.
+/// ``UploadDriver`` carries out what it decides.
+///
+/// | state | what the driver does | what comes next |
+/// | --- | --- | --- |
+/// | `idle` | nothing yet | an attempt |
+/// | `asking` | asks how far the server is | `placing` from there; `ended` if the server has everything |
+/// | `placing` | takes a place on the connection for the next part | `sending`; without a place `awaiting` |
+/// | `sending` | reads the part and sends it | `placing` |
+/// | `awaiting` | waits for the answer to the oldest part | `placing`; `proving` if the server has everything |
+/// | `proving` | looks whether the file is still the one that was hashed | `ended` |
+/// | `judging` | the same, after the server has said that the content is another | an attempt; `ended` if it is not |
+/// | `pausing` | lets time pass after a failure that may pass | another attempt |
+/// | `ended` | nothing any more | |
+///
+/// An attempt begins with `asking`, and that of a small file with `placing`. After a cut there is another attempt, and
+/// also if the server has another number of bytes than it should have. Any other failure leads to `pausing`, as long as
+/// ``TransferPatience`` lasts; otherwise, and in `judging` and `pausing`, to `ended`. An event that does not belong to
+/// the state is a fault of the driver. It ends the upload with an error, because to go on could send the wrong bytes.
+struct UploadMachine {
+    enum State: CaseIterable {
+        case idle, asking, placing, sending, awaiting, proving, judging, pausing, ended
+    }
+
+    /// What happened. Each answers the last action.
+    enum Event {
+        case begun
+        /// The server says how far it is.
+        case told(UploadProgress)
+        /// A part may have so many bytes; nil if there is no place.
+        case placed(byteCountMax: Int?)
+        case sent
+        /// The server has taken the oldest part, and says how far it is now.
+        case answered(UploadProgress)
+        /// The file is as it was when it was hashed.
+        case unchanged
+        case paused
+        case failed(TransferFailure)
+    }
+
+    /// What the driver has to do, in this order. Only the last one leads to an event.
+    enum Action: Equatable {
+        /// Give up the parts that are under way, and a place that was taken.
+        case abandonParts
+        /// Tell the app that so many bytes are at the server.
+        case report(Int64)
+        case ask
+        /// - waits: whether to wait for a place. A transfer that has parts under way must not.
+        case takePlace(waits: Bool)
+        case send(Range<Int64>)
+        case awaitAnswer
+        case checkFile
+        case pause(Duration)
+    }
+
+    enum Outcome {
+        case uploaded
+        case failed(CKError)
+        /// The server never has more of it, attempt after attempt.
+        case standsStill
+    }
+
+    private(set) var state = State.idle
+    /// Nil until the upload has ended.
+    private(set) var outcome: Outcome?
+    private let byteCount: Int64
+    private var window: PartWindow
+    private var patience: TransferPatience
+    /// A part has to be sent even if the server has all bytes: it makes the upload complete. So has the one part of an
+    /// empty file.
+    private var owesPart = true
+    /// Whether the file was found unchanged after the server had said that the content is another.
+    private var hasJudged = false
+
+    /// Files up to this size are sent without a question whether the server has them.
+    static let unaskedBytesMax: Int64 = 262_144
+
+    /// - Parameter isPatient: whether it is tried again for as long as there is time.
+    init(byteCount: Int64, isPatient: Bool) {
+        self.byteCount = byteCount
+        window = PartWindow(end: byteCount)
+        patience = TransferPatience(isPatient: isPatient)
+    }
+
+    mutating func handle(_ event: Event) -> [Action] {
+        switch (state, event) {
+        case (.idle, .begun): beginAttempt()
+        case (.asking, .told(let progress)): goOn(from: progress)
+        case (.placing, .placed(let byteCountMax)): send(byteCountMax)
+        case (.sending, .sent): sendMore()
+        case (.awaiting, .answered(let progress)): took(progress)
+        case (.awaiting, .failed(let failure)) where failure.error.isCut: cut()
+        case (.proving, .unchanged): end(.uploaded)
+        case (.judging, .unchanged): judged()
+        case (.judging, .failed(let failure)), (.pausing, .failed(let failure)): end(.failed(failure.error))
+        case (.pausing, .paused): beginAttempt()
+        case (.asking, .failed(let failure)), (.sending, .failed(let failure)), (.awaiting, .failed(let failure)),
+            (.proving, .failed(let failure)):
+            failed(failure)
+        case (.ended, _): []
+        default: end(.failed(.brokenTransfer))
+        }
+    }
+
+    // MARK: An attempt
+
+    private mutating func beginAttempt() -> [Action] {
+        window.restart(at: 0)
+        owesPart = true
+        guard byteCount > Self.unaskedBytesMax else { return sendMore() }
+        state = .asking
+        return [.ask]
+    }
+
+    private mutating func goOn(from progress: UploadProgress) -> [Action] {
+        if progress.isComplete { return [.report(byteCount)] + end(.uploaded) }
+        window.restart(at: progress.byteCount)
+        patience.reached(window.next)
+        return sendMore()
+    }
+
+    /// As many parts are under way as there are places; only then the oldest is waited for.
+    private mutating func sendMore() -> [Action] {
+        guard owesPart || window.hasMore else { return awaitOldest() }
+        state = .placing
+        return [.takePlace(waits: window.isEmpty)]
+    }
+
+    private mutating func send(_ byteCountMax: Int?) -> [Action] {
+        guard let byteCountMax else { return awaitOldest() }
+        state = .sending
+        owesPart = false
+        return [.send(window.add(byteCountMax: byteCountMax))]
+    }
+
+    private mutating func awaitOldest() -> [Action] {
+        // Everything is answered, and yet the server does not call it complete.
+        guard !window.isEmpty else { return tryAgain() }
+        state = .awaiting
+        return [.awaitAnswer]
+    }
+
+    private mutating func took(_ progress: UploadProgress) -> [Action] {
+        guard let part = window.removeOldest() else { return end(.failed(.brokenTransfer)) }
+        let reached = progress.byteCount
+        patience.reached(reached)
+        if progress.isComplete {
+            state = .proving
+            return [.report(reached), .checkFile]
+        }
+        // The server may have taken what is still under way as well.
+        let isOnItsWay = (part.upperBound...window.next).contains(reached)
+        return [.report(reached)] + (isOnItsWay ? sendMore() : tryAgain())
+    }
+
+    // MARK: Failures
+
+    /// The next server may be elsewhere: it is asked.
+    private mutating func cut() -> [Action] {
+        patience.reached(0)
+        return tryAgain()
+    }
+
+    private mutating func tryAgain() -> [Action] {
+        guard patience.wait(after: nil) != nil else { return end(.standsStill) }
+        return [.abandonParts] + beginAttempt()
+    }
+
+    private mutating func failed(_ failure: TransferFailure) -> [Action] {
+        if failure.error.code == .assetFileModified, !hasJudged {
+            // What an earlier attempt left on the server may be damaged. The file is judged here.
+            state = .judging
+            return [.abandonParts, .checkFile]
+        }
+        guard let wait = patience.pause(after: failure) else { return end(.failed(failure.error)) }
+        state = .pausing
+        return [.abandonParts, .pause(wait)]
+    }
+
+    private mutating func judged() -> [Action] {
+        hasJudged = true
+        return beginAttempt()
+    }
+
+    private mutating func end(_ outcome: Outcome) -> [Action] {
+        state = .ended
+        self.outcome = outcome
+        return [.abandonParts]
+    }
+}
+
+extension CKError {
+    /// Our own fault: the driver of a transfer told something that cannot have happened.
+    static let brokenTransfer = CKError(
+        .internalError, text: "The transfer of a file has lost its thread. Save or fetch the record again.")
+}
