@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How to bring an asset's content into a file, as a function of what happened: no file, no connection, no clock.
+/// ``DownloadDriver`` carries out what it decides.
+///
+/// | state | what the driver does | what comes next |
+/// | --- | --- | --- |
+/// | `idle` | nothing yet | an attempt |
+/// | `placing` | takes a place on the connection, and asks for the next part | `placing`; without a place, see below |
+/// | `awaiting` | waits for the oldest part | `placing`: the next part is on its way while this one is written |
+/// | `writing` | writes what came | `awaiting`; `placing` if nothing is under way; `finishing` if nothing is missing |
+/// | `finishing` | proves the content and gives the file its name | `ended`; an attempt, once, if it is damaged |
+/// | `pausing` | lets time pass after a failure that may pass | another attempt |
+/// | `ended` | nothing any more | |
+///
+/// An attempt goes on behind the last byte that was written. It begins with `placing`, or with `finishing` if nothing
+/// is missing. If there is no place, or all is asked for, what came is written, and otherwise waited for. A failure in
+/// `awaiting` and `writing` leads to `pausing`, as long as ``TransferPatience`` lasts. Every other failure leads to
+/// `ended`, and so does a part of the wrong length. An event that does not belong to the state is a fault of the
+/// driver, and leads to `ended` too.
+struct DownloadMachine {
+    enum State: CaseIterable {
+        case idle, placing, awaiting, writing, finishing, pausing, ended
+    }
+
+    /// What happened. Each answers the last action.
+    enum Event {
+        case begun
+        /// A part may have so many bytes; nil if there is no place.
+        case placed(byteCountMax: Int?)
+        /// The oldest part came, with so many bytes.
+        case received(byteCount: Int)
+        case written
+        /// - isGenuine: whether it is the wanted content. If it is not, the file is empty again.
+        case finished(isGenuine: Bool)
+        case paused
+        case failed(TransferFailure)
+    }
+
+    /// What the driver has to do, in this order. Only the last one leads to an event.
+    enum Action: Equatable {
+        /// Give up the parts that are under way.
+        case abandonParts
+        /// Tell the app that so many bytes are in the file.
+        case report(Int64)
+        /// Ask for the checksum, without waiting for it.
+        case askForChecksum
+        /// Wait for the checksum, and tell it to the file.
+        case expectChecksum
+        /// - waits: whether to wait for a place. A transfer that has parts under way must not.
+        case takePlace(waits: Bool)
+        case fetch(Range<Int64>)
+        case awaitAnswer
+        case write
+        case finish
+        case pause(Duration)
+    }
+
+    enum Outcome {
+        case downloaded
+        case failed(CKError)
+        /// The content was another one than was asked for, twice.
+        case damaged
+    }
+
+    private(set) var state = State.idle
+    /// Nil until the download has ended.
+    private(set) var outcome: Outcome?
+    private let isPatient: Bool
+    private let byteCount: Int64
+    /// How many bytes the file has.
+    private var writtenByteCount: Int64
+    private var window: PartWindow
+    private var patience: TransferPatience
+    /// The bytes of a part that came and is not written yet.
+    private var receivedByteCount: Int?
+    /// Whether the checksum was asked for and is not known yet.
+    private var awaitsChecksum = false
+    /// Whether the content was damaged once.
+    private var wasDamaged = false
+
+    /// - Parameters:
+    ///   - byteCount: of the asset.
+    ///   - writtenByteCount: what an earlier download has left in the file.
+    ///   - isPatient: whether it is tried again for as long as there is time.
+    init(byteCount: Int64, writtenByteCount: Int64, isPatient: Bool) {
+        self.byteCount = byteCount
+        self.writtenByteCount = writtenByteCount
+        self.isPatient = isPatient
+        window = PartWindow(end: byteCount)
+        patience = TransferPatience(isPatient: isPatient)
+    }
+
+    mutating func handle(_ event: Event) -> [Action] {
+        switch (state, event) {
+        case (.idle, .begun): begin()
+        case (.placing, .placed(let byteCountMax)): fetch(byteCountMax)
+        case (.awaiting, .received(let byteCount)): received(byteCount)
+        case (.writing, .written): written()
+        case (.finishing, .finished(let isGenuine)): isGenuine ? end(.downloaded) : damaged()
+        case (.pausing, .paused): beginAttempt()
+        case (.awaiting, .failed(let failure)), (.writing, .failed(let failure)): failed(failure)
+        case (.finishing, .failed(let failure)), (.pausing, .failed(let failure)): end(.failed(failure.error))
+        case (.ended, _): []
+        default: end(.failed(.brokenTransfer))
+        }
+    }
+
+    /// The checksum proves only what came in one go from one server.
+    private mutating func begin() -> [Action] {
+        awaitsChecksum = writtenByteCount == 0 && byteCount >= AssetFile.checksumBytesMin
+        return (awaitsChecksum ? [.askForChecksum] : []) + beginAttempt()
+    }
+
+    private mutating func beginAttempt() -> [Action] {
+        receivedByteCount = nil
+        window.restart(at: writtenByteCount)
+        return fetchMore()
+    }
+
+    /// As many parts are under way as there are places.
+    private mutating func fetchMore() -> [Action] {
+        guard window.hasMore else { return goOn() }
+        state = .placing
+        return [.takePlace(waits: window.isEmpty && receivedByteCount == nil)]
+    }
+
+    private mutating func fetch(_ byteCountMax: Int?) -> [Action] {
+        guard let byteCountMax else { return goOn() }
+        return [.fetch(window.add(byteCountMax: byteCountMax))] + fetchMore()
+    }
+
+    /// What came is written only now, while the next parts are on their way.
+    private mutating func goOn() -> [Action] {
+        if receivedByteCount != nil {
+            state = .writing
+            defer { awaitsChecksum = false }
+            return awaitsChecksum ? [.expectChecksum, .write] : [.write]
+        }
+        if !window.isEmpty {
+            state = .awaiting
+            return [.awaitAnswer]
+        }
+        guard !window.hasMore else { return fetchMore() }
+        state = .finishing
+        return [.finish]
+    }
+
+    private mutating func received(_ byteCount: Int) -> [Action] {
+        guard let part = window.removeOldest(), part.count == byteCount else {
+            return end(.failed(CloudDatabase.wrongAnswer(to: .fetchAssetChunk)))
+        }
+        receivedByteCount = byteCount
+        return fetchMore()
+    }
+
+    private mutating func written() -> [Action] {
+        writtenByteCount += Int64(receivedByteCount.take() ?? 0)
+        patience.reached(writtenByteCount)
+        return [.report(writtenByteCount)] + goOn()
+    }
+
+    private mutating func failed(_ failure: TransferFailure) -> [Action] {
+        guard let wait = patience.pause(after: failure) else { return end(.failed(failure.error)) }
+        state = .pausing
+        return [.abandonParts, .pause(wait)]
+    }
+
+    /// The second time all of it comes from one server, in one go.
+    private mutating func damaged() -> [Action] {
+        guard !wasDamaged else { return end(.damaged) }
+        wasDamaged = true
+        writtenByteCount = 0
+        patience = TransferPatience(isPatient: isPatient)
+        return beginAttempt()
+    }
+
+    private mutating func end(_ outcome: Outcome) -> [Action] {
+        state = .ended
+        self.outcome = outcome
+        return [.abandonParts]
+    }
+}
