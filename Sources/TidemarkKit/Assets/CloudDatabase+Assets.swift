@@ -1,34 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import DequeModule
 internal import Foundation
 internal import TidemarkCrypto
 internal import TidemarkFields
 internal import TidemarkWire
 
-/// Assets as they travel: in parts, a few under way at a time, from where the other side is. A cut is nothing special: over
-/// the next connection the same parts are asked for again, or the server where it is.
+/// Assets as they travel: in parts, a few of them under way at a time. ``UploadDriver``, ``DraftDriver`` and
+/// ``DownloadDriver`` send and receive them; this extension has their requests.
 extension CloudDatabase {
     /// Told how many bytes are over.
     typealias Report = @Sendable (Int64) -> Void
-
-    struct Part {
-        let end: Int64
-        let answer: PendingAnswer
-        let place: TransferLane.Place
-    }
-
-    /// What all requests with a chunk of one upload have in common.
-    struct ChunkForm {
-        var chunk: WireUploadAssetChunk
-        let envelope: WireClientEnvelope
-    }
-
-    /// What is no larger is sent without asking whether the server has it.
-    private static let unaskedBytesMax: Int64 = 262_144
-
-    /// Of what a server says: it may be open elsewhere sooner.
-    private static let pauseSecondsMax: Double = 60
 
     // MARK: Up
 
@@ -62,7 +43,8 @@ extension CloudDatabase {
     ///   server will not have it, and why there is no answer.
     func upload(_ file: AssetFile, for recordID: CKRecord.ID, report: Report?) async throws(CKError) {
         try await FileThread.stay { () async throws(CKError) in
-            try await uploadPatiently(file, recordID, report)
+            var driver = UploadDriver(self, file, for: recordID, report: report)
+            try await driver.run()
         }
     }
 
@@ -76,104 +58,8 @@ extension CloudDatabase {
                 + "more of it. Save the record again later; if it goes on, tell the server's operator.")
     }
 
-    private func uploadPatiently(
-        _ file: AssetFile, _ recordID: CKRecord.ID, _ report: Report?
-    ) async throws(CKError) {
-        var patience = TransferPatience()
-        var isSecondReading = false
-        while true {
-            do throws(CKError) {
-                if try await uploadOnce(file, recordID.zoneID, &patience, report) { return }
-                guard patience.wait(after: nil) != nil else { throw Self.uploadStands(file, of: recordID) }
-            } catch {
-                if error.code == .assetFileModified, !isSecondReading {
-                    // What an earlier attempt left on the server may be damaged; the file is judged here.
-                    try await FileThread.run { () throws(CKError) in try file.checkUnchanged() }
-                    isSecondReading = true
-                    continue
-                }
-                try await pause(after: error, &patience)
-            }
-        }
-    }
-
-    /// Lets time pass before a transfer that came to nothing is tried again; as long as there is time, if it is not urgent
-    ///
-    ///
-    /// - Throws: the error, if it is not to be tried again; `operationCancelled`.
-    private func pause(after error: CKError, _ patience: inout TransferPatience) async throws(CKError) {
-        var wait = patience.wait(after: error).map { Duration.seconds(min($0, Self.pauseSecondsMax)) }
-        if isPatient, error.isWorthAnotherTry {
-            wait = error.waitBeforeRetry(failures: patience.failures - 1, randomBits: connection.randomBits)
-        }
-        guard let wait, !isOutOfTime else { throw error }
-        try await pause(wait)
-    }
-
-    /// - Returns: whether the server has all of it; if not, it may be elsewhere than it was thought to be.
-    private func uploadOnce(
-        _ file: AssetFile, _ zoneID: CKRecordZone.ID, _ patience: inout TransferPatience, _ report: Report?
-    ) async throws(CKError) -> Bool {
-        let total = file.content.byteCount
-        var next: Int64 = 0
-        if total > Self.unaskedBytesMax {
-            let progress = try await prepareUpload(AssetUploadName(file), for: zoneID)
-            if progress.isComplete {
-                await tell(report, total)
-                return true
-            }
-            next = min(Int64(clamping: progress.offset), total)
-            patience.reached(next)
-        }
-        var parts: Deque<Part> = []
-        let form = ChunkForm(chunk: chunk(of: AssetUploadName(file), zoneID), envelope: template)
-        do throws(CKError) {
-            var isFirst = true
-            while true {
-                while isFirst || next < total, let place = await place(hasNone: parts.isEmpty) {
-                    isFirst = false
-                    let offset = next
-                    let count = Int(min(Int64(place.chunkBytes), total - offset))
-                    let answer: PendingAnswer
-                    do throws(CKError) {
-                        let request = try await FileThread.run { () throws(CKError) in
-                            try Self.encode(form, file.source, at: offset, count: count)
-                        }
-                        answer = connection.begin(timeout: requestTimeout, generation: credentialGeneration, request)
-                    } catch {
-                        connection.lane.leave(place, isAnswered: false)
-                        throw error
-                    }
-                    next += Int64(count)
-                    parts.append(Part(end: next, answer: answer, place: place))
-                }
-                guard let part = parts.popFirst() else { return false }
-                guard case .uploadAssetChunk(let progress) = try await answer(to: part) else {
-                    throw Self.wrongAnswer(to: .uploadAssetChunk)
-                }
-                let reached = Int64(clamping: progress.offset)
-                patience.reached(reached)
-                await tell(report, reached)
-                if progress.isComplete {
-                    try await FileThread.run { () throws(CKError) in try file.checkUnchanged() }
-                    abandon(parts)
-                    return true
-                }
-                guard (part.end...next).contains(reached) else {
-                    abandon(parts)
-                    return false
-                }
-            }
-        } catch {
-            abandon(parts)
-            guard error.isCut else { throw error }
-            patience.reached(0)
-            return false
-        }
-    }
-
-    /// What all chunks of an upload have in common.
-    func chunk(of upload: AssetUploadName, _ zoneID: CKRecordZone.ID) -> WireUploadAssetChunk {
+    /// What all parts of an upload have in common.
+    func chunkForm(of upload: AssetUploadName, _ zoneID: CKRecordZone.ID) -> ChunkForm {
         var request = WireUploadAssetChunk()
         request.database = wireScope
         request.zone = WireZoneID(zoneID)
@@ -181,22 +67,12 @@ extension CloudDatabase {
         request.byteCount = UInt64(upload.byteCount)
         request.draft = upload.draft
         request.checksum = upload.checksum
-        return request
+        return ChunkForm(chunk: request, envelope: template)
     }
 
-    /// A request for a chunk, into which the file is read. Blocks.
-    ///
-    /// - Parameter read: told what was read.
-    static func encode(
-        _ form: ChunkForm, _ file: AssetSource, at offset: Int64, count: Int,
-        read: (UnsafeRawBufferPointer) -> Void = { _ in }
-    ) throws(CKError) -> EncodedRequest {
-        var chunk = form.chunk
-        chunk.offset = UInt64(offset)
-        let head = EncodedRequest.head(of: chunk, in: form.envelope, byteCount: count)
-        let bytes = try file.bytes(at: offset, count: count, after: head, before: EncodedRequest.idBytesMax)
-        bytes.withUnsafeBytes { read(UnsafeRawBufferPointer(rebasing: $0[head.count...])) }
-        return EncodedRequest(bytes)
+    /// Sends a part of an upload.
+    func begin(_ request: EncodedRequest) -> PendingAnswer {
+        connection.begin(timeout: requestTimeout, generation: credentialGeneration, request)
     }
 
     // MARK: Down
@@ -209,44 +85,18 @@ extension CloudDatabase {
         _ content: FieldAsset, of recordID: CKRecord.ID, report: Report?
     ) async throws(CKError) -> URL {
         try await FileThread.stay { () async throws(CKError) in
-            try await downloadPatiently(content, recordID, report)
+            let staging = connection.staging
+            let file = try await FileThread.run { () throws(CKError) in try staging.open(content) }
+            var driver = DownloadDriver(self, content, of: recordID, to: file, report: report)
+            return try await driver.run()
         }
     }
 
-    private func downloadPatiently(
-        _ content: FieldAsset, _ recordID: CKRecord.ID, _ report: Report?
-    ) async throws(CKError) -> URL {
-        let staging = connection.staging
-        let file = try await FileThread.run { () throws(CKError) in try staging.open(content) }
-        let isWorthIt = file.byteCount == 0 && content.byteCount >= AssetFile.checksumBytesMin
-        var question = isWorthIt ? askForChecksum(of: content, recordID) : nil
-        defer { if let question { connection.abandon(question) } }
-        for _ in 0..<2 {
-            var patience = TransferPatience()
-            while file.byteCount < content.byteCount {
-                do throws(CKError) {
-                    try await fill(file, content, recordID, &question, &patience, report)
-                } catch {
-                    try await pause(after: error, &patience)
-                }
-            }
-            if let url = try await FileThread.run({ () throws(CKError) in try file.finish() }) { return url }
-        }
-        throw CKError(.assetNotAvailable, text: "The asset came damaged.")
-    }
-
-    private func askForChecksum(of content: FieldAsset, _ recordID: CKRecord.ID) -> PendingAnswer {
-        var request = fetch(content, recordID, at: 0, count: 0)
-        request.wantsChecksum = true
-        return begin(.fetchAssetChunk(request))
-    }
-
-    /// Nil if the server does not say it, for whatever reason.
-    private func checksum(from question: PendingAnswer) async -> [UInt8]? {
-        guard case .fetchAssetChunk(let part)? = try? await connection.answer(question).answer,
-            part.checksum.count == Checksum.byteCount
-        else { return nil }
-        return part.checksum
+    /// Asks for a part of an asset.
+    func beginFetch(
+        of part: Range<Int64>, of content: FieldAsset, _ recordID: CKRecord.ID
+    ) -> PendingAnswer {
+        begin(.fetchAssetChunk(fetch(part, of: content, recordID)))
     }
 
     /// What the uploader of a record's asset said.
@@ -254,51 +104,23 @@ extension CloudDatabase {
         await checksum(from: askForChecksum(of: content, recordID))
     }
 
-    /// - Parameter question: for the checksum; its answer comes before the first part.
-    private func fill(
-        _ file: StagedAsset, _ content: FieldAsset, _ recordID: CKRecord.ID, _ question: inout PendingAnswer?,
-        _ patience: inout TransferPatience, _ report: Report?
-    ) async throws(CKError) {
-        var next = file.byteCount
-        var parts: Deque<Part> = []
-        /// What came last: written while the next part is on its way.
-        var received: ArraySlice<UInt8>?
-        do throws(CKError) {
-            while true {
-                while next < content.byteCount, let place = await place(hasNone: parts.isEmpty && received == nil) {
-                    let count = Int(min(Int64(place.chunkBytes), content.byteCount - next))
-                    let answer = begin(.fetchAssetChunk(fetch(content, recordID, at: next, count: count)))
-                    next += Int64(count)
-                    parts.append(Part(end: next, answer: answer, place: place))
-                }
-                if let bytes = received {
-                    received = nil
-                    var checksum: [UInt8]?
-                    if let asked = question.take() { checksum = await self.checksum(from: asked) }
-                    try await FileThread.run { [checksum] () throws(CKError) in
-                        if let checksum { file.expect(checksum) }
-                        try file.append(bytes)
-                    }
-                    patience.reached(file.byteCount)
-                    await tell(report, file.byteCount)
-                }
-                guard let part = parts.popFirst() else {
-                    if next < content.byteCount { continue }
-                    return
-                }
-                guard case .fetchAssetChunk(let chunk) = try await answer(to: part),
-                    file.byteCount + Int64(chunk.content.count) == part.end
-                else { throw Self.wrongAnswer(to: .fetchAssetChunk) }
-                received = chunk.content
-            }
-        } catch {
-            abandon(parts)
-            throw error
-        }
+    /// The question for ``checksum(from:)``.
+    func askForChecksum(of content: FieldAsset, _ recordID: CKRecord.ID) -> PendingAnswer {
+        var request = fetch(0..<0, of: content, recordID)
+        request.wantsChecksum = true
+        return begin(.fetchAssetChunk(request))
+    }
+
+    /// Nil if the server does not say it, for whatever reason.
+    func checksum(from question: PendingAnswer) async -> [UInt8]? {
+        guard case .fetchAssetChunk(let part)? = try? await connection.answer(question).answer,
+            part.checksum.count == Checksum.byteCount
+        else { return nil }
+        return part.checksum
     }
 
     private func fetch(
-        _ content: FieldAsset, _ recordID: CKRecord.ID, at offset: Int64, count: Int
+        _ part: Range<Int64>, of content: FieldAsset, _ recordID: CKRecord.ID
     ) -> WireFetchAssetChunk {
         var request = WireFetchAssetChunk()
         request.database = wireScope
@@ -306,20 +128,9 @@ extension CloudDatabase {
         request.record = recordID.recordName
         request.sha256 = content.sha256
         request.byteCount = UInt64(content.byteCount)
-        request.offset = UInt64(offset)
-        request.length = UInt32(count)
+        request.offset = UInt64(part.lowerBound)
+        request.length = UInt32(part.count)
         return request
-    }
-
-    // MARK: Parts
-
-    func tell(_ report: Report?, _ byteCount: Int64) async {
-        if let report { await FileThread.leave(for: reportExecutor) { report(byteCount) } }
-    }
-
-    /// A place on the connection: waits only if the transfer has none.
-    func place(hasNone: Bool) async -> TransferLane.Place? {
-        hasNone ? await connection.lane.enter() : connection.lane.tryEnter()
     }
 
     private func begin(_ request: WireClientEnvelope.OneOfRequest) -> PendingAnswer {
@@ -330,21 +141,15 @@ extension CloudDatabase {
         }
     }
 
-    func answer(to part: Part) async throws(CKError) -> WireServerEnvelope.OneOfAnswer? {
-        do throws(CKError) {
-            let envelope = try await connection.answer(part.answer)
-            connection.lane.leave(part.place, isAnswered: true)
-            return envelope.answer
-        } catch {
-            connection.lane.leave(part.place, isAnswered: false)
-            throw error
-        }
+    // MARK: Both
+
+    func tell(_ report: Report?, _ byteCount: Int64) async {
+        if let report { await FileThread.leave(for: reportExecutor) { report(byteCount) } }
     }
 
-    func abandon(_ parts: Deque<Part>) {
-        for part in parts {
-            connection.abandon(part.answer)
-            connection.lane.leave(part.place, isAnswered: false)
-        }
+    /// A failure of a transfer, with what decides now whether it is tried again.
+    func transferFailure(_ error: CKError) -> TransferFailure {
+        TransferFailure(
+            error: error, randomBits: isPatient ? connection.randomBits : 0, isOutOfTime: isOutOfTime)
     }
 }

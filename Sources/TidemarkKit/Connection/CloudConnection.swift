@@ -96,7 +96,6 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     ///   - make: called once, when the request is first sent.
     /// - Throws: `CKError`: the server's refusal, or why there is no answer. If the task is cancelled, the request ends
     ///   with `operationCancelled`. A change may then still be carried out, unless the task was cancelled before.
-    ///   `operationCancelled`; a change may then still be carried out, unless the task was cancelled before.
     package func request(
         isChange: Bool, timeout: Duration = .seconds(60), generation: Int? = nil,
         _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkWire
+
+/// What all requests with a part of one upload have in common.
+struct ChunkForm {
+    var chunk: WireUploadAssetChunk
+    let envelope: WireClientEnvelope
+
+    /// A request for a part, into which the file is read. Blocks.
+    ///
+    /// - Parameter read: told what was read.
+    /// - Throws: `assetFileModified` if the file has changed since it was first looked at.
+    func request(
+        for part: Range<Int64>, of file: AssetSource, read: (UnsafeRawBufferPointer) -> Void = { _ in }
+    ) throws(CKError) -> EncodedRequest {
+        var chunk = chunk
+        chunk.offset = UInt64(part.lowerBound)
+        let head = EncodedRequest.head(of: chunk, in: envelope, byteCount: part.count)
+        let bytes = try file.bytes(
+            at: part.lowerBound, count: part.count, after: head, before: EncodedRequest.idBytesMax)
+        bytes.withUnsafeBytes { read(UnsafeRawBufferPointer(rebasing: $0[head.count...])) }
+        return EncodedRequest(bytes)
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkFields
+internal import TidemarkWire
+
+/// Brings an asset of a record here: carries out what a ``DownloadMachine`` decides. Run it on ``FileThread``.
+struct DownloadDriver {
+    private let database: CloudDatabase
+    private let content: FieldAsset
+    private let recordID: CKRecord.ID
+    private let report: CloudDatabase.Report?
+    private let file: StagedAsset
+    private var parts: PartsUnderWay
+    /// What came last and is not written yet.
+    private var received: ArraySlice<UInt8> = []
+    /// The question for the checksum.
+    private var question: PendingAnswer?
+    private var url: URL?
+
+    /// - Parameter file: gets the content.
+    init(
+        _ database: CloudDatabase, _ content: FieldAsset, of recordID: CKRecord.ID, to file: StagedAsset,
+        report: CloudDatabase.Report?
+    ) {
+        self.database = database
+        self.content = content
+        self.recordID = recordID
+        self.file = file
+        self.report = report
+        parts = PartsUnderWay(on: database.connection)
+    }
+
+    mutating func run() async throws(CKError) -> URL {
+        var machine = DownloadMachine(
+            byteCount: content.byteCount, writtenByteCount: file.byteCount, isPatient: database.isPatient)
+        var event = DownloadMachine.Event.begun
+        while machine.outcome == nil {
+            do throws(CKError) {
+                for action in machine.handle(event) {
+                    if let next = try await perform(action) { event = next }
+                }
+            } catch {
+                event = .failed(database.transferFailure(error))
+            }
+        }
+        if let question { database.connection.abandon(question) }
+        if case .failed(let error)? = machine.outcome { throw error }
+        guard let url else { throw CKError(.assetNotAvailable, text: "The asset came damaged.") }
+        return url
+    }
+
+    private mutating func perform(
+        _ action: DownloadMachine.Action
+    ) async throws(CKError) -> DownloadMachine.Event? {
+        switch action {
+        case .abandonParts:
+            parts.abandon()
+            return nil
+        case .report(let byteCount):
+            await database.tell(report, byteCount)
+            return nil
+        case .askForChecksum:
+            question = database.askForChecksum(of: content, recordID)
+            return nil
+        case .expectChecksum:
+            try await expectChecksum()
+            return nil
+        case .takePlace(let waits):
+            return .placed(byteCountMax: await parts.takePlace(waits: waits))
+        case .fetch(let part):
+            parts.add(database.beginFetch(of: part, of: content, recordID))
+            return nil
+        case .awaitAnswer:
+            guard case .fetchAssetChunk(let chunk) = try await parts.answer().answer else {
+                throw CloudDatabase.wrongAnswer(to: .fetchAssetChunk)
+            }
+            received = chunk.content
+            return .received(byteCount: received.count)
+        case .write:
+            try await write()
+            return .written
+        case .finish:
+            url = try await FileThread.run { [file] () throws(CKError) in try file.finish() }
+            return .finished(isGenuine: url != nil)
+        case .pause(let wait):
+            try await database.pause(wait)
+            return .paused
+        }
+    }
+
+    private mutating func expectChecksum() async throws(CKError) {
+        guard let asked = question.take(), let checksum = await database.checksum(from: asked) else { return }
+        try await FileThread.run { [file] () throws(CKError) in file.expect(checksum) }
+    }
+
+    private mutating func write() async throws(CKError) {
+        let bytes = received
+        received = []
+        try await FileThread.run { [file] () throws(CKError) in try file.append(bytes) }
+    }
+}

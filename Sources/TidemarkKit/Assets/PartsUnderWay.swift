@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DequeModule
+internal import TidemarkWire
+
+/// The parts of one transfer that are under way, each with its place on the connection. The oldest is answered first.
+struct PartsUnderWay {
+    /// What came for a part.
+    struct Answer {
+        let answer: WireServerEnvelope.OneOfAnswer?
+        let time: PartTime
+    }
+
+    private struct Part {
+        let answer: PendingAnswer
+        let place: TransferLane.Place
+    }
+
+    private let connection: CloudConnection
+    private var parts: Deque<Part> = []
+    /// Taken for the next part.
+    private var place: TransferLane.Place?
+
+    init(on connection: CloudConnection) {
+        self.connection = connection
+    }
+
+    /// Takes a place for the next part.
+    ///
+    /// - Returns: how many bytes the part may have; nil if there is no place and this does not wait for one.
+    mutating func takePlace(waits: Bool) async -> Int? {
+        place = waits ? await connection.lane.enter() : connection.lane.tryEnter()
+        return place?.chunkBytes
+    }
+
+    /// A part is under way in the place that was taken.
+    mutating func add(_ answer: PendingAnswer) {
+        guard let place = place.take() else { return connection.abandon(answer) }
+        parts.append(Part(answer: answer, place: place))
+    }
+
+    /// Whether ``answer()`` would return at once.
+    var isOldestAnswered: Bool { parts.first?.answer.isGiven ?? true }
+
+    /// Waits for the answer to the oldest part.
+    ///
+    /// - Throws: the server's refusal, or why there is no answer.
+    mutating func answer() async throws(CKError) -> Answer {
+        guard let part = parts.popFirst() else { throw .brokenTransfer }
+        do throws(CKError) {
+            let envelope = try await connection.answer(part.answer)
+            let time = PartTime(
+                duration: connection.now - part.place.since, byteCountMax: part.place.chunkBytes)
+            connection.lane.leave(part.place, isAnswered: true)
+            return Answer(answer: envelope.answer, time: time)
+        } catch {
+            connection.lane.leave(part.place, isAnswered: false)
+            throw error
+        }
+    }
+
+    /// Nobody waits for what is under way any more. Its places are free.
+    mutating func abandon() {
+        for part in parts {
+            connection.abandon(part.answer)
+            connection.lane.leave(part.place, isAnswered: false)
+        }
+        parts.removeAll()
+        if let place = place.take() { connection.lane.leave(place, isAnswered: false) }
+    }
+}
