@@ -4,13 +4,13 @@ internal import Synchronization
 
 /// A statement that is declared once (`static let`) and prepared by each connection on first use.
 ///
-///     static let lockZone = Statement("lock_zone", "SELECT … WHERE id = $1 FOR UPDATE", [.int8])
+///     static let lockZone = Statement(.read, "lock_zone", "SELECT … WHERE id = $1 FOR UPDATE", [.int8])
 ///     let rows = try await connection.execute([.begin, lockZone(.int8(id))])
 package struct Statement: Sendable {
     /// What it means to run the statement outside a transaction.
-    enum Effect: Sendable {
+    package enum Effect: Sendable {
         case begin, commit, rollback
-        /// Changes nothing that a lost connection could leave in doubt.
+        /// Changes nothing that a lost connection could leave in doubt. A lock counts as reading.
         case read
         case write
     }
@@ -36,14 +36,17 @@ package struct Statement: Sendable {
     private static let nextNumber = Atomic<Int>(0)
 
     /// - Parameters:
+    ///   - effect: what it means to run it outside a transaction.
     ///   - name: for logs and for `pg_prepared_statements`; letters and underscores.
     ///   - sql: one statement; its parameters are `$1`, `$2`, …
     ///   - parameterTypes: the type of each parameter.
     ///   - isPrepared: false for a statement that is built at run time and may not come again. It is parsed each time,
     ///     and leaves nothing in the connection.
-    package init(_ name: String, _ sql: String, _ parameterTypes: [PostgresType] = [], isPrepared: Bool = true) {
+    package init(
+        _ effect: Effect, _ name: String, _ sql: String, _ parameterTypes: [PostgresType] = [], isPrepared: Bool = true
+    ) {
         let id = isPrepared ? Self.nextID.add(1, ordering: .relaxed).oldValue : nil
-        self.init("\(name)_\(id ?? 0)", sql, parameterTypes, id.map { .always(id: $0) } ?? .never)
+        self.init(effect, "\(name)_\(id ?? 0)", sql, parameterTypes, id.map { .always(id: $0) } ?? .never)
     }
 
     /// A statement that is built at run time, and stays prepared until another takes its place. So each connection
@@ -52,17 +55,19 @@ package struct Statement: Sendable {
     /// - Parameters:
     ///   - name: of the places. Only statements of this kind have it.
     ///   - place: from 0.
-    package init(_ name: String, _ sql: String, _ parameterTypes: [PostgresType], place: Int) {
+    package init(_ effect: Effect, _ name: String, _ sql: String, _ parameterTypes: [PostgresType], place: Int) {
         let number = Self.nextNumber.add(1, ordering: .relaxed).oldValue
-        self.init("\(name)_at_\(place)", sql, parameterTypes, .inPlace(number: number))
+        self.init(effect, "\(name)_at_\(place)", sql, parameterTypes, .inPlace(number: number))
     }
 
-    private init(_ serverName: String, _ sql: String, _ parameterTypes: [PostgresType], _ keeping: Keeping) {
+    private init(
+        _ effect: Effect, _ serverName: String, _ sql: String, _ parameterTypes: [PostgresType], _ keeping: Keeping
+    ) {
+        self.effect = effect
         self.serverName = serverName
         self.sql = sql
         self.parameterTypes = parameterTypes
         self.keeping = keeping
-        effect = Effect(sql: sql)
     }
 
     var isPrepared: Bool {
@@ -89,24 +94,7 @@ package struct BoundStatement: Sendable {
     let statement: Statement
     let values: [PostgresValue]
 
-    package static let begin = Statement("begin", "BEGIN")()
-    package static let commit = Statement("commit", "COMMIT")()
-    package static let rollback = Statement("rollback", "ROLLBACK")()
-}
-
-extension Statement.Effect {
-    /// Determined by the first word. A SELECT that calls a function which writes counts as reading.
-    init(sql: String) {
-        let word = sql.drop { $0.isWhitespace }.prefix { $0.isLetter }.uppercased()
-        let isPartial = sql.uppercased().contains("SAVEPOINT") && word == "ROLLBACK"
-        self =
-            switch word {
-            case "BEGIN", "START": .begin
-            case "COMMIT", "END": .commit
-            case "ROLLBACK" where isPartial: .read
-            case "ROLLBACK", "ABORT": .rollback
-            case "SELECT", "SHOW", "SET", "SAVEPOINT", "RELEASE", "VALUES", "TABLE", "LISTEN": .read
-            default: .write
-            }
-    }
+    package static let begin = Statement(.begin, "begin", "BEGIN")()
+    package static let commit = Statement(.commit, "commit", "COMMIT")()
+    package static let rollback = Statement(.rollback, "rollback", "ROLLBACK")()
 }

@@ -25,7 +25,7 @@ extension PostgresStorage {
             !query.settings.contains { $0.name == setting.name }
         }
         return SentStatement(
-            statement: Statement("query", query.sql, query.parameters.types, isPrepared: false)
+            statement: Statement(.read, "query", query.sql, query.parameters.types, isPrepared: false)
                 .bind(query.parameters.values),
             settings: session + query.settings)
     }

@@ -122,7 +122,7 @@ internal import TidemarkTestSupport
             (true, [write, .commit], false, true, true),
             (false, [.begin, write, .commit], false, true, true),
             (true, [.rollback], false, true, false),
-            (true, [Statement("r", "rollback to savepoint s")()], true, true, false),
+            (true, [Statement(.read, "r", "rollback to savepoint s")()], true, true, false),
         ]
         for (before, batch, after, afterFailure, mayCommit) in cases {
             let plan = BatchPlan(batch, isInTransaction: before)

@@ -35,11 +35,12 @@ internal import TidemarkTestSupport
         try await withPool { pool in
             try await pool.withConnection { connection in
                 let statements = (0..<7).map { number in
-                    Statement("number", "SELECT \(number)::bigint + $1", [.int8], place: number % 3)
+                    Statement(.read, "number", "SELECT \(number)::bigint + $1", [.int8], place: number % 3)
                 }
-                let broken = Statement("number", "SELECT x FROM nowhere WHERE y = $1", [.int8], place: 0)
+                let broken = Statement(.read, "number", "SELECT x FROM nowhere WHERE y = $1", [.int8], place: 0)
                 let kept = Statement(
-                    "kept", "SELECT name FROM pg_prepared_statements WHERE name LIKE 'number_at_%' ORDER BY name")
+                    .read, "kept", "SELECT name FROM pg_prepared_statements WHERE name LIKE 'number_at_%' ORDER BY name"
+                )
                 for number in [0, 1, 2, 3, 3, 0, 6, 4, 5, 6, 0] {
                     let rows = try await connection.execute([statements[number](.int8(100)), Sample.echo(.int8(1))])
                     #expect(try rows[0][0].int64(0) == Int64(100 + number))
@@ -178,7 +179,7 @@ internal import TidemarkTestSupport
     }
 
     @Test func `large parameters and results pass in both directions at once`() async throws {
-        let big = Statement("big", "SELECT $1::bytea, repeat('y', 3000000)", [.bytea])
+        let big = Statement(.read, "big", "SELECT $1::bytea, repeat('y', 3000000)", [.bytea])
         try await withPool { pool in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<8 as Range<UInt8> {
@@ -200,7 +201,7 @@ internal import TidemarkTestSupport
         ]
         try await withPool(settings: settings) { pool in
             let statement = Statement(
-                "settings",
+                .read, "settings",
                 "SELECT current_setting('lock_timeout'), current_setting('tidemark.note'), current_setting('application_name')"
             )
             let row = try await pool.execute([statement()])[0][0]

@@ -48,12 +48,12 @@ extension PostgresPool.Limits {
 }
 
 enum Sample {
-    static let one = Statement("one", "SELECT 1::int8")
-    static let echo = Statement("echo", "SELECT $1::int8", [.int8])
-    static let divide = Statement("divide", "SELECT 1 / $1", [.int4])
-    static let sleep = Statement("sleep", "SELECT pg_sleep($1)", [.float8])
-    static let backend = Statement("backend", "SELECT pg_backend_pid()")
-    static let createTable = Statement("create_table", "CREATE TABLE t (a int8 PRIMARY KEY)")
-    static let insert = Statement("insert", "INSERT INTO t VALUES ($1)", [.int8])
-    static let count = Statement("count", "SELECT count(*) FROM t")
+    static let one = Statement(.read, "one", "SELECT 1::int8")
+    static let echo = Statement(.read, "echo", "SELECT $1::int8", [.int8])
+    static let divide = Statement(.read, "divide", "SELECT 1 / $1", [.int4])
+    static let sleep = Statement(.read, "sleep", "SELECT pg_sleep($1)", [.float8])
+    static let backend = Statement(.read, "backend", "SELECT pg_backend_pid()")
+    static let createTable = Statement(.write, "create_table", "CREATE TABLE t (a int8 PRIMARY KEY)")
+    static let insert = Statement(.write, "insert", "INSERT INTO t VALUES ($1)", [.int8])
+    static let count = Statement(.read, "count", "SELECT count(*) FROM t")
 }

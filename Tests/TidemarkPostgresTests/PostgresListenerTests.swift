@@ -25,14 +25,14 @@ internal import TidemarkTestSupport
         func isListening(_ count: Int) -> Bool { listeningCount.withLock { $0 } >= count }
     }
 
-    private static let notify = Statement("notify", "SELECT pg_notify($1, $2)", [.text, .text])
+    private static let notify = Statement(.read, "notify", "SELECT pg_notify($1, $2)", [.text, .text])
     private static let listenerBackend = Statement(
-        "listener_backend",
+        .read, "listener_backend",
         """
         SELECT pid FROM pg_stat_activity WHERE application_name = 'listener' AND datname = current_database()
          ORDER BY backend_start DESC
         """)
-    private static let terminate = Statement("terminate", "SELECT pg_terminate_backend($1, 5000)", [.int4])
+    private static let terminate = Statement(.read, "terminate", "SELECT pg_terminate_backend($1, 5000)", [.int4])
 
     private func withListener(
         _ body: (PostgresPool, Ear, _ channel: String) async throws -> Void

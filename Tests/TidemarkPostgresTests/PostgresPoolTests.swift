@@ -125,7 +125,7 @@ internal import TidemarkTestSupport
 
     @Test func `a lost connection fails what was under way on it, and nothing else`() async throws {
         try await withPool(connections: 2) { pool in
-            let kill = Statement("terminate", "SELECT pg_terminate_backend($1)", [.int4])
+            let kill = Statement(.read, "terminate", "SELECT pg_terminate_backend($1)", [.int4])
             try await pool.withConnection { victim in
                 try await pool.withConnection { witness in
                     let pid = try await victim.execute([Sample.backend()])[0][0].int32(0)
@@ -152,7 +152,7 @@ internal import TidemarkTestSupport
     @Test func `a connection that was lost while idle is noticed before it is lent`() async throws {
         try await withPool { pool in
             let pid = try await pool.withConnection { try await $0.execute([Sample.backend()])[0][0].int32(0) }
-            let kill = Statement("terminate", "SELECT pg_terminate_backend($1, 5000)", [.int4])
+            let kill = Statement(.read, "terminate", "SELECT pg_terminate_backend($1, 5000)", [.int4])
             _ = try await pool.execute([kill(.int4(pid))])
             let next = try await pool.withConnection { try await $0.execute([Sample.backend()])[0][0].int32(0) }
             #expect(next != pid)
@@ -269,7 +269,8 @@ internal import TidemarkTestSupport
 
     /// Whether somebody sleeps in PostgreSQL, so that what is under way is under way there.
     private func isSleeping(_ pool: PostgresPool, shared: Bool = false) async throws -> Bool {
-        let statement = Statement("sleeping", "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+        let statement = Statement(
+            .read, "sleeping", "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
         guard shared else { return try await pool.execute([statement()])[0][0].int64(0) > 0 }
         let rows = try await pool.withConnection { try await $0.execute([statement()]) }
         return try rows[0][0].int64(0) > 0

@@ -36,7 +36,8 @@ internal import TidemarkTestSupport
     @Test func `every type arrives as it was sent, and comes back the same`() async throws {
         try await withPool(settings: [("timezone", "UTC")]) { pool in
             for (value, type, text) in Self.cases {
-                let statement = Statement("cast", "SELECT $1::\(type), ($1::\(type))::text", [try #require(value.type)])
+                let statement = Statement(
+                    .read, "cast", "SELECT $1::\(type), ($1::\(type))::text", [try #require(value.type)])
                 let rows = try await pool.execute([statement(value)])
                 #expect(try rows[0][0].string(1) == text)
                 #expect(try read(rows[0][0], like: value) == value)
@@ -47,7 +48,7 @@ internal import TidemarkTestSupport
     @Test func `null is null in every type`() async throws {
         try await withPool { pool in
             for (value, type, _) in Self.cases {
-                let statement = Statement("null_cast", "SELECT $1::\(type)", [try #require(value.type)])
+                let statement = Statement(.read, "null_cast", "SELECT $1::\(type)", [try #require(value.type)])
                 let row = try await pool.execute([statement(.null)])[0][0]
                 #expect(try row.isNull(0))
                 let error = await postgresError { _ = try read(row, like: value) }
@@ -60,7 +61,7 @@ internal import TidemarkTestSupport
 
     @Test func `a column is only read as what it is`() async throws {
         try await withPool { pool in
-            let statement = Statement("mixed", "SELECT 1::int4, 'x'::text, 'n'::name, 'v'::varchar, NULL::int8")
+            let statement = Statement(.read, "mixed", "SELECT 1::int4, 'x'::text, 'n'::name, 'v'::varchar, NULL::int8")
             let row = try await pool.execute([statement()])[0][0]
             #expect(try row.string(2) == "n" && row.string(3) == "v")
             #expect(throws: PostgresError.self) { try row.int64(0) }
@@ -73,7 +74,8 @@ internal import TidemarkTestSupport
     }
 
     @Test func `rows outlive their pool and are a collection`() async throws {
-        let statement = Statement("series", "SELECT g::int8, repeat('x', 1000)::bytea FROM generate_series(1, 5000) g")
+        let statement = Statement(
+            .read, "series", "SELECT g::int8, repeat('x', 1000)::bytea FROM generate_series(1, 5000) g")
         let rows = try await withPool { pool in try await pool.execute([statement()])[0] }
         #expect(rows.count == 5000 && rows.affectedCount == 5000)
         #expect(try rows.map { try $0.int64(0) } == Array(1...5000))
@@ -82,7 +84,7 @@ internal import TidemarkTestSupport
 
     @Test func `a time before 2000 rounds down to milliseconds`() async throws {
         try await withPool { pool in
-            let statement = Statement("time", "SELECT '1999-12-31 23:59:59.999999+00'::timestamptz")
+            let statement = Statement(.read, "time", "SELECT '1999-12-31 23:59:59.999999+00'::timestamptz")
             let row = try await pool.execute([statement()])[0][0]
             #expect(try row.milliseconds(0) == 946_684_799_999)
         }

@@ -16,7 +16,7 @@ import TidemarkTestSupport
                 let statement = "ALTER DATABASE \(database.name) SET synchronous_commit = off"
                 try PostgresAdministration.execute([statement], url: database.url)
             }
-            let show = Statement("show", "SHOW synchronous_commit")
+            let show = Statement(.read, "show", "SHOW synchronous_commit")
             let others = try PostgresPool(url: database.url, connections: 1, loop: fixture.loop)
             #expect(try await others.execute([show()])[0][0].string(0) == "off")
             await others.stop()

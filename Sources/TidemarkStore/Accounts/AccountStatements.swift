@@ -5,11 +5,11 @@ internal import TidemarkPostgres
 /// The SQL of accounts, credentials, containers and users.
 enum AccountStatements {
     /// The store's life, and the version of its schemas.
-    static let store = Statement("store", "SELECT incarnation, schema_version, memory_epoch FROM store", [])
+    static let store = Statement(.read, "store", "SELECT incarnation, schema_version, memory_epoch FROM store", [])
 
     /// 1 hash, 2 container, 3 environment, 4 now. No row: no such credential. Nulls: not created yet.
     static let identity = Statement(
-        "identity",
+        .read, "identity",
         """
         SELECT c.account_id, c.id, c.expires_at, k.id, u.id, u.record_name, d.id, s.id, k.feeds_everywhere
           FROM credential c
@@ -23,7 +23,7 @@ enum AccountStatements {
     /// 1 hash, 2 environment, 3 now, 4 the most rows. It starts from the containers, because there may be many more
     /// accounts.
     static let containers = Statement(
-        "containers_of_credential",
+        .read, "containers_of_credential",
         """
         SELECT k.identifier
           FROM credential c
@@ -35,12 +35,12 @@ enum AccountStatements {
 
     /// 1 container, 2 environment.
     static let createContainer = Statement(
-        "create_container",
+        .write, "create_container",
         "INSERT INTO container (identifier, environment) VALUES ($1, $2) ON CONFLICT DO NOTHING", [.text, .int2])
 
     /// 1 container, 2 environment, 3 account.
     static let createUser = Statement(
-        "create_user",
+        .write, "create_user",
         """
         INSERT INTO container_user (container_id, account_id)
         SELECT id, $3 FROM container WHERE identifier = $1 AND environment = $2
@@ -53,7 +53,7 @@ enum AccountStatements {
 
     private static func createDatabase(_ name: String, scope: Int) -> Statement {
         Statement(
-            name,
+            .write, name,
             """
             INSERT INTO database (container_id, scope, user_id)
             SELECT k.id, \(scope), u.id
@@ -65,7 +65,7 @@ enum AccountStatements {
 
     /// The default zone always exists and needs no save (R-022). 4 now.
     static let createDefaultZone = Statement(
-        "create_default_zone",
+        .write, "create_default_zone",
         """
         INSERT INTO zone (database_id, name, created_at)
         SELECT d.id, '_defaultZone', $4
@@ -78,7 +78,7 @@ enum AccountStatements {
 
     /// 1 container, 2 environment. No row: no such container. The database is null before its first use.
     static let publicDatabase = Statement(
-        "public_database",
+        .read, "public_database",
         """
         SELECT k.id, d.id
           FROM container k LEFT JOIN database d ON d.container_id = k.id AND d.scope = 1
@@ -87,12 +87,12 @@ enum AccountStatements {
 
     /// 1 container.
     static let createPublicDatabase = Statement(
-        "create_public_database",
+        .write, "create_public_database",
         "INSERT INTO database (container_id, scope) VALUES ($1, 1) ON CONFLICT DO NOTHING", [.int8])
 
     /// As for private databases (R-022). 1 container, 2 now.
     static let createPublicZone = Statement(
-        "create_public_zone",
+        .write, "create_public_zone",
         """
         INSERT INTO zone (database_id, name, created_at)
         SELECT id, '_defaultZone', $2 FROM database WHERE container_id = $1 AND scope = 1
@@ -100,11 +100,11 @@ enum AccountStatements {
         """, [.int8, .timestamptz])
 
     static let userRecordNames = Statement(
-        "user_record_names", "SELECT id, record_name FROM container_user WHERE id = ANY ($1)", [.int8Array])
+        .read, "user_record_names", "SELECT id, record_name FROM container_user WHERE id = ANY ($1)", [.int8Array])
 
     /// 1 container, 2 environment, 3 record names.
     static let usersNamed = Statement(
-        "users_named",
+        .read, "users_named",
         """
         SELECT u.id, u.record_name
           FROM container k JOIN container_user u ON u.container_id = k.id AND u.record_name = ANY ($3)
@@ -113,7 +113,7 @@ enum AccountStatements {
 
     /// 1 account, 2 device, 3 name, 4 now.
     static let noteDevice = Statement(
-        "note_device",
+        .write, "note_device",
         """
         INSERT INTO device (account_id, id, name, first_seen_at, last_seen_at) VALUES ($1, $2, $3, $4, $4)
             ON CONFLICT (account_id, id) DO UPDATE SET name = excluded.name, last_seen_at = excluded.last_seen_at
@@ -122,10 +122,10 @@ enum AccountStatements {
     // MARK: For operators
 
     static let createAccount = Statement(
-        "create_account", "INSERT INTO account (name) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id", [.text])
+        .write, "create_account", "INSERT INTO account (name) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id", [.text])
 
     static let listAccounts = Statement(
-        "list_accounts",
+        .read, "list_accounts",
         """
         SELECT a.id, a.name, a.created_at,
                (SELECT count(*) FROM credential c WHERE c.account_id = a.id AND c.revoked_at IS NULL
@@ -134,38 +134,38 @@ enum AccountStatements {
           FROM account a ORDER BY a.name
         """, [])
 
-    static let findAccount = Statement("find_account", "SELECT id FROM account WHERE name = $1", [.text])
+    static let findAccount = Statement(.read, "find_account", "SELECT id FROM account WHERE name = $1", [.text])
 
     /// 1 account, 2 hash, 3 label, 4 expiry.
     static let issueCredential = Statement(
-        "issue_credential",
+        .write, "issue_credential",
         "INSERT INTO credential (account_id, hash, label, expires_at) VALUES ($1, $2, $3, $4) RETURNING id",
         [.int8, .bytea, .text, .timestamptz])
 
     static let revokeCredential = Statement(
-        "revoke_credential",
+        .write, "revoke_credential",
         "UPDATE credential SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL RETURNING id", [.int8])
 
     static let listCredentials = Statement(
-        "list_credentials",
+        .read, "list_credentials",
         "SELECT id, label, created_at, expires_at, revoked_at FROM credential WHERE account_id = $1 ORDER BY id",
         [.int8])
 
     static let listDevices = Statement(
-        "list_devices",
+        .read, "list_devices",
         "SELECT id, name, first_seen_at, last_seen_at FROM device WHERE account_id = $1 ORDER BY last_seen_at DESC",
         [.int8])
 
     /// As `StoreIncarnation.next` says.
     static let renewIncarnation = Statement(
-        "renew_incarnation",
+        .write, "renew_incarnation",
         """
         UPDATE store SET incarnation = (incarnation << 32) | ('x' || left(gen_random_uuid()::text, 8))::bit(32)::bigint
         """, [])
 
     /// As `ChangeNumber.inNextLife` says.
     static let countZonesOn = Statement(
-        "count_zones_on",
+        .write, "count_zones_on",
         """
         UPDATE zone SET change_number = ((change_number >> 40) + 1) << 40, write_number = write_number + 1
          WHERE removal IS NULL
@@ -173,14 +173,14 @@ enum AccountStatements {
 
     /// As `ZoneID.gapBetweenLives` says.
     static let moveZoneNumbers = Statement(
-        "move_zone_numbers",
+        .read, "move_zone_numbers",
         """
         SELECT setval(pg_get_serial_sequence('zone', 'id'), nextval(pg_get_serial_sequence('zone', 'id')) + $1)
         """, [.int8])
 
     /// Credentials in the list that are no longer valid. 1 ids, 2 now.
     static let voidCredentials = Statement(
-        "void_credentials",
+        .read, "void_credentials",
         """
         SELECT id FROM credential
          WHERE id = ANY ($1) AND (revoked_at IS NOT NULL OR expires_at <= $2)

@@ -7,7 +7,7 @@ enum AssetStatements {
     /// Locks the known assets of the list in the order of their keys, so that two groups never deadlock. `forget` waits
     /// for the locks, and then sees that the assets were touched. 1 databases, 2 hashes, 3 byte counts.
     static let lock = Statement(
-        "lock_assets",
+        .read, "lock_assets",
         """
         SELECT k.ordinal
           FROM unnest($1::bigint[], $2::bytea[], $3::bigint[]) WITH ORDINALITY
@@ -19,7 +19,7 @@ enum AssetStatements {
 
     /// 1 databases, 2 zones, 3 record names, 4 hashes.
     static let addUses = Statement(
-        "add_asset_uses",
+        .write, "add_asset_uses",
         """
         INSERT INTO asset_use (database_id, zone_id, record_name, sha256)
         SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[])
@@ -28,7 +28,7 @@ enum AssetStatements {
 
     /// As ``addUses``.
     static let removeUses = Statement(
-        "remove_asset_uses",
+        .write, "remove_asset_uses",
         """
         DELETE FROM asset_use u
          USING unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[])
@@ -40,7 +40,7 @@ enum AssetStatements {
     /// Removes all uses of these records, and touches the assets as ``touch`` does. 1 databases, 2 zones, 3 record
     /// names, 4 times.
     static let removeUnreadUses = Statement(
-        "remove_unread_asset_uses",
+        .write, "remove_unread_asset_uses",
         """
         WITH gone AS (
             DELETE FROM asset_use u
@@ -68,7 +68,7 @@ enum AssetStatements {
     /// locked by a group that names them, which touches them itself; waiting for it could deadlock two groups that
     /// exchange assets. 1 databases, 2 hashes, 3 times.
     static let touch = Statement(
-        "touch_assets",
+        .write, "touch_assets",
         """
         WITH k AS (
             SELECT a.database_id, a.sha256, k.at
@@ -91,7 +91,7 @@ enum AssetStatements {
     /// NB: `xmax` tells an old row from a new one. PostgreSQL sets it in a row that it locked for the update; in a new
     /// row it is 0. 1 database, 2 hash, 3 byte count, 4 now.
     static let keep = Statement(
-        "keep_asset",
+        .write, "keep_asset",
         """
         WITH kept AS (
             INSERT INTO asset (database_id, sha256, byte_count, created_at, touched_at)
@@ -104,7 +104,7 @@ enum AssetStatements {
 
     /// One row for each asset that was unknown. 1 databases, 2 hashes, 3 byte counts, 4 now.
     static let adopt = Statement(
-        "adopt_assets",
+        .write, "adopt_assets",
         """
         WITH added AS (
             INSERT INTO asset (database_id, sha256, byte_count, created_at, touched_at)
@@ -125,7 +125,7 @@ enum AssetStatements {
     /// 1 the time before which they were last touched, 2 and 3 the database and hash after which to begin, 4 the most
     /// rows.
     static let unused = Statement(
-        "unused_assets",
+        .read, "unused_assets",
         """
         SELECT a.database_id, a.sha256, a.byte_count
           FROM asset a
@@ -137,11 +137,12 @@ enum AssetStatements {
     /// Runs before ``isStillUnused``. A statement sees what was committed before it began, so a save must be able to
     /// end first. 1 database, 2 hash.
     static let lockOne = Statement(
-        "lock_asset", "SELECT byte_count FROM asset WHERE database_id = $1 AND sha256 = $2 FOR UPDATE", [.int8, .bytea])
+        .read, "lock_asset", "SELECT byte_count FROM asset WHERE database_id = $1 AND sha256 = $2 FOR UPDATE",
+        [.int8, .bytea])
 
     /// One row if it is. 1 database, 2 hash, 3 the time before which it was last touched.
     static let isStillUnused = Statement(
-        "is_asset_unused",
+        .read, "is_asset_unused",
         """
         SELECT a.byte_count FROM asset a
          WHERE a.database_id = $1 AND a.sha256 = $2 AND a.touched_at < $3 AND \(isUnused)
@@ -149,7 +150,7 @@ enum AssetStatements {
 
     /// 1 database, 2 hash.
     static let forget = Statement(
-        "forget_asset",
+        .write, "forget_asset",
         """
         WITH gone AS (DELETE FROM asset WHERE database_id = $1 AND sha256 = $2 RETURNING database_id, byte_count)
         UPDATE asset_total t SET byte_count = t.byte_count - gone.byte_count
@@ -158,5 +159,5 @@ enum AssetStatements {
 
     /// Removes uses that records of ended zones have left. 1 database, 2 hash.
     static let forgetUses = Statement(
-        "forget_asset_uses", "DELETE FROM asset_use WHERE database_id = $1 AND sha256 = $2", [.int8, .bytea])
+        .write, "forget_asset_uses", "DELETE FROM asset_use WHERE database_id = $1 AND sha256 = $2", [.int8, .bytea])
 }

@@ -56,7 +56,7 @@ extension AdminStore {
 private enum CompactionStatements {
     /// 1 time.
     static let zonesWithTombstones = Statement(
-        "zones_with_tombstones",
+        .read, "zones_with_tombstones",
         """
         SELECT z.database_id, z.id FROM zone z
          WHERE z.removal IS NULL
@@ -68,11 +68,12 @@ private enum CompactionStatements {
 
     /// 1 database, 2 zone.
     static let lockZone = Statement(
-        "lock_zone_for_compaction", "SELECT id FROM zone WHERE database_id = $1 AND id = $2 FOR UPDATE", [.int8, .int8])
+        .read, "lock_zone_for_compaction", "SELECT id FROM zone WHERE database_id = $1 AND id = $2 FOR UPDATE",
+        [.int8, .int8])
 
     /// 1 database, 2 zone, 3 time, 4 the most rows. The only row has the number of removed rows, if there were any.
     static let forgetRecords = Statement(
-        "forget_records",
+        .write, "forget_records",
         """
         WITH gone AS (
             DELETE FROM record WHERE ctid = ANY (ARRAY(
@@ -88,7 +89,7 @@ private enum CompactionStatements {
 
     /// 1 time.
     static let databasesWithEndedZones = Statement(
-        "databases_with_ended_zones",
+        .read, "databases_with_ended_zones",
         """
         SELECT database_id, count(*) FROM zone WHERE removal IS NOT NULL AND removed_at < $1
          GROUP BY database_id ORDER BY database_id
@@ -96,7 +97,7 @@ private enum CompactionStatements {
 
     /// 1 database, 2 time. The only row has the number of removed rows, if there were any.
     static let forgetZones = Statement(
-        "forget_zones",
+        .write, "forget_zones",
         """
         WITH ended AS (
             SELECT z.id FROM zone z

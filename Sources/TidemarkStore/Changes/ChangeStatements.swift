@@ -26,7 +26,7 @@ enum ChangeStatements {
                                     \(filter)
             """
         return Statement(
-            name,
+            .read, name,
             """
             WITH z AS MATERIALIZED (
                 SELECT id, change_number, oldest_token_number, created_at, encryption_scope,
@@ -85,7 +85,7 @@ enum ChangeStatements {
     /// most zones without a number. The first row is the feed itself: its zone is null, and its last columns are the
     /// store's incarnation and the container's choice. Then come the entries, and last the zones without a number.
     static let databaseFeed = Statement(
-        "database_feed",
+        .read, "database_feed",
         """
         SELECT NULL::bigint AS zone_id, coalesce((SELECT head FROM feed WHERE database_id = $1), 0) AS number,
                coalesce((SELECT oldest_token FROM feed WHERE database_id = $1), 0) AS owner_database_id,
@@ -103,12 +103,13 @@ enum ChangeStatements {
         """, [.int8, .int8, .int8, .int8])
 
     static let createFeed = Statement(
-        "create_feed", "INSERT INTO feed (database_id) VALUES ($1) ON CONFLICT DO NOTHING", [.int8])
+        .write, "create_feed", "INSERT INTO feed (database_id) VALUES ($1) ON CONFLICT DO NOTHING", [.int8])
 
-    static let lockFeed = Statement("lock_feed", "SELECT head FROM feed WHERE database_id = $1 FOR UPDATE", [.int8])
+    static let lockFeed = Statement(
+        .read, "lock_feed", "SELECT head FROM feed WHERE database_id = $1 FOR UPDATE", [.int8])
 
     static let numberZones = Statement(
-        "number_zones",
+        .write, "number_zones",
         """
         INSERT INTO feed_entry (database_id, zone_id, owner_database_id, number, zone_change_number, removal)
         SELECT z.database_id, z.id, z.database_id,
@@ -121,7 +122,7 @@ enum ChangeStatements {
         """, [.int8])
 
     static let moveFeed = Statement(
-        "move_feed",
+        .write, "move_feed",
         """
         UPDATE feed SET head = greatest(head,
                (SELECT number FROM feed_entry WHERE database_id = $1 ORDER BY number DESC LIMIT 1))
@@ -130,7 +131,7 @@ enum ChangeStatements {
 
     /// 1 databases.
     static let changeMarks = Statement(
-        "change_marks",
+        .read, "change_marks",
         """
         SELECT k.database_id, m.mark
           FROM unnest($1::bigint[]) AS k (database_id)

@@ -6,12 +6,12 @@ internal import TidemarkPostgres
 enum ContainerStatements {
     /// 1 identifier, 2 environment.
     static let create = Statement(
-        "admin_create_container",
+        .write, "admin_create_container",
         "INSERT INTO container (identifier, environment) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id",
         [.text, .int2])
 
     static let all = Statement(
-        "admin_list_containers",
+        .read, "admin_list_containers",
         """
         SELECT c.identifier, c.environment, c.created_at, c.references_max,
                (SELECT count(*) FROM container_user u WHERE u.container_id = c.id), c.feeds_everywhere
@@ -20,13 +20,13 @@ enum ContainerStatements {
 
     /// 1 identifier, 2 environment, 3 limit (null: the server's).
     static let setReferencesMax = Statement(
-        "admin_set_references_max",
+        .write, "admin_set_references_max",
         "UPDATE container SET references_max = $3 WHERE identifier = $1 AND environment = $2 RETURNING id",
         [.text, .int2, .int4])
 
     /// 1 account, 2 identifier, 3 environment.
     static let privateDatabase = Statement(
-        "admin_private_database",
+        .read, "admin_private_database",
         """
         SELECT d.id
           FROM container k
@@ -38,7 +38,7 @@ enum ContainerStatements {
 
     /// The account, and its user in a container; nulls if not created yet. 1 account, 2 identifier, 3 environment.
     static let user = Statement(
-        "admin_user",
+        .read, "admin_user",
         """
         SELECT a.id, u.id, u.record_name, d.id
           FROM account a

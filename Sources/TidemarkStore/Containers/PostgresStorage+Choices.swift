@@ -66,19 +66,19 @@ extension PostgresStorage {
 enum ChoiceStatements {
     /// 1 identifier, 2 environment.
     static let feedsEverywhere = Statement(
-        "feeds_everywhere", "SELECT feeds_everywhere FROM container WHERE identifier = $1 AND environment = $2",
+        .read, "feeds_everywhere", "SELECT feeds_everywhere FROM container WHERE identifier = $1 AND environment = $2",
         [.text, .int2])
 
     /// 1 identifier, 2 environment, 3 on.
     static let setFeedsEverywhere = Statement(
-        "set_feeds_everywhere",
+        .write, "set_feeds_everywhere",
         "UPDATE container SET feeds_everywhere = $3 WHERE identifier = $1 AND environment = $2 RETURNING id",
         [.text, .int2, .bool])
 
     /// The feeds give their default zones new numbers, so that older tokens do not skip them. 1 identifier, 2
     /// environment.
     static let forgetDefaultZones = Statement(
-        "forget_default_zones",
+        .write, "forget_default_zones",
         """
         DELETE FROM feed_entry e
          USING container k, database d, zone z
@@ -89,7 +89,7 @@ enum ChoiceStatements {
 
     /// 1 users.
     static let roles = Statement(
-        "user_roles", "SELECT user_id, role FROM user_role WHERE user_id = ANY ($1)", [.int8Array])
+        .read, "user_roles", "SELECT user_id, role FROM user_role WHERE user_id = ANY ($1)", [.int8Array])
 
     /// - Throws: `unexpectedResult` for a name that no role can have.
     static func decodeRoles(_ rows: PostgresRows) throws(PostgresError) -> [UserID: Set<Role>] {
@@ -105,7 +105,7 @@ enum ChoiceStatements {
 
     /// 1 user, 2 role.
     static let findRole = Statement(
-        "find_role",
+        .read, "find_role",
         """
         SELECT 1 FROM container_user u JOIN record_role r ON r.container_id = u.container_id AND r.name = $2
          WHERE u.id = $1 FOR SHARE OF r
@@ -113,7 +113,7 @@ enum ChoiceStatements {
 
     /// 1 user, 2 role.
     static let giveRole = Statement(
-        "give_role",
+        .write, "give_role",
         """
         INSERT INTO user_role (user_id, container_id, role)
         SELECT u.id, u.container_id, r.name
@@ -124,11 +124,11 @@ enum ChoiceStatements {
 
     /// 1 user, 2 role.
     static let takeRole = Statement(
-        "take_role", "DELETE FROM user_role WHERE user_id = $1 AND role = $2", [.int8, .text])
+        .write, "take_role", "DELETE FROM user_role WHERE user_id = $1 AND role = $2", [.int8, .text])
 
     /// 1 identifier, 2 environment.
     static let listRoles = Statement(
-        "admin_list_roles",
+        .read, "admin_list_roles",
         """
         SELECT r.name, a.name, u.record_name
           FROM container k

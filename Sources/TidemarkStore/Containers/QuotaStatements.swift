@@ -17,7 +17,7 @@ enum QuotaStatements {
 
     /// Locks in the order of the list. Everybody who locks several databases orders them by id. 1 databases.
     static let lock = Statement(
-        "quota_lock_databases",
+        .read, "quota_lock_databases",
         """
         SELECT d.id FROM unnest($1::bigint[]) AS k (id)
          CROSS JOIN LATERAL (
@@ -26,12 +26,12 @@ enum QuotaStatements {
 
     /// Runs after the locks. 1 databases.
     static let byteCounts = Statement(
-        "quota_byte_counts", "SELECT d.id, \(recordBytes) + \(assetBytes) FROM unnest($1::bigint[]) AS d (id)",
+        .read, "quota_byte_counts", "SELECT d.id, \(recordBytes) + \(assetBytes) FROM unnest($1::bigint[]) AS d (id)",
         [.int8Array])
 
     /// 1 database.
     static let use = Statement(
-        "quota_use",
+        .read, "quota_use",
         """
         SELECT \(bytesMax), \(recordBytes) + \(assetBytes)
           FROM database d JOIN container c ON c.id = d.container_id WHERE d.id = $1
@@ -39,7 +39,7 @@ enum QuotaStatements {
 
     /// 1 identifier, 2 environment, 3 bytes of each private database, 4 bytes of the public one; null for no quota.
     static let set = Statement(
-        "quota_set",
+        .write, "quota_set",
         """
         UPDATE container SET private_quota_bytes = $3, public_quota_bytes = $4
          WHERE identifier = $1 AND environment = $2 RETURNING id
@@ -47,13 +47,13 @@ enum QuotaStatements {
 
     /// 1 identifier, 2 environment.
     static let find = Statement(
-        "admin_quota",
+        .read, "admin_quota",
         "SELECT private_quota_bytes, public_quota_bytes FROM container WHERE identifier = $1 AND environment = $2",
         [.text, .int2])
 
     /// The databases that hold the most bytes. 1 identifier, 2 environment, 3 the most rows.
     static let largest = Statement(
-        "admin_largest_databases",
+        .read, "admin_largest_databases",
         """
         SELECT a.name, n.records, n.assets
           FROM container c

@@ -6,7 +6,7 @@ internal import TidemarkPostgres
 enum KeyStatements {
     /// The ids of zones' keys. 1 databases, 2 zone names. The first column is the index in the list.
     static let readZoneKeyIDs = Statement(
-        "read_zone_key_ids",
+        .read, "read_zone_key_ids",
         """
         SELECT k.ordinal, y.id
           FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS k (database_id, zone_name, ordinal)
@@ -18,7 +18,7 @@ enum KeyStatements {
 
     /// The keys of zones. A zone without keys has a row of nulls. 1 database, 2 zone names.
     static let readZoneKeys = Statement(
-        "read_zone_keys",
+        .read, "read_zone_keys",
         """
         SELECT k.ordinal, y.id, y.account_key_id, y.wrapped
           FROM (SELECT $1::bigint AS database_id, n.zone_name, n.ordinal
@@ -33,7 +33,7 @@ enum KeyStatements {
     /// 1 database, 2 zone name, 3 the newest key's id or null, 4 id, 5 account key's id, 6 wrapped key, 7 now, 8 the
     /// most keys.
     static let saveZoneKey = Statement(
-        "save_zone_key",
+        .write, "save_zone_key",
         """
         INSERT INTO zone_key (database_id, zone_id, number, id, account_key_id, wrapped, created_at)
         SELECT k.database_id, z.id, coalesce(y.number, 0) + 1, $4, $5, $6, $7
@@ -49,7 +49,7 @@ enum KeyStatements {
 
     /// 1 user.
     static let readAccountKey = Statement(
-        "read_account_key",
+        .read, "read_account_key",
         """
         SELECT a.encryption_mode, k.id, k.escrow
           FROM container_user u
@@ -61,7 +61,7 @@ enum KeyStatements {
     /// Locks the account's row against a change of its mode, and the store's against a change of its master key. 1
     /// user, 2 mode, 3 id, 4 escrow, 5 the master key's check, 6 now.
     static let saveAccountKey = Statement(
-        "save_account_key",
+        .write, "save_account_key",
         """
         INSERT INTO account_key (user_id, id, escrow, created_at)
         SELECT f.id, $3, $4, $6
@@ -76,21 +76,21 @@ enum KeyStatements {
 
     /// 1 check.
     static let claimMasterKey = Statement(
-        "claim_master_key", "UPDATE store SET master_key_check = $1 WHERE master_key_check IS NULL", [.bytea])
+        .write, "claim_master_key", "UPDATE store SET master_key_check = $1 WHERE master_key_check IS NULL", [.bytea])
 
-    static let readMasterKeyCheck = Statement("read_master_key_check", "SELECT master_key_check FROM store", [])
+    static let readMasterKeyCheck = Statement(.read, "read_master_key_check", "SELECT master_key_check FROM store", [])
 
     // MARK: For operators
 
     static let lockMasterKeyCheck = Statement(
-        "lock_master_key_check", "SELECT master_key_check FROM store FOR UPDATE", [])
+        .read, "lock_master_key_check", "SELECT master_key_check FROM store FOR UPDATE", [])
 
     static let setMasterKeyCheck = Statement(
-        "set_master_key_check", "UPDATE store SET master_key_check = $1", [.bytea])
+        .write, "set_master_key_check", "UPDATE store SET master_key_check = $1", [.bytea])
 
     /// 1 the user after whom to go on, 2 the most rows.
     static let escrows = Statement(
-        "escrows",
+        .read, "escrows",
         """
         SELECT user_id, escrow FROM account_key WHERE user_id > $1 AND escrow IS NOT NULL
          ORDER BY user_id LIMIT $2
@@ -98,7 +98,7 @@ enum KeyStatements {
 
     /// 1 users, 2 escrows.
     static let replaceEscrows = Statement(
-        "replace_escrows",
+        .write, "replace_escrows",
         """
         UPDATE account_key SET escrow = k.escrow
           FROM unnest($1::bigint[], $2::bytea[]) AS k (user_id, escrow)
@@ -107,7 +107,7 @@ enum KeyStatements {
 
     /// The private databases of an account, in the order in which everybody locks them. 1 account.
     static let lockDatabases = Statement(
-        "lock_account_databases",
+        .read, "lock_account_databases",
         """
         SELECT id FROM database
          WHERE id = ANY (ARRAY(SELECT d.id FROM container_user u JOIN database d ON d.user_id = u.id
@@ -118,7 +118,7 @@ enum KeyStatements {
 
     /// Ends the zones that have keys, because the keys are lost (R-107). 1 databases.
     static let endKeyedZones = Statement(
-        "end_keyed_zones",
+        .write, "end_keyed_zones",
         """
         WITH ended AS (
             UPDATE zone SET removal = 2, removed_at = now()
@@ -132,7 +132,7 @@ enum KeyStatements {
 
     /// R-022: the default zone always exists. 1 databases.
     static let createDefaultZones = Statement(
-        "create_default_zones",
+        .write, "create_default_zones",
         """
         INSERT INTO zone (database_id, name, created_at)
         SELECT database_id, '_defaultZone', now() FROM unnest($1::bigint[]) AS d (database_id)
@@ -141,22 +141,22 @@ enum KeyStatements {
 
     /// 1 account.
     static let lockEncryptionMode = Statement(
-        "lock_encryption_mode", "SELECT encryption_mode FROM account WHERE id = $1 FOR UPDATE", [.int8])
+        .read, "lock_encryption_mode", "SELECT encryption_mode FROM account WHERE id = $1 FOR UPDATE", [.int8])
 
     /// One row if any of the account's users has a key. 1 account.
     static let accountKeys = Statement(
-        "account_keys",
+        .read, "account_keys",
         """
         SELECT k.user_id FROM container_user u JOIN account_key k ON k.user_id = u.id WHERE u.account_id = $1
         """, [.int8])
 
     /// 1 account, 2 mode.
     static let setEncryptionMode = Statement(
-        "set_encryption_mode", "UPDATE account SET encryption_mode = $2 WHERE id = $1", [.int8, .int2])
+        .write, "set_encryption_mode", "UPDATE account SET encryption_mode = $2 WHERE id = $1", [.int8, .int2])
 
     /// 1 account.
     static let forgetAccountKeys = Statement(
-        "forget_account_keys",
+        .write, "forget_account_keys",
         """
         DELETE FROM account_key USING container_user u WHERE u.id = account_key.user_id AND u.account_id = $1
         """, [.int8])

@@ -50,7 +50,8 @@ package struct Migrator: Sendable {
     }
 
     private static let exists = Statement(
-        "migration_table", "SELECT 1 FROM pg_tables WHERE schemaname = 'public' AND tablename = 'schema_migration'")
+        .read, "migration_table",
+        "SELECT 1 FROM pg_tables WHERE schemaname = 'public' AND tablename = 'schema_migration'")
 
     private static let create = """
         CREATE TABLE IF NOT EXISTS schema_migration (
@@ -61,7 +62,7 @@ package struct Migrator: Sendable {
         """
 
     private static let list = Statement(
-        "migration_list", "SELECT checksum FROM schema_migration ORDER BY number")
+        .read, "migration_list", "SELECT checksum FROM schema_migration ORDER BY number")
 
     /// "tide" in ASCII, the same number for all servers. Nobody waits behind this lock but other migrators, so it is
     /// waited for as long as their steps take.

@@ -10,7 +10,7 @@ extension PostgresStorage {
 
     /// Asynchronous commit: a hint may be lost, so it need not wait for the disk, nor hold its lock for that long.
     private static let notify = Statement(
-        "notify",
+        .write, "notify",
         """
         SELECT set_config('synchronous_commit', 'off', true), pg_notify('\(channel)', payload)
           FROM unnest($1::text[]) AS k (payload)

@@ -42,7 +42,7 @@ final class QueryConnections: Sendable {
         let statement =
             isRepeated
             ? statements.statement(query)
-            : Statement("query", query.sql, query.parameters.types, isPrepared: false)
+            : Statement(.read, "query", query.sql, query.parameters.types, isPrepared: false)
         // One transaction: the settings hold until its end.
         let batch =
             query.settings.map { QueryStatements.set(.text($0.name), .text($0.value)) }

@@ -39,7 +39,7 @@ final class QueryStatementCache: Sendable {
 
     func statement(_ query: CompiledQuery) -> Statement {
         guard query.sql.utf8.count <= Self.textBytesMax else {
-            return Statement("query", query.sql, query.parameters.types, isPrepared: false)
+            return Statement(.read, "query", query.sql, query.parameters.types, isPrepared: false)
         }
         let shape = Shape(sql: query.sql, types: query.parameters.types)
         return state.withLock { state in
@@ -53,7 +53,7 @@ final class QueryStatementCache: Sendable {
                 state.entries[oldest.key] = nil
                 place = oldest.value.place
             }
-            let statement = Statement("query", shape.sql, shape.types, place: place)
+            let statement = Statement(.read, "query", shape.sql, shape.types, place: place)
             state.entries[shape] = Entry(statement: statement, place: place, lastUse: state.time)
             return statement
         }

@@ -7,7 +7,7 @@ enum QueryStatements {
     /// The schema of one type as queries need it. First a row with container, version, environment and whether the type
     /// is known; then a row for each field. 1 database, 2 type.
     static let type = Statement(
-        "query_type",
+        .read, "query_type",
         """
         SELECT c.id, (SELECT schema_version FROM store), c.environment, t.name IS NOT NULL, f.key, f.value_type,
                f.is_encrypted, f.marks, f.ready_marks
@@ -19,7 +19,7 @@ enum QueryStatements {
 
     /// Types with marks whose index values are not computed yet. 1 container.
     static let unreadyTypes = Statement(
-        "query_unready_types",
+        .read, "query_unready_types",
         """
         SELECT DISTINCT record_type FROM record_field
          WHERE container_id = $1 AND marks & ~ready_marks <> 0 ORDER BY record_type
@@ -27,7 +27,7 @@ enum QueryStatements {
 
     /// The transactions that hold a zone's lock or wait for one.
     static let writers = Statement(
-        "query_writers",
+        .read, "query_writers",
         """
         SELECT DISTINCT virtualtransaction FROM pg_locks
          WHERE relation = 'zone'::regclass AND mode IN ('RowShareLock', 'RowExclusiveLock')
@@ -36,7 +36,7 @@ enum QueryStatements {
 
     /// Locks living zones in the order of their ids, as every writer does. 1 database, 2 zones.
     static let lockZones = Statement(
-        "query_lock_zones",
+        .read, "query_lock_zones",
         """
         SELECT z.id FROM (SELECT id FROM unnest($2::bigint[]) AS k (id) ORDER BY id OFFSET 0) AS k
          CROSS JOIN LATERAL (
@@ -47,7 +47,7 @@ enum QueryStatements {
     /// Skips records that were saved since they were read. 1 databases, 2 zones, 3 names, 4 change numbers, 5 index
     /// values.
     static let fill = Statement(
-        "query_fill",
+        .write, "query_fill",
         """
         UPDATE record SET index_values = k.index_values::jsonb
           FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[])
@@ -58,7 +58,7 @@ enum QueryStatements {
 
     /// Only marks that have not changed since that version of the schemas. 1 container, 2 type, 3 version.
     static let markReady = Statement(
-        "query_mark_ready",
+        .write, "query_mark_ready",
         """
         UPDATE record_field SET ready_marks = marks
          WHERE container_id = $1 AND record_type = $2 AND marked_at_version <= $3
@@ -67,7 +67,7 @@ enum QueryStatements {
     /// The indexes for queries on the table of records: name, whether they are good, whether somebody is building them,
     /// bytes, and whether there are statistics of that name. 1 the beginning of their names.
     static let indexes = Statement(
-        "query_indexes",
+        .read, "query_indexes",
         """
         SELECT c.relname::text, i.indisvalid AND i.indisready, p.pid IS NOT NULL, pg_relation_size(c.oid),
                EXISTS (SELECT FROM pg_stats_ext_exprs s
@@ -82,7 +82,7 @@ enum QueryStatements {
 
     /// The names of the good ones. 1 the beginning of their names.
     static let validIndexes = Statement(
-        "query_valid_indexes",
+        .read, "query_valid_indexes",
         """
         SELECT c.relname::text
           FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -90,8 +90,8 @@ enum QueryStatements {
         """, [.text])
 
     /// Holds until the transaction ends. 1 setting, 2 value.
-    static let set = Statement("query_set", "SELECT set_config($1, $2, true)", [.text, .text])
+    static let set = Statement(.read, "query_set", "SELECT set_config($1, $2, true)", [.text, .text])
 
     /// "tide" and 1: one server at a time builds indexes. Holds until the session ends.
-    static let tryLock = Statement("query_try_lock", "SELECT pg_try_advisory_lock(1953064037, 1)", [])
+    static let tryLock = Statement(.read, "query_try_lock", "SELECT pg_try_advisory_lock(1953064037, 1)", [])
 }

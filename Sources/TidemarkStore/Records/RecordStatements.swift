@@ -14,7 +14,7 @@ enum RecordStatements {
     /// Locks the living zones of the list, in the order of their ids, so that two groups never deadlock. 1 databases, 2
     /// names.
     static let lockZones = Statement(
-        "lock_zones",
+        .read, "lock_zones",
         """
         SELECT z.database_id, \(ZoneStatements.columns), z.write_number
           FROM (SELECT k.database_id, n.id
@@ -26,7 +26,7 @@ enum RecordStatements {
 
     /// The same for one living zone, which most transactions lock. 1 database, 2 name.
     static let lockZone = Statement(
-        "lock_zone",
+        .read, "lock_zone",
         """
         SELECT z.database_id, \(ZoneStatements.columns), z.write_number
           FROM zone z
@@ -58,7 +58,7 @@ enum RecordStatements {
     /// Records by name. 1 databases, 2 zone names, 3 the index of each record's zone in these lists, 4 record names.
     /// The first column is the index in the list.
     static let readRecords = Statement(
-        "read_records",
+        .read, "read_records",
         """
         SELECT k.ordinal, \(columns)
           FROM unnest($3::integer[], $4::text[]) WITH ORDINALITY AS k (place, record_name, ordinal)
@@ -71,7 +71,7 @@ enum RecordStatements {
     /// Records by name without a lock, and their zone, in one snapshot. The first row is the zone (its name column is
     /// null), in the columns of a page. 1 database, 2 zone name, 3 record names.
     static let lookUpRecords = Statement(
-        "look_up_records",
+        .read, "look_up_records",
         """
         WITH z AS MATERIALIZED (
             SELECT id, change_number, oldest_token_number, created_at, encryption_scope FROM zone
@@ -91,7 +91,7 @@ enum RecordStatements {
 
     /// Living children. 1 databases, 2 zone names, 3 names of parents.
     static let readChildren = Statement(
-        "read_children",
+        .read, "read_children",
         """
         SELECT k.ordinal, r.name
           FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY
@@ -108,7 +108,7 @@ enum RecordStatements {
     /// number of their bytes. Each record comes once, so a cycle ends. 1 databases, 2 zone names, 3 names of records, 4
     /// the most rows.
     static let readAncestors = Statement(
-        "read_ancestors",
+        .read, "read_ancestors",
         """
         WITH RECURSIVE line (database_id, zone_id, name) AS (
             SELECT k.database_id, z.id, k.name COLLATE "C"
@@ -143,7 +143,7 @@ enum RecordStatements {
     /// record (without fields) and the holder's living children. Cycles end, because UNION takes each record once. 1
     /// databases, 2 zone names, 3 names of roots, 4 the most rows.
     static let readCascade = Statement(
-        "read_cascade",
+        .read, "read_cascade",
         """
         WITH RECURSIVE reached (database_id, zone_id, name) AS (
             SELECT k.database_id, z.id, k.root COLLATE "C"
@@ -170,7 +170,7 @@ enum RecordStatements {
     /// How many records have a deleteSelf reference to each target, and how many may (R-079). 1 databases, 2 zone
     /// names, 3 targets.
     static let countReferences = Statement(
-        "count_references",
+        .read, "count_references",
         """
         SELECT k.ordinal, n.count,
                (SELECT references_max FROM container
@@ -187,7 +187,7 @@ enum RecordStatements {
 
     /// Removes all references of these holders. 1 databases, 2 zones, 3 holders.
     static let dropReferences = Statement(
-        "drop_references",
+        .write, "drop_references",
         """
         DELETE FROM record_reference f
          USING (SELECT h.*
@@ -202,7 +202,7 @@ enum RecordStatements {
 
     /// 1 databases, 2 zones, 3 targets, 4 holders.
     static let addReferences = Statement(
-        "add_references",
+        .write, "add_references",
         """
         INSERT INTO record_reference (database_id, zone_id, target, holder)
         SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[])
@@ -213,7 +213,7 @@ enum RecordStatements {
     /// is at least one row; its other columns are null if nothing is remembered. 1 databases, 2 zone names, 3 the index
     /// of each device's zone in these lists, 4 devices.
     static let readMemories = Statement(
-        "read_memories",
+        .read, "read_memories",
         """
         SELECT s.incarnation, s.schema_version, s.memory_epoch, m.ordinal, m.memory
           FROM store s
@@ -230,7 +230,7 @@ enum RecordStatements {
     /// one in which the user waits. The record's columns follow the memory, and are null if there is no record. 1
     /// database, 2 zone name, 3 device, 4 record name.
     static let readOne = Statement(
-        "read_one",
+        .read, "read_one",
         """
         WITH z AS MATERIALIZED (
             SELECT id FROM zone
@@ -249,7 +249,7 @@ enum RecordStatements {
 
     /// The newest ended incarnation of each zone of the list. 1 databases, 2 names.
     static let readRemovals = Statement(
-        "read_removals",
+        .read, "read_removals",
         """
         SELECT k.database_id, k.name, z.removal
           FROM unnest($1::bigint[], $2::text[]) AS k (database_id, name)
@@ -273,7 +273,7 @@ enum RecordStatements {
     /// zones, 24 devices, 25 memories.
     /// 25 memories.
     static let write = Statement(
-        "write",
+        .write, "write",
         """
         WITH \(movedAndRemembered(from: ""))
         \(insertion(from: ""))
@@ -286,7 +286,7 @@ enum RecordStatements {
     /// store's incarnation, 29 the version of its schemas. Of records that must not exist: 30 databases, 31 zones, 32
     /// names.
     static let writeIfStill = Statement(
-        "write_if_still",
+        .write, "write_if_still",
         """
         WITH locked AS MATERIALIZED (
             SELECT z.change_number = i.change_number AND z.write_number = i.write_number AS is_same
@@ -354,7 +354,7 @@ enum RecordStatements {
     /// its memory; of the record: 8 batch end, 9 time of creation, 10 creator, 11 the creator's device, 12 time of
     /// change, 13 who changed, 14 whether it is a tombstone, 15 name, 16 type, 17 parent, 18 fields, 19 index values.
     static let writeOne = Statement(
-        "write_one",
+        .write, "write_one",
         """
         WITH moved AS (
             \(moveOne)),
@@ -385,7 +385,7 @@ enum RecordStatements {
     /// must not exist.
     /// now, 23 the store's incarnation, 24 the version of its schemas, 25 names of records that must not be there.
     static let writeRunIfStill = Statement(
-        "write_run_if_still",
+        .write, "write_run_if_still",
         """
         WITH moved AS (
             \(moveOne) AND num_nulls(removal) = 1 AND change_number = $21 AND write_number = $22
@@ -445,7 +445,7 @@ enum RecordStatements {
 
     /// 1 databases, 2 zones, 3 devices, 4 client change tokens.
     static let writeClientTokens = Statement(
-        "write_client_tokens",
+        .write, "write_client_tokens",
         """
         INSERT INTO client_token (database_id, zone_id, device_id, token)
         SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::bytea[])
@@ -454,7 +454,7 @@ enum RecordStatements {
 
     /// 1 databases, 2 zones, 3 devices, 4 memories.
     static let writeMemories = Statement(
-        "write_memories", writtenMemories("$1::bigint[], $2::bigint[], $3::uuid[], $4::bytea[]"),
+        .write, "write_memories", writtenMemories("$1::bigint[], $2::bigint[], $3::uuid[], $4::bytea[]"),
         [.int8Array, .int8Array, .uuidArray, .byteaArray])
 
     private static func writtenMemories(_ arrays: String, from guards: String = "") -> String {

@@ -80,7 +80,7 @@ extension SchemaDifference {
 enum AdminSchemaStatements {
     /// 1 container, 2 environment.
     static let findContainer = Statement(
-        "find_container", "SELECT id FROM container WHERE identifier = $1 AND environment = $2", [.text, .int2])
+        .read, "find_container", "SELECT id FROM container WHERE identifier = $1 AND environment = $2", [.text, .int2])
 
-    static let listContainers = Statement("list_containers", "SELECT id FROM container ORDER BY id", [])
+    static let listContainers = Statement(.read, "list_containers", "SELECT id FROM container ORDER BY id", [])
 }

@@ -74,11 +74,11 @@ struct RecordScan {
 
 enum ScanStatements {
     static let databases = Statement(
-        "scan_databases", "SELECT id FROM database WHERE container_id = $1 ORDER BY id", [.int8])
+        .read, "scan_databases", "SELECT id FROM database WHERE container_id = $1 ORDER BY id", [.int8])
 
     /// The first row is always returned, however large it is. 1 database, 2 zone, 3 name, 4 types, 5 rows, 6 bytes.
     static let page = Statement(
-        "scan_page",
+        .read, "scan_page",
         """
         SELECT zone_id, name, type, change_number, fields
           FROM (SELECT zone_id, name, type, change_number,

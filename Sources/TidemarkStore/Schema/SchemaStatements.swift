@@ -7,7 +7,7 @@ internal import TidemarkPostgres
 enum SchemaStatements {
     /// The container of each database, and its quota. 1 databases.
     static let containers = Statement(
-        "schema_containers",
+        .read, "schema_containers",
         """
         SELECT d.id, d.container_id, \(QuotaStatements.bytesMax)
           FROM unnest($1::bigint[]) AS k (id)
@@ -19,29 +19,31 @@ enum SchemaStatements {
 
     /// The version comes first, in a statement of its own: everything that is read after it is at least as new.
     static let container = Statement(
-        "schema_container", "SELECT environment, (SELECT schema_version FROM store) FROM container WHERE id = $1",
+        .read, "schema_container",
+        "SELECT environment, (SELECT schema_version FROM store) FROM container WHERE id = $1",
         [.int8])
 
     static let types = Statement(
-        "schema_types", "SELECT name, has_own_grants FROM record_type WHERE container_id = $1", [.int8])
+        .read, "schema_types", "SELECT name, has_own_grants FROM record_type WHERE container_id = $1", [.int8])
 
     static let fields = Statement(
-        "schema_fields",
+        .read, "schema_fields",
         "SELECT record_type, key, value_type, is_encrypted, marks FROM record_field WHERE container_id = $1", [.int8])
 
     static let grants = Statement(
-        "schema_grants", "SELECT record_type, role, permissions FROM record_grant WHERE container_id = $1", [.int8])
+        .read, "schema_grants", "SELECT record_type, role, permissions FROM record_grant WHERE container_id = $1",
+        [.int8])
 
-    static let roles = Statement("schema_roles", "SELECT name FROM record_role WHERE container_id = $1", [.int8])
+    static let roles = Statement(.read, "schema_roles", "SELECT name FROM record_role WHERE container_id = $1", [.int8])
 
     // MARK: Learning
 
     static let lockToLearn = Statement(
-        "schema_lock_to_learn", "SELECT 1 FROM container WHERE id = $1 FOR SHARE", [.int8])
+        .read, "schema_lock_to_learn", "SELECT 1 FROM container WHERE id = $1 FOR SHARE", [.int8])
 
     /// 1 container, 2 names.
     static let learnTypes = Statement(
-        "schema_learn_types",
+        .write, "schema_learn_types",
         """
         INSERT INTO record_type (container_id, name)
         SELECT $1, name FROM unnest($2::text[]) AS k (name)
@@ -51,7 +53,7 @@ enum SchemaStatements {
 
     /// 1 container, 2 types, 3 keys, 4 value types, 5 whether encrypted.
     static let learnFields = Statement(
-        "schema_learn_fields",
+        .write, "schema_learn_fields",
         """
         INSERT INTO record_field (container_id, record_type, key, value_type, is_encrypted)
         SELECT $1, k.* FROM unnest($2::text[], $3::text[], $4::integer[], $5::boolean[]) AS k
@@ -62,19 +64,20 @@ enum SchemaStatements {
     // MARK: Replacing
 
     static let lockToReplace = Statement(
-        "schema_lock_to_replace", "SELECT 1 FROM container WHERE id = $1 FOR NO KEY UPDATE", [.int8])
+        .read, "schema_lock_to_replace", "SELECT 1 FROM container WHERE id = $1 FOR NO KEY UPDATE", [.int8])
 
     /// Comes before all statements that replace rows: fields are written with the new version.
-    static let countOn = Statement("schema_count_on", "UPDATE store SET schema_version = schema_version + 1", [])
+    static let countOn = Statement(
+        .write, "schema_count_on", "UPDATE store SET schema_version = schema_version + 1", [])
 
     /// With their fields and grants. 1 container, 2 names.
     static let removeTypes = Statement(
-        "schema_remove_types", "DELETE FROM record_type WHERE container_id = $1 AND name = ANY ($2)",
+        .write, "schema_remove_types", "DELETE FROM record_type WHERE container_id = $1 AND name = ANY ($2)",
         [.int8, .textArray])
 
     /// 1 container, 2 names, 3 whether they have their own grants.
     static let putTypes = Statement(
-        "schema_put_types",
+        .write, "schema_put_types",
         """
         INSERT INTO record_type (container_id, name, has_own_grants)
         SELECT $1, k.* FROM unnest($2::text[], $3::boolean[]) AS k
@@ -83,7 +86,7 @@ enum SchemaStatements {
 
     /// 1 container, 2 types, 3 keys.
     static let removeFields = Statement(
-        "schema_remove_fields",
+        .write, "schema_remove_fields",
         """
         DELETE FROM record_field f USING unnest($2::text[], $3::text[]) AS k (record_type, key)
          WHERE f.container_id = $1 AND f.record_type = k.record_type AND f.key = k.key
@@ -92,7 +95,7 @@ enum SchemaStatements {
     /// Existing index values stay valid as long as the field's type does not change. 1 container, 2 types, 3 keys, 4
     /// value types, 5 whether encrypted, 6 marks.
     static let putFields = Statement(
-        "schema_put_fields",
+        .write, "schema_put_fields",
         """
         INSERT INTO record_field (container_id, record_type, key, value_type, is_encrypted, marks, marked_at_version)
         SELECT $1, k.*, (SELECT schema_version FROM store)
@@ -107,7 +110,7 @@ enum SchemaStatements {
     /// A record has the words of all searchable fields together. If a field is no longer searchable, the words of the
     /// others must be computed anew. 1 container, 2 types, 3 the mark.
     static let forgetWords = Statement(
-        "schema_forget_words",
+        .write, "schema_forget_words",
         """
         UPDATE record_field
            SET ready_marks = ready_marks & ~$3::smallint, marked_at_version = (SELECT schema_version FROM store)
@@ -116,23 +119,23 @@ enum SchemaStatements {
 
     /// 1 container, 2 types.
     static let removeGrants = Statement(
-        "schema_remove_grants", "DELETE FROM record_grant WHERE container_id = $1 AND record_type = ANY ($2)",
+        .write, "schema_remove_grants", "DELETE FROM record_grant WHERE container_id = $1 AND record_type = ANY ($2)",
         [.int8, .textArray])
 
     /// 1 container, 2 types, 3 roles, 4 permissions.
     static let putGrants = Statement(
-        "schema_put_grants",
+        .write, "schema_put_grants",
         """
         INSERT INTO record_grant (container_id, record_type, role, permissions)
         SELECT $1, k.* FROM unnest($2::text[], $3::text[], $4::integer[]) AS k
         """, [.int8, .textArray, .textArray, .int4Array])
 
     static let removeRoles = Statement(
-        "schema_remove_roles", "DELETE FROM record_role WHERE container_id = $1 AND NOT name = ANY ($2)",
+        .write, "schema_remove_roles", "DELETE FROM record_role WHERE container_id = $1 AND NOT name = ANY ($2)",
         [.int8, .textArray])
 
     static let putRoles = Statement(
-        "schema_put_roles",
+        .write, "schema_put_roles",
         "INSERT INTO record_role (container_id, name) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING",
         [.int8, .textArray])
 }

@@ -13,7 +13,7 @@ enum SubscriptionStatements {
 
     /// 1 user.
     static let all = Statement(
-        "all_subscriptions",
+        .read, "all_subscriptions",
         """
         SELECT s.id, s.scope, s.kind, s.record_type, s.notification_info, z.name
           FROM subscription s LEFT JOIN LATERAL (\(livingZone)) AS z ON s.zone_id IS NOT NULL
@@ -23,12 +23,12 @@ enum SubscriptionStatements {
 
     /// 1 user.
     static let clearEnded = Statement(
-        "clear_ended_subscriptions",
+        .write, "clear_ended_subscriptions",
         "DELETE FROM subscription s WHERE user_id = $1 AND zone_id IS NOT NULL AND NOT EXISTS (\(livingZone))", [.int8])
 
     /// The zone for a zone subscription. 1 user, 2 name.
     static let zone = Statement(
-        "subscription_zone",
+        .read, "subscription_zone",
         """
         SELECT z.id FROM database d JOIN zone z ON z.database_id = d.id AND z.name = $2 AND z.removal IS NULL
          WHERE d.user_id = $1 AND d.scope = 2
@@ -37,7 +37,7 @@ enum SubscriptionStatements {
     /// 1 user, 2 scope, 3 id, 4 kind, 5 record type, 6 notification info, 7 the most other subscriptions, plus 1, 8 the
     /// zone's name (null for none). No row: there would be too many, or there is no such zone.
     static let save = Statement(
-        "save_subscription",
+        .write, "save_subscription",
         """
         INSERT INTO subscription (user_id, scope, id, kind, record_type, notification_info, zone_id)
         SELECT $1, $2, $3, $4, $5, $6, z.id
@@ -54,7 +54,7 @@ enum SubscriptionStatements {
 
     /// Returns a row if it existed. 1 user, 2 scope, 3 id.
     static let delete = Statement(
-        "delete_subscription",
+        .write, "delete_subscription",
         """
         DELETE FROM subscription s WHERE user_id = $1 AND scope = $2 AND id = $3
         RETURNING zone_id IS NULL OR EXISTS (\(livingZone))

@@ -4,7 +4,8 @@ internal import TidemarkPostgres
 
 /// The SQL of zones. They are created and ended under the lock of their database's row.
 enum ZoneStatements {
-    static let lockDatabase = Statement("lock_database", "SELECT id FROM database WHERE id = $1 FOR UPDATE", [.int8])
+    static let lockDatabase = Statement(
+        .read, "lock_database", "SELECT id FROM database WHERE id = $1 FOR UPDATE", [.int8])
 
     /// The living zone named `k.zone_name`, for a `LATERAL` join; see ``RecordStatements`` for its form.
     static let livingID = """
@@ -24,7 +25,7 @@ enum ZoneStatements {
 
     /// 1 database, 2 names.
     static let lockNamed = Statement(
-        "lock_named_zones",
+        .read, "lock_named_zones",
         """
         SELECT \(columns)
           FROM (SELECT k.database_id, n.id
@@ -35,12 +36,12 @@ enum ZoneStatements {
         """, [.int8, .textArray])
 
     static let count = Statement(
-        "count_zones", "SELECT count(*) FROM zone WHERE database_id = $1 AND removal IS NULL", [.int8])
+        .read, "count_zones", "SELECT count(*) FROM zone WHERE database_id = $1 AND removal IS NULL", [.int8])
 
     /// One row: the store's memory epoch, and the memory, null if there is none. 1 database, 2 life. The database's own
     /// memory has the zone 0.
     static let readMemory = Statement(
-        "read_database_memory",
+        .read, "read_database_memory",
         """
         SELECT s.memory_epoch, m.memory
           FROM store s
@@ -49,7 +50,7 @@ enum ZoneStatements {
 
     /// 1 database, 2 names, 3 whether each is encrypted as a whole, 4 now.
     static let create = Statement(
-        "create_zones",
+        .write, "create_zones",
         """
         INSERT INTO zone (database_id, name, encryption_scope, created_at)
         SELECT $1, k.name, k.is_per_zone::integer, $4
@@ -59,7 +60,7 @@ enum ZoneStatements {
     /// Ends a zone by name, as an operator does; never the default zone, which always exists (R-022). 1 database, 2 name,
     /// 3 reason.
     static let endNamed = Statement(
-        "end_named_zone",
+        .write, "end_named_zone",
         """
         WITH ended AS (
             UPDATE zone SET removal = $3, removed_at = now()
@@ -72,7 +73,7 @@ enum ZoneStatements {
 
     /// Every incarnation that the store still knows, by name and age. 1 database.
     static let history = Statement(
-        "zone_history",
+        .read, "zone_history",
         """
         SELECT name, created_at, change_number, removal, removed_at FROM zone
          WHERE database_id = $1 ORDER BY name, id
@@ -81,7 +82,7 @@ enum ZoneStatements {
     /// Removes the zones' keys at once: from now on nobody can decrypt what is still stored of their encrypted values.
     /// 1 database, 2 ids, 3 reason, 4 now.
     static let end = Statement(
-        "end_zones",
+        .write, "end_zones",
         """
         WITH ended AS (
             UPDATE zone SET removal = $3, removed_at = $4
@@ -90,12 +91,12 @@ enum ZoneStatements {
         """, [.int8, .int8Array, .int2, .timestamptz])
 
     static let all = Statement(
-        "all_zones",
+        .read, "all_zones",
         "SELECT \(columns) FROM zone z WHERE z.database_id = $1 AND z.removal IS NULL ORDER BY z.id", [.int8])
 
     /// Removes records of ended zones, a bounded number at a time. 1 the most rows.
     static let clearRecords = Statement(
-        "clear_ended_zones",
+        .write, "clear_ended_zones",
         """
         DELETE FROM record WHERE ctid = ANY (ARRAY(
             SELECT r.ctid
@@ -108,7 +109,7 @@ enum ZoneStatements {
 
     /// Removes references of ended zones, a bounded number at a time. 1 the most rows.
     static let clearReferences = Statement(
-        "clear_ended_references",
+        .write, "clear_ended_references",
         """
         DELETE FROM record_reference WHERE ctid = ANY (ARRAY(
             SELECT f.ctid
@@ -121,7 +122,7 @@ enum ZoneStatements {
 
     /// Removes client change tokens of ended zones (R-222). There is one for each device, so there are few.
     static let clearClientTokens = Statement(
-        "clear_ended_client_tokens",
+        .write, "clear_ended_client_tokens",
         """
         DELETE FROM client_token t USING zone z
          WHERE z.removal IS NOT NULL AND t.database_id = z.database_id AND t.zone_id = z.id
@@ -129,7 +130,7 @@ enum ZoneStatements {
 
     /// If a clock was set back, an epoch may begin in the future; such an epoch ends at once. 1 seconds.
     static let advanceMemoryEpoch = Statement(
-        "advance_memory_epoch",
+        .write, "advance_memory_epoch",
         """
         UPDATE store SET memory_epoch = memory_epoch + 1, memory_epoch_began_at = now()
          WHERE memory_epoch_began_at NOT BETWEEN now() - make_interval(secs => $1) AND now()
@@ -137,6 +138,6 @@ enum ZoneStatements {
 
     /// Removes memories that no request may use any more. 1 how many epochs are kept.
     static let clearMemories = Statement(
-        "clear_memories",
+        .write, "clear_memories",
         "DELETE FROM request_memory WHERE epoch <= (SELECT memory_epoch FROM store) - $1", [.int8])
 }

@@ -108,7 +108,7 @@ final class KeyWorld: Sendable {
         let pool = try PostgresPool(url: database.url, connections: 1, loop: loop, applicationName: "test")
         do {
             var texts: [String] = []
-            for row in try await pool.execute([Statement("test", query, [])()])[0] {
+            for row in try await pool.execute([Statement(.read, "test", query, [])()])[0] {
                 texts.append(try row.string(ifPresent: 0) ?? "")
             }
             await pool.stop()

@@ -15,7 +15,7 @@ import TidemarkWire
 @Suite struct OperatorTests {
     private static let key = ContainerKey(identifier: LiveWorld.container, environment: .development)
 
-    private static let countRecords = Statement("count_records", "SELECT count(*) FROM record", [])
+    private static let countRecords = Statement(.read, "count_records", "SELECT count(*) FROM record", [])
 
     private func database(_ world: LiveWorld) async throws -> DatabaseID {
         try #require(try await world.admin.privateDatabase(ofAccount: "alice", in: Self.key))

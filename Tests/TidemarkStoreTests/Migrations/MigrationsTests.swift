@@ -59,7 +59,7 @@ import TidemarkTestSupport
             _ = try await Migrator(url: url, loop: loop).migrate()
             let pool = try PostgresPool(url: url, connections: 1, loop: loop)
             let keys = Statement(
-                "keys",
+                .read, "keys",
                 """
                 SELECT c.relname::text, a.attname::text FROM pg_class c
                 LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
@@ -100,7 +100,7 @@ import TidemarkTestSupport
                 ], url: url)
             let pool = try PostgresPool(url: url, connections: 1, loop: loop)
             let counts = Statement(
-                "counts",
+                .read, "counts",
                 """
                 SELECT name || ' ' || byte_count AS line FROM zone
                  UNION ALL SELECT database_id || ' ' || byte_count FROM asset_total ORDER BY line
@@ -174,7 +174,7 @@ import TidemarkTestSupport
             let migrator = Migrator(url: url, loop: loop, tableLockTimeMax: .seconds(60))
             let migration = Task { try await migrator.migrate() }
             let cut = Statement(
-                "cut",
+                .read, "cut",
                 """
                 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                  WHERE application_name = 'tidemark-migrate' AND datname = current_database()
@@ -198,7 +198,7 @@ import TidemarkTestSupport
             let migration = Task { try await migrator.migrate() }
             // Longer than it would wait for a table.
             let waits = Statement(
-                "waits",
+                .read, "waits",
                 """
                 SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
                    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())

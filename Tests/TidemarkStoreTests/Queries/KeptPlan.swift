@@ -24,7 +24,8 @@ enum KeptPlan {
         let types = sent.statement.types.map(name).joined(separator: ", ")
         let (first, last) = (explain(before ?? sent, runs: runs), explain(sent, runs: runs))
         let lines = try await pool.withConnection { connection in
-            let prepare = Statement("prepare", "PREPARE kept (\(types)) AS \(sent.statement.sql)", isPrepared: false)
+            let prepare = Statement(
+                .write, "prepare", "PREPARE kept (\(types)) AS \(sent.statement.sql)", isPrepared: false)
             _ = try await connection.execute([prepare()])
             for _ in 1..<runCount { _ = try await connection.execute([first()]) }
             return try await connection.execute([last()])[0].map { try $0.string(0) }
@@ -36,7 +37,8 @@ enum KeptPlan {
     private static func explain(_ sent: PostgresStorage.SentStatement, runs: Bool) -> Statement {
         let values = sent.statement.values.map(literal).joined(separator: ", ")
         return Statement(
-            "explain", "EXPLAIN \(runs ? "(ANALYZE, TIMING OFF) " : "")EXECUTE kept (\(values))", isPrepared: false)
+            .read, "explain", "EXPLAIN \(runs ? "(ANALYZE, TIMING OFF) " : "")EXECUTE kept (\(values))",
+            isPrepared: false)
     }
 
     private static func name(_ type: PostgresType) -> String {

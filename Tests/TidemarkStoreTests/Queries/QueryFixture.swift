@@ -113,7 +113,7 @@ struct QueryFixture: Sendable {
     /// What a query past the store finds.
     func texts(_ sql: String) async throws -> [String] {
         let pool = try PostgresPool(url: url, connections: 1, loop: loop)
-        let rows = try await pool.execute([Statement("texts", sql)()])[0]
+        let rows = try await pool.execute([Statement(.read, "texts", sql)()])[0]
         await pool.stop()
         return try rows.map { try $0.string(0) }
     }

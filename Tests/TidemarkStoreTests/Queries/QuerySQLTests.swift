@@ -380,7 +380,7 @@ import TidemarkTestSupport
             // An index is not ready before all end that may have written without it.
             let pool = try PostgresPool(url: fixture.url, connections: 1, loop: fixture.loop)
             let writer = try await pool.acquire()
-            let hold = Statement("hold", "LOCK TABLE record IN ROW EXCLUSIVE MODE")
+            let hold = Statement(.write, "hold", "LOCK TABLE record IN ROW EXCLUSIVE MODE")
             _ = try await writer.connection.execute([.begin, hold()])
             let building = fixture.loop.runThrowing { try await fixture.admin.buildIndexes() }
             do {

@@ -182,7 +182,7 @@ import TidemarkTestSupport
         let types = statement.parameterTypes.map(\.name).joined(separator: ", ")
         return try await pool.withConnection { connection in
             try await connection.executeScript("PREPARE p (\(types)) AS \(statement.sql)")
-            let explain = Statement("explain", "EXPLAIN (COSTS OFF) EXECUTE p \(arguments)")
+            let explain = Statement(.read, "explain", "EXPLAIN (COSTS OFF) EXECUTE p \(arguments)")
             let rows = try await connection.execute([explain()])[0]
             try await connection.executeScript("DEALLOCATE p")
             return try rows.map { try $0.string(0) }.joined(separator: "\n")
