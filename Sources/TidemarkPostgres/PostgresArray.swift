@@ -24,6 +24,22 @@ package struct PostgresArray: Sendable, Equatable {
         begin(length: -1)
     }
 
+    /// A value of the element type, or null.
+    package mutating func append(_ value: PostgresValue) {
+        switch value {
+        case .null: appendNull()
+        case .bool(let value): append(value)
+        case .int4(let value): append(value)
+        case .int8(let value): append(value)
+        case .float8(let value): append(value)
+        case .text(let value): append(value)
+        case .bytea(let value): append(value)
+        case .uuid(let bytes): append(uuid: bytes)
+        case .timestamp(let milliseconds): append(milliseconds: milliseconds)
+        case .int2, .array: preconditionFailure("there are no arrays of these")
+        }
+    }
+
     /// Appends nulls until there are this many elements.
     package mutating func appendNulls(upTo count: Int) {
         while self.count < count { appendNull() }
@@ -102,19 +118,7 @@ package struct PostgresArray: Sendable, Equatable {
 
     // MARK: Whole
 
-    var type: PostgresType {
-        switch elementType {
-        case .bool: .boolArray
-        case .bytea: .byteaArray
-        case .int4: .int4Array
-        case .int8: .int8Array
-        case .text: .textArray
-        case .timestamptz: .timestamptzArray
-        case .uuid: .uuidArray
-        case .float8: .float8Array
-        default: preconditionFailure("arrays of type \(elementType.rawValue) are not used")
-        }
-    }
+    var type: PostgresType { elementType.array }
 
     /// The format of array_recv (arrayfuncs.c): number of dimensions, whether there are nulls, element type, length and
     /// first index of the one dimension, then the elements.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTidemarkLibpq
+internal import Glibc
 
 /// The result of one statement: rows of binary columns in libpq's memory. It does not change, so any thread may read
 /// it.
@@ -53,6 +54,17 @@ package final class PostgresRows: @unchecked Sendable, RandomAccessCollection {
         // Only a value without bytes may be null, so most values need one call less.
         if length == 0, PQgetisnull(result, row, column) != 0 { return nil }
         return UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: length)
+    }
+
+    /// The number of the first column with this name.
+    func column(named name: StaticString) throws(PostgresError) -> Int {
+        for column in 0..<columnCount {
+            guard let found = PQfname(result, column) else { break }
+            if strcmp(found, UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)) == 0 {
+                return Int(column)
+            }
+        }
+        throw PostgresError(.unexpectedResult, detail: "there is no column \(name)")
     }
 
     @inline(__always)

@@ -27,6 +27,21 @@ package struct PostgresType: RawRepresentable, Hashable, Sendable {
     package static let uuidArray = PostgresType(rawValue: 2951)
     package static let float8Array = PostgresType(rawValue: 1022)
 
+    /// The type of arrays of this type.
+    var array: PostgresType {
+        switch self {
+        case .bool: .boolArray
+        case .bytea: .byteaArray
+        case .int4: .int4Array
+        case .int8: .int8Array
+        case .text: .textArray
+        case .timestamptz: .timestamptzArray
+        case .uuid: .uuidArray
+        case .float8: .float8Array
+        default: preconditionFailure("arrays of type \(rawValue) are not used")
+        }
+    }
+
     /// Whether values of `type` have the same binary form as `self`: `varchar` and `name` can be read as text.
     func isReadable(as type: PostgresType) -> Bool {
         self == type || (type == .text && Self.textLike.contains(rawValue))

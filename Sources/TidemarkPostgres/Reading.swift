@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Statements that are sent together, each with what its rows add to a result.
+package struct Reading<Result> {
+    private var steps: [(bound: BoundStatement, take: Take)] = []
+
+    private typealias Take = (inout Result, PostgresRows) throws(PostgresError) -> Void
+
+    package init() {}
+
+    /// - Parameter take: adds a row to the result. Rows come in the order of the statements.
+    package mutating func add<Row>(
+        _ call: Call<Row>, _ take: @escaping (inout Result, Row) throws(PostgresError) -> Void = { _, _ in }
+    ) {
+        steps.append(
+            (
+                call.bound,
+                { result, rows throws(PostgresError) in
+                    for row in rows { try take(&result, try call.decode(row)) }
+                }
+            ))
+    }
+
+    /// What is sent.
+    package var statements: [BoundStatement] { steps.map(\.bound) }
+
+    /// Adds the answers to ``statements`` to a result.
+    package func take(_ answers: some Collection<PostgresRows>, into result: inout Result) throws(PostgresError) {
+        precondition(answers.count == steps.count, "each statement has one answer")
+        for (step, rows) in zip(steps, answers) { try step.take(&result, rows) }
+    }
+}
+
+extension PostgresConnection {
+    /// Sends the statements of a reading in one round trip, and adds their answers to `result`.
+    package func run<Result>(
+        _ reading: Reading<Result>, into result: Result
+    ) async throws(PostgresError) -> Result {
+        var result = result
+        try reading.take(try await execute(reading.statements), into: &result)
+        return result
+    }
+}
