@@ -227,6 +227,7 @@ let package = Package(
                 "StorageConformance",
                 "TidemarkStore", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkPostgres",
                 "TidemarkSockets", "TidemarkScheduling", "TidemarkTestKit", "TidemarkBytes", "TidemarkCrypto",
+                "CTidemarkLibpq",
             ]),
         tests(
             "TidemarkServiceTests",

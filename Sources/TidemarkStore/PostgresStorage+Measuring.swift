@@ -15,7 +15,8 @@ extension PostgresStorage {
     /// The statement of ``records(named:in:)``.
     package func statement(recordsNamed names: [String], in key: ZoneKey) -> SentStatement {
         SentStatement(
-            statement: Self.lookUp(names, in: key), settings: Self.sessionSettings.map { (name: $0.0, value: $0.1) })
+            statement: sql.records.lookUpRecords((key, names)).bound,
+            settings: Self.sessionSettings.map { (name: $0.0, value: $0.1) })
     }
 
     /// The statement of ``queryPage(_:)``, once the record type is prepared for it.

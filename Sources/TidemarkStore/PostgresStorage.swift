@@ -60,12 +60,8 @@ package final class PostgresStorage: Storage {
     ]
 
     package func standing() async throws(StorageError) -> StoreStanding {
-        let rows = try await read(AccountStatements.store())
-        return try decode { () throws(PostgresError) in
-            StoreStanding(
-                incarnation: StoreIncarnation(UInt64(bitPattern: try rows[0].int64(0))),
-                memoryEpoch: try rows[0].int64(2))
-        }
+        guard let store = try await read(sql.accounts.store()).first else { throw StorageError(.rejected) }
+        return StoreStanding(incarnation: store.incarnation, memoryEpoch: store.memoryEpoch)
     }
 
     // MARK: For the rest of the target
@@ -85,18 +81,20 @@ package final class PostgresStorage: Storage {
     }
 
     /// One statement on a shared connection.
-    func read(_ statement: BoundStatement) async throws(StorageError) -> PostgresRows {
+    func read<Row>(_ call: Call<Row>) async throws(StorageError) -> [Row] {
         do {
-            return try await pool.execute([statement])[0]
+            return try await pool.run(call).rows
         } catch {
             throw StorageError(error, duringCommit: false)
         }
     }
 
     /// Several reads on a shared connection.
-    func readAll(_ statements: [BoundStatement]) async throws(StorageError) -> [PostgresRows] {
+    func readAll<each Row>(
+        _ calls: repeat Call<each Row>
+    ) async throws(StorageError) -> (repeat Answer<each Row>) {
         do {
-            return try await pool.execute(statements)
+            return try await pool.run(repeat each calls)
         } catch {
             throw StorageError(error, duringCommit: false)
         }
@@ -104,11 +102,13 @@ package final class PostgresStorage: Storage {
 
     /// Runs several statements that may safely be sent twice, so a lost answer leaves nothing in doubt. On a connection
     /// of its own, like ``write(_:)``.
-    func writeRepeatably(_ statements: [BoundStatement]) async throws(StorageError) -> [PostgresRows] {
+    func writeRepeatably<each Row>(
+        _ calls: repeat Call<each Row>
+    ) async throws(StorageError) -> (repeat Answer<each Row>) {
         let lease = try await acquire()
         defer { release(lease) }
         do {
-            return try await lease.connection.execute(statements)
+            return try await lease.connection.run(repeat each calls)
         } catch {
             throw StorageError(error, duringCommit: false)
         }
@@ -116,11 +116,13 @@ package final class PostgresStorage: Storage {
 
     /// Runs several statements as one implicit transaction, all or nothing. On a connection of its own: on a shared
     /// one, reads would wait behind it while it waits for locks and the disk.
-    func write(_ statements: [BoundStatement]) async throws(StorageError) -> [PostgresRows] {
+    func write<each Row>(
+        _ calls: repeat Call<each Row>
+    ) async throws(StorageError) -> (repeat Answer<each Row>) {
         let lease = try await acquire()
         defer { release(lease) }
         do {
-            return try await lease.connection.execute(statements)
+            return try await lease.connection.run(repeat each calls)
         } catch {
             throw StorageError(error, duringCommit: error.code == .connectionLost)
         }

@@ -23,7 +23,7 @@ import TidemarkTestSupport
 
             let storage = try fixture.storage(connections: 3)
             func expectOn() async throws {
-                #expect(try await storage.read(show())[0].string(0) == "on")
+                #expect(try await storage.pool.execute([show()])[0][0].string(0) == "on")
                 var leases: [PostgresLease] = []
                 for _ in 0..<3 { leases.append(try await storage.acquire()) }
                 for lease in leases {

@@ -1,188 +1,242 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkDomain
 internal import TidemarkPostgres
 
-/// The SQL of accounts, credentials, containers and users.
-enum AccountStatements {
-    /// The store's life, and the version of its schemas.
-    static let store = Statement(.read, "store", "SELECT incarnation, schema_version, memory_epoch FROM store", [])
+/// What is known of a credential's account in a container.
+enum IdentityFinding {
+    /// The account exists, but not yet in this container.
+    case incomplete(account: AccountID, hasContainer: Bool)
+    case complete(Identity)
+}
 
-    /// 1 hash, 2 container, 3 environment, 4 now. No row: no such credential. Nulls: not created yet.
-    static let identity = Statement(
+/// An account that comes to a container for the first time.
+typealias NewUser = (container: ContainerKey, account: AccountID, now: Timestamp)
+
+/// The SQL of accounts, credentials, containers and users.
+struct AccountStatements: Sendable {
+    /// The store's life, and the version of its schemas.
+    let store = DeclaredStatement<Void, (incarnation: StoreIncarnation, schemaVersion: Int64, memoryEpoch: Int64)>(
+        .read, "store",
+        "SELECT incarnation, schema_version, memory_epoch FROM store"
+    ) { row throws(PostgresError) in
+        (try row["incarnation"], try row["schema_version"], try row["memory_epoch"])
+    }
+
+    /// No row: no such credential.
+    let identity = DeclaredStatement<(hash: [UInt8], container: ContainerKey, now: Timestamp), IdentityFinding>(
         .read, "identity",
         """
-        SELECT c.account_id, c.id, c.expires_at, k.id, u.id, u.record_name, d.id, s.id, k.feeds_everywhere
+        SELECT c.account_id, c.id AS credential_id, c.expires_at, k.id AS container_id, u.id AS user_id, u.record_name,
+               d.id AS database_id, s.id AS shared_id, k.feeds_everywhere
           FROM credential c
-          LEFT JOIN container k ON k.identifier = $2 AND k.environment = $3
+          LEFT JOIN container k ON k.identifier = \(\.container.identifier) AND k.environment = \(\.container.environment)
           LEFT JOIN container_user u ON u.container_id = k.id AND u.account_id = c.account_id
           LEFT JOIN database d ON d.user_id = u.id AND d.scope = 2
           LEFT JOIN database s ON s.user_id = u.id AND s.scope = 3
-         WHERE c.hash = $1 AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > $4)
-        """, [.bytea, .text, .int2, .timestamptz])
+         WHERE c.hash = \(\.hash) AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > \(\.now))
+        """
+    ) { row throws(PostgresError) in
+        guard let database: DatabaseID = try row["database_id"], let shared: DatabaseID = try row["shared_id"] else {
+            let container: ContainerID? = try row["container_id"]
+            return .incomplete(account: try row["account_id"], hasContainer: container != nil)
+        }
+        return .complete(
+            Identity(
+                account: try row["account_id"], credential: try row["credential_id"],
+                credentialExpiresAt: try row["expires_at"], container: try row["container_id"],
+                user: try row["user_id"], userRecordName: try row["record_name"], privateDatabase: database,
+                sharedDatabase: shared, feedsEverywhere: try row["feeds_everywhere"]))
+    }
 
-    /// 1 hash, 2 environment, 3 now, 4 the most rows. It starts from the containers, because there may be many more
-    /// accounts.
-    static let containers = Statement(
+    /// It starts from the containers, because there may be many more accounts.
+    let containers = DeclaredStatement<
+        (hash: [UInt8], environment: ContainerEnvironment, now: Timestamp, countMax: Int), String
+    >(
         .read, "containers_of_credential",
         """
         SELECT k.identifier
           FROM credential c
-          JOIN container k ON k.environment = $2
+          JOIN container k ON k.environment = \(\.environment)
           JOIN container_user u ON u.container_id = k.id AND u.account_id = c.account_id
-         WHERE c.hash = $1 AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > $3)
-         ORDER BY u.id DESC LIMIT $4
-        """, [.bytea, .int2, .timestamptz, .int8])
+         WHERE c.hash = \(\.hash) AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > \(\.now))
+         ORDER BY u.id DESC LIMIT \(\.countMax)
+        """)
 
-    /// 1 container, 2 environment.
-    static let createContainer = Statement(
+    let createContainer = DeclaredStatement<ContainerKey, Void>(
         .write, "create_container",
-        "INSERT INTO container (identifier, environment) VALUES ($1, $2) ON CONFLICT DO NOTHING", [.text, .int2])
+        "INSERT INTO container (identifier, environment) VALUES (\(\.identifier), \(\.environment)) ON CONFLICT DO NOTHING"
+    )
 
-    /// 1 container, 2 environment, 3 account.
-    static let createUser = Statement(
+    let createUser = DeclaredStatement<NewUser, Void>(
         .write, "create_user",
         """
         INSERT INTO container_user (container_id, account_id)
-        SELECT id, $3 FROM container WHERE identifier = $1 AND environment = $2
+        SELECT id, \(\.account) FROM container WHERE identifier = \(\.container.identifier) AND environment = \(\.container.environment)
             ON CONFLICT (container_id, account_id) DO NOTHING
-        """, [.text, .int2, .int8])
+        """)
 
-    static let createPrivateDatabase = createDatabase("create_private_database", scope: 2)
+    let createPrivateDatabase = createDatabase("create_private_database", scope: "2")
     /// A shared database has no zone of its own, so no default zone (R-022).
-    static let createSharedDatabase = createDatabase("create_shared_database", scope: 3)
+    let createSharedDatabase = createDatabase("create_shared_database", scope: "3")
 
-    private static func createDatabase(_ name: String, scope: Int) -> Statement {
-        Statement(
+    private static func createDatabase(_ name: String, scope: String) -> DeclaredStatement<NewUser, Void> {
+        DeclaredStatement(
             .write, name,
             """
             INSERT INTO database (container_id, scope, user_id)
             SELECT k.id, \(scope), u.id
-              FROM container k JOIN container_user u ON u.container_id = k.id AND u.account_id = $3
-             WHERE k.identifier = $1 AND k.environment = $2
+              FROM container k JOIN container_user u ON u.container_id = k.id AND u.account_id = \(\.account)
+             WHERE k.identifier = \(\.container.identifier) AND k.environment = \(\.container.environment)
                 ON CONFLICT DO NOTHING
-            """, [.text, .int2, .int8])
+            """)
     }
 
-    /// The default zone always exists and needs no save (R-022). 4 now.
-    static let createDefaultZone = Statement(
+    /// The default zone always exists and needs no save (R-022).
+    let createDefaultZone = DeclaredStatement<NewUser, Void>(
         .write, "create_default_zone",
         """
         INSERT INTO zone (database_id, name, created_at)
-        SELECT d.id, '_defaultZone', $4
+        SELECT d.id, '_defaultZone', \(\.now)
           FROM container k
-          JOIN container_user u ON u.container_id = k.id AND u.account_id = $3
+          JOIN container_user u ON u.container_id = k.id AND u.account_id = \(\.account)
           JOIN database d ON d.user_id = u.id AND d.scope = 2
-         WHERE k.identifier = $1 AND k.environment = $2
+         WHERE k.identifier = \(\.container.identifier) AND k.environment = \(\.container.environment)
             ON CONFLICT DO NOTHING
-        """, [.text, .int2, .int8, .timestamptz])
+        """)
 
-    /// 1 container, 2 environment. No row: no such container. The database is null before its first use.
-    static let publicDatabase = Statement(
+    /// No row: no such container. The database is null before its first use.
+    let publicDatabase = DeclaredStatement<ContainerKey, (container: ContainerID, database: DatabaseID?)>(
         .read, "public_database",
         """
-        SELECT k.id, d.id
+        SELECT k.id AS container_id, d.id AS database_id
           FROM container k LEFT JOIN database d ON d.container_id = k.id AND d.scope = 1
-         WHERE k.identifier = $1 AND k.environment = $2
-        """, [.text, .int2])
+         WHERE k.identifier = \(\.identifier) AND k.environment = \(\.environment)
+        """
+    ) { row throws(PostgresError) in
+        (try row["container_id"], try row["database_id"])
+    }
 
-    /// 1 container.
-    static let createPublicDatabase = Statement(
+    let createPublicDatabase = DeclaredStatement<ContainerID, Void>(
         .write, "create_public_database",
-        "INSERT INTO database (container_id, scope) VALUES ($1, 1) ON CONFLICT DO NOTHING", [.int8])
+        "INSERT INTO database (container_id, scope) VALUES (\(\.self), 1) ON CONFLICT DO NOTHING")
 
-    /// As for private databases (R-022). 1 container, 2 now.
-    static let createPublicZone = Statement(
+    /// As for private databases (R-022).
+    let createPublicZone = DeclaredStatement<(container: ContainerID, now: Timestamp), Void>(
         .write, "create_public_zone",
         """
         INSERT INTO zone (database_id, name, created_at)
-        SELECT id, '_defaultZone', $2 FROM database WHERE container_id = $1 AND scope = 1
+        SELECT id, '_defaultZone', \(\.now) FROM database WHERE container_id = \(\.container) AND scope = 1
             ON CONFLICT DO NOTHING
-        """, [.int8, .timestamptz])
+        """)
 
-    static let userRecordNames = Statement(
-        .read, "user_record_names", "SELECT id, record_name FROM container_user WHERE id = ANY ($1)", [.int8Array])
+    let userRecordNames = DeclaredStatement<[UserID], (user: UserID, name: String)>(
+        .read, "user_record_names",
+        "SELECT id, record_name FROM container_user WHERE id = ANY (\(\.self))"
+    ) { row throws(PostgresError) in
+        (try row["id"], try row["record_name"])
+    }
 
-    /// 1 container, 2 environment, 3 record names.
-    static let usersNamed = Statement(
+    let usersNamed = DeclaredStatement<(names: [String], container: ContainerKey), (user: UserID, name: String)>(
         .read, "users_named",
         """
         SELECT u.id, u.record_name
-          FROM container k JOIN container_user u ON u.container_id = k.id AND u.record_name = ANY ($3)
-         WHERE k.identifier = $1 AND k.environment = $2
-        """, [.text, .int2, .textArray])
+          FROM container k JOIN container_user u ON u.container_id = k.id AND u.record_name = ANY (\(\.names))
+         WHERE k.identifier = \(\.container.identifier) AND k.environment = \(\.container.environment)
+        """
+    ) { row throws(PostgresError) in
+        (try row["id"], try row["record_name"])
+    }
 
-    /// 1 account, 2 device, 3 name, 4 now.
-    static let noteDevice = Statement(
+    let noteDevice = DeclaredStatement<(device: DeviceID, account: AccountID, name: String, now: Timestamp), Void>(
         .write, "note_device",
         """
-        INSERT INTO device (account_id, id, name, first_seen_at, last_seen_at) VALUES ($1, $2, $3, $4, $4)
+        INSERT INTO device (account_id, id, name, first_seen_at, last_seen_at) VALUES (\(\.account), \(\.device), \(\.name), \(\.now), \(\.now))
             ON CONFLICT (account_id, id) DO UPDATE SET name = excluded.name, last_seen_at = excluded.last_seen_at
-        """, [.int8, .uuid, .text, .timestamptz])
+        """)
 
     // MARK: For operators
 
-    static let createAccount = Statement(
-        .write, "create_account", "INSERT INTO account (name) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id", [.text])
+    let createAccount = DeclaredStatement<String, AccountID>(
+        .write, "create_account",
+        "INSERT INTO account (name) VALUES (\(\.self)) ON CONFLICT DO NOTHING RETURNING id")
 
-    static let listAccounts = Statement(
+    let listAccounts = DeclaredStatement<Void, AdminStore.Account>(
         .read, "list_accounts",
         """
         SELECT a.id, a.name, a.created_at,
                (SELECT count(*) FROM credential c WHERE c.account_id = a.id AND c.revoked_at IS NULL
-                                                    AND (c.expires_at IS NULL OR c.expires_at > now())),
-               (SELECT count(*) FROM device d WHERE d.account_id = a.id), a.encryption_mode
+                                                    AND (c.expires_at IS NULL OR c.expires_at > now())) AS credential_count,
+               (SELECT count(*) FROM device d WHERE d.account_id = a.id) AS device_count, a.encryption_mode
           FROM account a ORDER BY a.name
-        """, [])
+        """
+    ) { row throws(PostgresError) in
+        AdminStore.Account(
+            id: try row["id"], name: try row["name"], createdAt: try row["created_at"],
+            credentialCount: try row["credential_count"], deviceCount: try row["device_count"],
+            encryptionMode: EncryptionMode(rawValue: try row["encryption_mode"]) ?? .escrowed)
+    }
 
-    static let findAccount = Statement(.read, "find_account", "SELECT id FROM account WHERE name = $1", [.text])
+    let findAccount = DeclaredStatement<String, AccountID>(
+        .read, "find_account",
+        "SELECT id FROM account WHERE name = \(\.self)")
 
-    /// 1 account, 2 hash, 3 label, 4 expiry.
-    static let issueCredential = Statement(
+    let issueCredential = DeclaredStatement<
+        (account: AccountID, hash: [UInt8], label: String, expiresAt: Timestamp?), CredentialID
+    >(
         .write, "issue_credential",
-        "INSERT INTO credential (account_id, hash, label, expires_at) VALUES ($1, $2, $3, $4) RETURNING id",
-        [.int8, .bytea, .text, .timestamptz])
+        "INSERT INTO credential (account_id, hash, label, expires_at) VALUES (\(\.account), \(\.hash), \(\.label), \(\.expiresAt)) RETURNING id"
+    )
 
-    static let revokeCredential = Statement(
+    let revokeCredential = DeclaredStatement<CredentialID, Void>(
         .write, "revoke_credential",
-        "UPDATE credential SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL RETURNING id", [.int8])
+        "UPDATE credential SET revoked_at = now() WHERE id = \(\.self) AND revoked_at IS NULL RETURNING id")
 
-    static let listCredentials = Statement(
+    let listCredentials = DeclaredStatement<AccountID, AdminStore.Credential>(
         .read, "list_credentials",
-        "SELECT id, label, created_at, expires_at, revoked_at FROM credential WHERE account_id = $1 ORDER BY id",
-        [.int8])
+        "SELECT id, label, created_at, expires_at, revoked_at FROM credential WHERE account_id = \(\.self) ORDER BY id"
+    ) { row throws(PostgresError) in
+        AdminStore.Credential(
+            id: try row["id"], label: try row["label"], createdAt: try row["created_at"],
+            expiresAt: try row["expires_at"], revokedAt: try row["revoked_at"])
+    }
 
-    static let listDevices = Statement(
+    let listDevices = DeclaredStatement<AccountID, AdminStore.Device>(
         .read, "list_devices",
-        "SELECT id, name, first_seen_at, last_seen_at FROM device WHERE account_id = $1 ORDER BY last_seen_at DESC",
-        [.int8])
+        "SELECT id, name, first_seen_at, last_seen_at FROM device WHERE account_id = \(\.self) ORDER BY last_seen_at DESC"
+    ) { row throws(PostgresError) in
+        AdminStore.Device(
+            id: try row["id"], name: try row["name"], firstSeenAt: try row["first_seen_at"],
+            lastSeenAt: try row["last_seen_at"])
+    }
 
     /// As `StoreIncarnation.next` says.
-    static let renewIncarnation = Statement(
+    let renewIncarnation = DeclaredStatement<Void, Void>(
         .write, "renew_incarnation",
         """
         UPDATE store SET incarnation = (incarnation << 32) | ('x' || left(gen_random_uuid()::text, 8))::bit(32)::bigint
-        """, [])
+        """)
 
     /// As `ChangeNumber.inNextLife` says.
-    static let countZonesOn = Statement(
+    let countZonesOn = DeclaredStatement<Void, Void>(
         .write, "count_zones_on",
         """
         UPDATE zone SET change_number = ((change_number >> 40) + 1) << 40, write_number = write_number + 1
          WHERE removal IS NULL
-        """, [])
+        """)
 
     /// As `ZoneID.gapBetweenLives` says.
-    static let moveZoneNumbers = Statement(
+    let moveZoneNumbers = DeclaredStatement<Int64, Void>(
         .read, "move_zone_numbers",
         """
-        SELECT setval(pg_get_serial_sequence('zone', 'id'), nextval(pg_get_serial_sequence('zone', 'id')) + $1)
-        """, [.int8])
+        SELECT setval(pg_get_serial_sequence('zone', 'id'), nextval(pg_get_serial_sequence('zone', 'id')) + \(\.self))
+        """)
 
-    /// Credentials in the list that are no longer valid. 1 ids, 2 now.
-    static let voidCredentials = Statement(
+    /// Credentials in the list that are no longer valid.
+    let voidCredentials = DeclaredStatement<(credentials: [CredentialID], now: Timestamp), CredentialID>(
         .read, "void_credentials",
         """
         SELECT id FROM credential
-         WHERE id = ANY ($1) AND (revoked_at IS NOT NULL OR expires_at <= $2)
-        """, [.int8Array, .timestamptz])
+         WHERE id = ANY (\(\.credentials)) AND (revoked_at IS NOT NULL OR expires_at <= \(\.now))
+        """)
 }

@@ -17,12 +17,7 @@ extension AdminStore {
 
     /// Ordered by role and account.
     package func roleMembers(in key: ContainerKey) async throws(StorageError) -> [RoleMember] {
-        let statement = ChoiceStatements.listRoles(.text(key.identifier), .int2(key.environment.rawValue))
-        return try all(try await storage.read(statement)) { row throws(PostgresError) in
-            RoleMember(
-                role: try row.string(0), account: try row.isNull(1) ? nil : row.string(1),
-                userRecordName: try row.isNull(2) ? "" : row.string(2))
-        }
+        try await storage.read(sql.choices.listRoles(key))
     }
 
     /// Gives a user one of the container's own roles, or takes it away. It holds from the next request on.

@@ -41,38 +41,24 @@ package struct AdminStore: Sendable {
 
     /// - Returns: nil if the name is taken.
     package func createAccount(_ name: String) async throws(StorageError) -> AccountID? {
-        let rows = try await storage.write([AccountStatements.createAccount(.text(name))])
-        return try first(rows[0]) { row throws(PostgresError) in AccountID(try row.int64(0)) }
+        try await storage.write(sql.accounts.createAccount(name)).rows.first
     }
 
     package func account(named name: String) async throws(StorageError) -> AccountID? {
-        let rows = try await storage.read(AccountStatements.findAccount(.text(name)))
-        return try first(rows) { row throws(PostgresError) in AccountID(try row.int64(0)) }
+        try await storage.read(sql.accounts.findAccount(name)).first
     }
 
     /// By name.
     package func accounts() async throws(StorageError) -> [Account] {
-        try all(try await storage.read(AccountStatements.listAccounts())) { row throws(PostgresError) in
-            Account(
-                id: AccountID(try row.int64(0)), name: try row.string(1),
-                createdAt: Timestamp(milliseconds: try row.milliseconds(2)), credentialCount: Int(try row.int64(3)),
-                deviceCount: Int(try row.int64(4)),
-                encryptionMode: EncryptionMode(rawValue: try row.int16(5)) ?? .escrowed)
-        }
+        try await storage.read(sql.accounts.listAccounts())
     }
 
     /// Stores the SHA-256 of a credential. The credential itself is shown once and never stored.
     package func issueCredential(
         hash: [UInt8], label: String, expiresAt: Timestamp?, for account: AccountID
     ) async throws(StorageError) -> CredentialID {
-        let rows = try await storage.write([
-            AccountStatements.issueCredential(
-                .int8(account.rawValue), .bytea(hash), .text(label),
-                expiresAt.map { .timestamp(milliseconds: $0.milliseconds) } ?? .null)
-        ])
-        guard let id = try first(rows[0], { row throws(PostgresError) in CredentialID(try row.int64(0)) }) else {
-            throw StorageError(.rejected, detail: "issue_credential")
-        }
+        let issued = try await storage.write(sql.accounts.issueCredential((account, hash, label, expiresAt)))
+        guard let id = issued.rows.first else { throw StorageError(.rejected, detail: "issue_credential") }
         return id
     }
 
@@ -80,57 +66,26 @@ package struct AdminStore: Sendable {
     ///
     /// - Returns: false if there is no such credential, or if it was revoked before.
     package func revokeCredential(_ id: CredentialID) async throws(StorageError) -> Bool {
-        let rows = try await storage.write([AccountStatements.revokeCredential(.int8(id.rawValue))])
-        guard rows[0].count > 0 else { return false }
+        guard try await !storage.write(sql.accounts.revokeCredential(id)).isEmpty else { return false }
         try await storage.post([.credentialRevoked(id)])
         return true
     }
 
     /// Oldest first.
     package func credentials(of account: AccountID) async throws(StorageError) -> [Credential] {
-        let rows = try await storage.read(AccountStatements.listCredentials(.int8(account.rawValue)))
-        return try all(rows) { row throws(PostgresError) in
-            Credential(
-                id: CredentialID(try row.int64(0)), label: try row.string(1),
-                createdAt: Timestamp(milliseconds: try row.milliseconds(2)),
-                expiresAt: try row.isNull(3) ? nil : Timestamp(milliseconds: try row.milliseconds(3)),
-                revokedAt: try row.isNull(4) ? nil : Timestamp(milliseconds: try row.milliseconds(4)))
-        }
+        try await storage.read(sql.accounts.listCredentials(account))
     }
 
     /// The device that was seen last comes first.
     package func devices(of account: AccountID) async throws(StorageError) -> [Device] {
-        let rows = try await storage.read(AccountStatements.listDevices(.int8(account.rawValue)))
-        return try all(rows) { row throws(PostgresError) in
-            Device(
-                id: try row.device(0), name: try row.string(1),
-                firstSeenAt: Timestamp(milliseconds: try row.milliseconds(2)),
-                lastSeenAt: Timestamp(milliseconds: try row.milliseconds(3)))
-        }
+        try await storage.read(sql.accounts.listDevices(account))
     }
 
     /// Makes all existing tokens and tags void, after a restore from a backup. Versions saved from then on can
     /// be told from those of the backup.
     package func renewIncarnation() async throws(StorageError) {
-        _ = try await storage.write([
-            AccountStatements.renewIncarnation(), AccountStatements.countZonesOn(),
-            AccountStatements.moveZoneNumbers(.int8(ZoneID.gapBetweenLives)),
-        ])
-    }
-
-    func all<Value>(
-        _ rows: PostgresRows, _ body: (PostgresRow) throws(PostgresError) -> Value
-    ) throws(StorageError) -> [Value] {
-        try decode { () throws(PostgresError) in
-            var values: [Value] = []
-            for row in rows { values.append(try body(row)) }
-            return values
-        }
-    }
-
-    func first<Value>(
-        _ rows: PostgresRows, _ body: (PostgresRow) throws(PostgresError) -> Value
-    ) throws(StorageError) -> Value? {
-        try all(rows, body).first
+        _ = try await storage.write(
+            sql.accounts.renewIncarnation(), sql.accounts.countZonesOn(),
+            sql.accounts.moveZoneNumbers(ZoneID.gapBetweenLives))
     }
 }

@@ -1,51 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkDomain
+internal import TidemarkFields
 internal import TidemarkPostgres
 
 /// The SQL of assets. A save without assets runs none of it.
-enum AssetStatements {
+struct AssetStatements: Sendable {
     /// Locks the known assets of the list in the order of their keys, so that two groups never deadlock. `forget` waits
-    /// for the locks, and then sees that the assets were touched. 1 databases, 2 hashes, 3 byte counts.
-    static let lock = Statement(
+    /// for the locks, and then sees that the assets were touched.
+    let lock = DeclaredStatement<[WantedKey<FieldAsset>], Int>(
         .read, "lock_assets",
         """
         SELECT k.ordinal
-          FROM unnest($1::bigint[], $2::bytea[], $3::bigint[]) WITH ORDINALITY
+          FROM unnest(\(\.self, \.database), \(\.self, \.key.sha256), \(\.self, \.key.byteCount)) WITH ORDINALITY
                AS k (database_id, sha256, byte_count, ordinal)
           JOIN asset a ON a.database_id = k.database_id AND a.sha256 = k.sha256 AND a.byte_count = k.byte_count
          ORDER BY a.database_id, a.sha256
            FOR NO KEY UPDATE OF a
-        """, [.int8Array, .byteaArray, .int8Array])
+        """)
 
-    /// 1 databases, 2 zones, 3 record names, 4 hashes.
-    static let addUses = Statement(
+    let addUses = DeclaredStatement<[AssetUseWrites.Row], Void>(
         .write, "add_asset_uses",
         """
         INSERT INTO asset_use (database_id, zone_id, record_name, sha256)
-        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[])
+        SELECT * FROM unnest(\(\.self, \.database), \(\.self, \.zone), \(\.self, \.recordName), \(\.self, \.sha256))
             ON CONFLICT DO NOTHING
-        """, [.int8Array, .int8Array, .textArray, .byteaArray])
+        """)
 
     /// As ``addUses``.
-    static let removeUses = Statement(
+    let removeUses = DeclaredStatement<[AssetUseWrites.Row], Void>(
         .write, "remove_asset_uses",
         """
         DELETE FROM asset_use u
-         USING unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[])
+         USING unnest(\(\.self, \.database), \(\.self, \.zone), \(\.self, \.recordName), \(\.self, \.sha256))
                AS k (database_id, zone_id, record_name, sha256)
          WHERE u.database_id = k.database_id AND u.sha256 = k.sha256 AND u.zone_id = k.zone_id
            AND u.record_name = k.record_name
-        """, [.int8Array, .int8Array, .textArray, .byteaArray])
+        """)
 
-    /// Removes all uses of these records, and touches the assets as ``touch`` does. 1 databases, 2 zones, 3 record
-    /// names, 4 times.
-    static let removeUnreadUses = Statement(
+    /// Removes all uses of these records, and touches the assets as ``touch`` does.
+    let removeUnreadUses = DeclaredStatement<[AssetUseWrites.UnreadRow], Void>(
         .write, "remove_unread_asset_uses",
         """
         WITH gone AS (
             DELETE FROM asset_use u
              USING (SELECT h.ctid, k.at
-                      FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::timestamptz[])
+                      FROM unnest(\(\.self, \.database), \(\.self, \.zone), \(\.self, \.recordName), \(\.self, \.at))
                            AS k (database_id, zone_id, record_name, at)
                      CROSS JOIN LATERAL (
                            SELECT ctid FROM asset_use
@@ -62,24 +62,24 @@ enum AssetStatements {
         UPDATE asset SET touched_at = greatest(touched_at, k.at)
           FROM k
          WHERE asset.database_id = k.database_id AND asset.sha256 = k.sha256
-        """, [.int8Array, .int8Array, .textArray, .timestamptzArray])
+        """)
 
     /// Touches assets. Those that are named now are locked already (``lock``). Those that are no longer named may be
     /// locked by a group that names them, which touches them itself; waiting for it could deadlock two groups that
-    /// exchange assets. 1 databases, 2 hashes, 3 times.
-    static let touch = Statement(
+    /// exchange assets.
+    let touch = DeclaredStatement<[AssetUseWrites.Touch], Void>(
         .write, "touch_assets",
         """
         WITH k AS (
             SELECT a.database_id, a.sha256, k.at
-              FROM unnest($1::bigint[], $2::bytea[], $3::timestamptz[]) AS k (database_id, sha256, at)
+              FROM unnest(\(\.self, \.asset.database), \(\.self, \.asset.content.sha256), \(\.self, \.at)) AS k (database_id, sha256, at)
               JOIN asset a ON a.database_id = k.database_id AND a.sha256 = k.sha256
                FOR NO KEY UPDATE OF a SKIP LOCKED
         )
         UPDATE asset SET touched_at = greatest(touched_at, k.at)
           FROM k
          WHERE asset.database_id = k.database_id AND asset.sha256 = k.sha256
-        """, [.int8Array, .byteaArray, .timestamptzArray])
+        """)
 
     /// Counts the new assets, listed in `added`, as storage use (R-706).
     private static let counted = """
@@ -89,31 +89,31 @@ enum AssetStatements {
         """
 
     /// NB: `xmax` tells an old row from a new one. PostgreSQL sets it in a row that it locked for the update; in a new
-    /// row it is 0. 1 database, 2 hash, 3 byte count, 4 now.
-    static let keep = Statement(
+    /// row it is 0.
+    let keep = DeclaredStatement<(asset: AssetKey, now: Timestamp), Void>(
         .write, "keep_asset",
         """
         WITH kept AS (
             INSERT INTO asset (database_id, sha256, byte_count, created_at, touched_at)
-            VALUES ($1, $2, $3, $4, $4)
+            VALUES (\(\.asset.database), \(\.asset.content.sha256), \(\.asset.content.byteCount), \(\.now), \(\.now))
                 ON CONFLICT (database_id, sha256) DO UPDATE SET touched_at = excluded.touched_at
          RETURNING database_id, byte_count, xmax),
         added AS (SELECT * FROM kept WHERE xmax = 0)
         \(counted)
-        """, [.int8, .bytea, .int8, .timestamptz])
+        """)
 
-    /// One row for each asset that was unknown. 1 databases, 2 hashes, 3 byte counts, 4 now.
-    static let adopt = Statement(
+    /// One row for each asset that was unknown.
+    let adopt = DeclaredStatement<(assets: [AssetKey], now: Timestamp), Void>(
         .write, "adopt_assets",
         """
         WITH added AS (
             INSERT INTO asset (database_id, sha256, byte_count, created_at, touched_at)
-            SELECT k.*, $4, $4 FROM unnest($1::bigint[], $2::bytea[], $3::bigint[]) AS k
+            SELECT k.*, \(\.now), \(\.now) FROM unnest(\(\.assets, \.database), \(\.assets, \.content.sha256), \(\.assets, \.content.byteCount)) AS k
                 ON CONFLICT DO NOTHING RETURNING database_id, byte_count),
         counted AS (
             \(counted))
         SELECT database_id FROM added
-        """, [.int8Array, .byteaArray, .int8Array, .timestamptz])
+        """)
 
     private static let isUnused = """
         NOT EXISTS (
@@ -122,42 +122,47 @@ enum AssetStatements {
              WHERE u.database_id = a.database_id AND u.sha256 = a.sha256)
         """
 
-    /// 1 the time before which they were last touched, 2 and 3 the database and hash after which to begin, 4 the most
-    /// rows.
-    static let unused = Statement(
+    let unused = DeclaredStatement<
+        (touchedBefore: Timestamp, database: DatabaseID, sha256: [UInt8], limit: Int), AssetKey
+    >(
         .read, "unused_assets",
         """
         SELECT a.database_id, a.sha256, a.byte_count
           FROM asset a
-         WHERE (a.database_id, a.sha256) > ($2, $3) AND a.touched_at < $1 AND \(isUnused)
+         WHERE (a.database_id, a.sha256) > (\(\.database), \(\.sha256)) AND a.touched_at < \(\.touchedBefore) AND \(isUnused)
          ORDER BY a.database_id, a.sha256
-         LIMIT $4
-        """, [.timestamptz, .int8, .bytea, .int8])
+         LIMIT \(\.limit)
+        """
+    ) { row throws(PostgresError) in
+        AssetKey(
+            database: try row["database_id"],
+            content: FieldAsset(sha256: try row["sha256"], byteCount: try row["byte_count"]))
+    }
 
     /// Runs before ``isStillUnused``. A statement sees what was committed before it began, so a save must be able to
-    /// end first. 1 database, 2 hash.
-    static let lockOne = Statement(
-        .read, "lock_asset", "SELECT byte_count FROM asset WHERE database_id = $1 AND sha256 = $2 FOR UPDATE",
-        [.int8, .bytea])
+    /// end first.
+    let lockOne = DeclaredStatement<AssetKey, Void>(
+        .read, "lock_asset",
+        "SELECT byte_count FROM asset WHERE database_id = \(\.database) AND sha256 = \(\.content.sha256) FOR UPDATE")
 
-    /// One row if it is. 1 database, 2 hash, 3 the time before which it was last touched.
-    static let isStillUnused = Statement(
+    /// One row if it is.
+    let isStillUnused = DeclaredStatement<(asset: AssetKey, touchedBefore: Timestamp), Void>(
         .read, "is_asset_unused",
         """
         SELECT a.byte_count FROM asset a
-         WHERE a.database_id = $1 AND a.sha256 = $2 AND a.touched_at < $3 AND \(isUnused)
-        """, [.int8, .bytea, .timestamptz])
+         WHERE a.database_id = \(\.asset.database) AND a.sha256 = \(\.asset.content.sha256) AND a.touched_at < \(\.touchedBefore) AND \(isUnused)
+        """)
 
-    /// 1 database, 2 hash.
-    static let forget = Statement(
+    let forget = DeclaredStatement<AssetKey, Void>(
         .write, "forget_asset",
         """
-        WITH gone AS (DELETE FROM asset WHERE database_id = $1 AND sha256 = $2 RETURNING database_id, byte_count)
+        WITH gone AS (DELETE FROM asset WHERE database_id = \(\.database) AND sha256 = \(\.content.sha256) RETURNING database_id, byte_count)
         UPDATE asset_total t SET byte_count = t.byte_count - gone.byte_count
           FROM gone WHERE t.database_id = gone.database_id
-        """, [.int8, .bytea])
+        """)
 
-    /// Removes uses that records of ended zones have left. 1 database, 2 hash.
-    static let forgetUses = Statement(
-        .write, "forget_asset_uses", "DELETE FROM asset_use WHERE database_id = $1 AND sha256 = $2", [.int8, .bytea])
+    /// Removes uses that records of ended zones have left.
+    let forgetUses = DeclaredStatement<AssetKey, Void>(
+        .write, "forget_asset_uses",
+        "DELETE FROM asset_use WHERE database_id = \(\.database) AND sha256 = \(\.content.sha256)")
 }

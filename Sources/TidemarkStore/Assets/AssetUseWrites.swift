@@ -4,43 +4,45 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkPostgres
 
-/// How a group of zones changes which records name which assets, as lists for PostgreSQL.
+/// How a group of zones changes which records name which assets.
 struct AssetUseWrites {
-    private struct Rows {
-        var databases: [Int64] = []
-        var zones: [Int64] = []
-        var names: [String] = []
-        var hashes: [[UInt8]] = []
-
-        mutating func append(_ asset: FieldAsset, of use: AssetUse, in zone: ZoneChanges) {
-            databases.append(zone.database.rawValue)
-            zones.append(zone.zone.rawValue)
-            names.append(use.recordName)
-            hashes.append(asset.sha256)
-        }
-
-        func bound(_ statement: Statement) -> BoundStatement {
-            statement(.int8Array(databases), .int8Array(zones), .textArray(names), .byteaArray(hashes))
-        }
+    struct Row: Sendable {
+        let database: DatabaseID
+        let zone: ZoneID
+        let recordName: String
+        let sha256: [UInt8]
     }
 
-    private var added = Rows()
-    private var removed = Rows()
+    /// A record that was deleted unread, and when.
+    struct UnreadRow: Sendable {
+        let database: DatabaseID
+        let zone: ZoneID
+        let recordName: String
+        let at: Timestamp
+    }
+
+    struct Touch: Sendable {
+        let asset: AssetKey
+        let at: Timestamp
+    }
+
+    private var added: [Row] = []
+    private var removed: [Row] = []
     private var touched: [AssetKey: Timestamp] = [:]
-    /// Records that were deleted unread, and when.
-    private var unread: (databases: [Int64], zones: [Int64], names: [String], times: [Int64?]) = ([], [], [], [])
+    private var unread: [UnreadRow] = []
 
     init(_ changes: [ZoneChanges]) {
         for zone in changes {
             for use in zone.assetUses {
-                if use.removesUnread {
-                    unread.databases.append(zone.database.rawValue)
-                    unread.zones.append(zone.zone.rawValue)
-                    unread.names.append(use.recordName)
-                    unread.times.append(use.at.milliseconds)
+                func row(_ asset: FieldAsset) -> Row {
+                    Row(database: zone.database, zone: zone.zone, recordName: use.recordName, sha256: asset.sha256)
                 }
-                for asset in use.added { added.append(asset, of: use, in: zone) }
-                for asset in use.removed { removed.append(asset, of: use, in: zone) }
+                if use.removesUnread {
+                    unread.append(
+                        UnreadRow(database: zone.database, zone: zone.zone, recordName: use.recordName, at: use.at))
+                }
+                added += use.added.map(row)
+                removed += use.removed.map(row)
                 for asset in use.added + use.removed {
                     let key = AssetKey(database: zone.database, content: asset)
                     touched[key] = max(touched[key] ?? use.at, use.at)
@@ -50,22 +52,13 @@ struct AssetUseWrites {
     }
 
     /// Empty if no asset is involved, which is usual.
-    var statements: [BoundStatement] {
-        var statements: [BoundStatement] = []
-        if !unread.names.isEmpty {
-            statements.append(
-                AssetStatements.removeUnreadUses(
-                    .int8Array(unread.databases), .int8Array(unread.zones), .textArray(unread.names),
-                    .timestampArray(milliseconds: unread.times)))
-        }
-        guard !touched.isEmpty else { return statements }
-        if !removed.names.isEmpty { statements.append(removed.bound(AssetStatements.removeUses)) }
-        if !added.names.isEmpty { statements.append(added.bound(AssetStatements.addUses)) }
-        let keys = touched.keys.sorted()
-        statements.append(
-            AssetStatements.touch(
-                .int8Array(keys.map(\.database.rawValue)), .byteaArray(keys.map(\.content.sha256)),
-                .timestampArray(milliseconds: keys.map { touched[$0]?.milliseconds })))
-        return statements
+    var calls: [Call<Void>] {
+        var calls: [Call<Void>] = []
+        if !unread.isEmpty { calls.append(sql.assets.removeUnreadUses(unread)) }
+        if !removed.isEmpty { calls.append(sql.assets.removeUses(removed)) }
+        if !added.isEmpty { calls.append(sql.assets.addUses(added)) }
+        let touches = touched.map { Touch(asset: $0.key, at: $0.value) }.sorted { $0.asset < $1.asset }
+        if !touches.isEmpty { calls.append(sql.assets.touch(touches)) }
+        return calls
     }
 }

@@ -7,43 +7,35 @@ package import TidemarkService
 
 extension PostgresStorage {
     package func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead> {
-        try await page(try await read(zonePageStatement(query)), of: query)
+        try await page(try await read(zonePageCall(query)), of: query)
     }
 
     private func page(
-        _ rows: PostgresRows, of query: ZonePageQuery
+        _ rows: [ZonePageRow], of query: ZonePageQuery
     ) async throws(StorageError) -> StoreRead<ZonePageRead> {
-        var (page, store) = try decode { () throws(PostgresError) in try decodePage(rows, of: query) }
+        var (page, store) = decodePage(rows, of: query)
         if let store { return StoreRead(page, in: store) }
         page.lastRemoval = try await records(named: [], in: query.key).lastRemoval
         return StoreRead(page, in: try await incarnation())
     }
 
-    /// Asks for one record more than is wanted, which tells whether there are more.
-    private func zonePageStatement(_ query: ZonePageQuery) -> BoundStatement {
-        let parameters: [PostgresValue] = [
-            .int8(query.key.database.rawValue), .text(query.key.name), .int8(query.after?.number ?? 0),
-            .int8(Int64(query.recordsMax) + 1), .int8(Int64(query.bytesMax)), .uuid(query.device.bytes),
-        ]
+    private func zonePageCall(_ query: ZonePageQuery) -> Call<ZonePageRow> {
         let isFirst = query.after == nil && !query.tellsEnds
-        let statement = isFirst ? ChangeStatements.firstZonePage : ChangeStatements.zonePage
-        return statement.bind(parameters)
+        return isFirst ? sql.changes.firstZonePage(query) : sql.changes.zonePage(query)
     }
 
     /// - Returns: the page, and the store's incarnation if the zone exists.
-    private func decodePage(
-        _ rows: PostgresRows, of query: ZonePageQuery
-    ) throws(PostgresError) -> (ZonePageRead, StoreIncarnation?) {
+    private func decodePage(_ rows: [ZonePageRow], of query: ZonePageQuery) -> (ZonePageRead, StoreIncarnation?) {
         var store: StoreIncarnation?
         var page = ZonePageRead(zone: nil, lastRemoval: nil, records: [], hasMore: false)
         page.records.reserveCapacity(rows.count)
         for row in rows {
-            if try row.isNull(0) {
-                page.zone = try PageZoneRow.decode(row, key: query.key)
-                if try !row.isNull(2) { page.clientToken = try row.bytes(2) }
-                store = StoreIncarnation(UInt64(bitPattern: try row.int64(11)))
-            } else {
-                page.records.append(try RecordRow.decode(row, from: 0))
+            switch row {
+            case .zone(let zone):
+                page.zone = zone.state(query.key)
+                if let token = zone.clientToken { page.clientToken = token }
+                store = zone.store
+            case .record(let record): page.records.append(record)
             }
         }
         if page.records.count > query.recordsMax {
@@ -64,39 +56,27 @@ extension PostgresStorage {
     package func databaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int, then query: ZonePageQuery?
     ) async throws(StorageError) -> (feed: StoreRead<DatabaseFeedRead>, page: StoreRead<ZonePageRead>?) {
-        let statement = databaseFeedStatement(of: viewer, after: after, entriesMax: entriesMax)
-        let rows = try await readAll([statement] + (query.map { [zonePageStatement($0)] } ?? []))
-        let feed = try decode { () throws(PostgresError) in try decodeFeed(rows[0], entriesMax: entriesMax) }
-        guard let query else { return (feed, nil) }
-        return (feed, try await page(rows[1], of: query))
+        let feed = feedCall(of: viewer, after: after, entriesMax: entriesMax)
+        guard let query else { return (Self.feed(try await read(feed), entriesMax: entriesMax), nil) }
+        let (entries, records) = try await readAll(feed, zonePageCall(query))
+        return (Self.feed(entries.rows, entriesMax: entriesMax), try await page(records.rows, of: query))
     }
 
-    private func databaseFeedStatement(
-        of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
-    ) -> BoundStatement {
-        ChangeStatements.databaseFeed(
-            .int8(viewer.rawValue), .int8(after ?? -1), .int8(Int64(entriesMax) + 1),
-            .int8(Int64(FeedPosition.aheadMax) + 1))
+    /// Asks for one entry more than is wanted, which tells whether there are more.
+    private func feedCall(of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int) -> Call<FeedRow> {
+        sql.changes.databaseFeed(DatabaseFeedQuery(viewer: viewer, after: after ?? -1, entriesMax: entriesMax + 1))
     }
 
-    private func decodeFeed(_ rows: PostgresRows, entriesMax: Int) throws(PostgresError) -> StoreRead<DatabaseFeedRead>
-    {
+    private static func feed(_ rows: [FeedRow], entriesMax: Int) -> StoreRead<DatabaseFeedRead> {
         var store = StoreIncarnation(0)
         var feed = DatabaseFeedRead(head: 0, entries: [], hasMore: false)
         for row in rows {
-            let number = try row.isNull(1) ? nil : row.int64(1)
-            if try row.isNull(0) {
-                feed.head = number ?? 0
-                feed.oldestToken = try row.int64(2)
-                store = StoreIncarnation(UInt64(bitPattern: try row.int64(6)))
-                feed.feedsEverywhere = try row.isNull(7) ? false : row.bool(7)
-            } else {
-                let entry = DatabaseFeedEntry(
-                    number: number, zone: ZoneID(try row.int64(0)),
-                    key: ZoneKey(database: DatabaseID(try row.int64(2)), name: try row.string(3)),
-                    changeNumber: try row.int64(4),
-                    removal: try row.isNull(5) ? nil : ZoneRemovalReason(rawValue: try row.int16(5)))
-                if number == nil { feed.unnumbered.append(entry) } else { feed.entries.append(entry) }
+            switch row {
+            case .feed(let head, let oldestToken, let incarnation, let feedsEverywhere):
+                (feed.head, feed.oldestToken, feed.feedsEverywhere) = (head, oldestToken, feedsEverywhere)
+                store = incarnation
+            case .entry(let entry):
+                if entry.number == nil { feed.unnumbered.append(entry) } else { feed.entries.append(entry) }
             }
         }
         if feed.entries.count > entriesMax {
@@ -109,21 +89,13 @@ extension PostgresStorage {
     package func advanceDatabaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
     ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
-        let id = PostgresValue.int8(viewer.rawValue)
-        let rows = try await write([
-            ChangeStatements.createFeed(id), ChangeStatements.lockFeed(id),
-            ChangeStatements.numberZones(id), ChangeStatements.moveFeed(id),
-            databaseFeedStatement(of: viewer, after: after, entriesMax: entriesMax),
-        ])
-        return try decode { () throws(PostgresError) in try decodeFeed(rows[4], entriesMax: entriesMax) }
+        let (_, _, _, _, entries) = try await write(
+            sql.changes.createFeed(viewer), sql.changes.lockFeed(viewer), sql.changes.numberZones(viewer),
+            sql.changes.moveFeed(viewer), feedCall(of: viewer, after: after, entriesMax: entriesMax))
+        return Self.feed(entries.rows, entriesMax: entriesMax)
     }
 
     package func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64] {
-        let rows = try await read(ChangeStatements.changeMarks(.int8Array(databases.map(\.rawValue))))
-        return try decode { () throws(PostgresError) in
-            var marks: [DatabaseID: Int64] = [:]
-            for row in rows { marks[DatabaseID(try row.int64(0))] = try row.int64(1) }
-            return marks
-        }
+        Dictionary(try await read(sql.changes.changeMarks(databases)).map { ($0.database, $0.mark) }) { $1 }
     }
 }

@@ -18,35 +18,20 @@ extension AdminStore {
 
     /// - Returns: whether the container is new.
     package func createContainer(_ key: ContainerKey) async throws(StorageError) -> Bool {
-        let rows = try await storage.write([
-            ContainerStatements.create(.text(key.identifier), .int2(key.environment.rawValue))
-        ])
-        return rows[0].count > 0
+        try await !storage.write(sql.containers.create(key)).isEmpty
     }
 
     /// By identifier, development first.
     package func containers() async throws(StorageError) -> [Container] {
-        try all(try await storage.read(ContainerStatements.all())) { row throws(PostgresError) in
-            Container(
-                key: ContainerKey(
-                    identifier: try row.string(0),
-                    environment: ContainerEnvironment(rawValue: try row.int16(1)) ?? .development),
-                createdAt: Timestamp(milliseconds: try row.milliseconds(2)),
-                referencesMax: try row.isNull(3) ? nil : Int(try row.int32(3)), feedsEverywhere: try row.bool(5),
-                userCount: Int(try row.int64(4)))
-        }
+        try await storage.read(sql.containers.all())
     }
 
     /// Sets a container's own limit of deleteSelf references to one record. It holds from the next request on.
     ///
     /// - Returns: whether there is such a container.
     package func setReferencesMax(_ referencesMax: Int?, of key: ContainerKey) async throws(StorageError) -> Bool {
-        let rows = try await storage.write([
-            ContainerStatements.setReferencesMax(
-                .text(key.identifier), .int2(key.environment.rawValue),
-                referencesMax.map { .int4(Int32(clamping: $0)) } ?? .null)
-        ])
-        return rows[0].count > 0
+        let limit = referencesMax.map { Int32(clamping: $0) }
+        return try await !storage.write(sql.containers.setReferencesMax((key, limit))).isEmpty
     }
 
     /// Sets whether all the container's zones have feeds, even where CloudKit has none. It holds from the next
@@ -61,10 +46,7 @@ extension AdminStore {
     package func privateDatabase(
         ofAccount account: String, in key: ContainerKey
     ) async throws(StorageError) -> DatabaseID? {
-        let rows = try await storage.read(
-            ContainerStatements.privateDatabase(
-                .text(account), .text(key.identifier), .int2(key.environment.rawValue)))
-        return try first(rows) { row throws(PostgresError) in DatabaseID(try row.int64(0)) }
+        try await storage.read(sql.containers.privateDatabase((account, key))).first
     }
 
     /// The user that an account is in one container.
@@ -80,20 +62,10 @@ extension AdminStore {
     package func user(
         ofAccount account: String, in key: ContainerKey, now: Timestamp
     ) async throws(StorageError) -> User? {
-        let question = ContainerStatements.user(
-            .text(account), .text(key.identifier), .int2(key.environment.rawValue))
         for _ in 0..<2 {
-            let rows = try await storage.read(question)
-            guard let id = try first(rows, { row throws(PostgresError) in try row.int64(0) }) else { return nil }
-            let user = try decode { () throws(PostgresError) -> User? in
-                guard try !rows[0].isNull(3) else { return nil }
-                return User(
-                    id: UserID(try rows[0].int64(1)), recordName: try rows[0].string(2),
-                    privateDatabase: DatabaseID(try rows[0].int64(3)))
-            }
-            if let user { return user }
-            try await storage.createUser(
-                id, container: key.identifier, environment: key.environment, now: now)
+            guard let found = try await storage.read(sql.containers.user((account, key))).first else { return nil }
+            if let user = found.user { return user }
+            try await storage.create((key, found.account, now))
         }
         return nil
     }

@@ -16,11 +16,7 @@ extension AdminStore {
 
     /// Nil if there is no such container.
     package func quota(of key: ContainerKey) async throws(StorageError) -> StorageQuota? {
-        let rows = try await storage.read(
-            QuotaStatements.find(.text(key.identifier), .int2(key.environment.rawValue)))
-        return try first(rows) { row throws(PostgresError) in
-            StorageQuota(privateBytes: try row.int64(ifPresent: 0), publicBytes: try row.int64(ifPresent: 1))
-        }
+        try await storage.read(sql.quotas.find(key)).first
     }
 
     /// Sets the quota of the container's databases. It holds from the next save on.
@@ -34,11 +30,6 @@ extension AdminStore {
     package func largestDatabases(
         of key: ContainerKey, countMax: Int
     ) async throws(StorageError) -> [DatabaseUse] {
-        let rows = try await storage.read(
-            QuotaStatements.largest(.text(key.identifier), .int2(key.environment.rawValue), .int8(Int64(countMax))))
-        return try all(rows) { row throws(PostgresError) in
-            DatabaseUse(
-                account: try row.string(ifPresent: 0), recordBytes: try row.int64(1), assetBytes: try row.int64(2))
-        }
+        try await storage.read(sql.quotas.largest((key, countMax)))
     }
 }

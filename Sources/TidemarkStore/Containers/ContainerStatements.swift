@@ -1,31 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkDomain
 internal import TidemarkPostgres
 
 /// The SQL of an operator's work with containers and with the private databases of their users.
-enum ContainerStatements {
-    /// 1 identifier, 2 environment.
-    static let create = Statement(
+struct ContainerStatements: Sendable {
+    let create = DeclaredStatement<ContainerKey, Void>(
         .write, "admin_create_container",
-        "INSERT INTO container (identifier, environment) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id",
-        [.text, .int2])
+        "INSERT INTO container (identifier, environment) VALUES (\(\.identifier), \(\.environment)) ON CONFLICT DO NOTHING RETURNING id"
+    )
 
-    static let all = Statement(
+    let all = DeclaredStatement<Void, AdminStore.Container>(
         .read, "admin_list_containers",
         """
         SELECT c.identifier, c.environment, c.created_at, c.references_max,
-               (SELECT count(*) FROM container_user u WHERE u.container_id = c.id), c.feeds_everywhere
+               (SELECT count(*) FROM container_user u WHERE u.container_id = c.id) AS user_count, c.feeds_everywhere
           FROM container c ORDER BY c.identifier, c.environment
-        """, [])
+        """
+    ) { row throws(PostgresError) in
+        let referencesMax: Int32? = try row["references_max"]
+        return AdminStore.Container(
+            key: ContainerKey(
+                identifier: try row["identifier"],
+                environment: ContainerEnvironment(rawValue: try row["environment"]) ?? .development),
+            createdAt: try row["created_at"], referencesMax: referencesMax.map { Int($0) },
+            feedsEverywhere: try row["feeds_everywhere"], userCount: try row["user_count"])
+    }
 
-    /// 1 identifier, 2 environment, 3 limit (null: the server's).
-    static let setReferencesMax = Statement(
+    let setReferencesMax = DeclaredStatement<(container: ContainerKey, referencesMax: Int32?), Void>(
         .write, "admin_set_references_max",
-        "UPDATE container SET references_max = $3 WHERE identifier = $1 AND environment = $2 RETURNING id",
-        [.text, .int2, .int4])
+        "UPDATE container SET references_max = \(\.referencesMax) WHERE identifier = \(\.container.identifier) AND environment = \(\.container.environment) RETURNING id"
+    )
 
-    /// 1 account, 2 identifier, 3 environment.
-    static let privateDatabase = Statement(
+    let privateDatabase = DeclaredStatement<(account: String, container: ContainerKey), DatabaseID>(
         .read, "admin_private_database",
         """
         SELECT d.id
@@ -33,18 +40,26 @@ enum ContainerStatements {
           JOIN container_user u ON u.container_id = k.id
           JOIN account a ON a.id = u.account_id
           JOIN database d ON d.user_id = u.id AND d.scope = 2
-         WHERE a.name = $1 AND k.identifier = $2 AND k.environment = $3
-        """, [.text, .text, .int2])
+         WHERE a.name = \(\.account) AND k.identifier = \(\.container.identifier) AND k.environment = \(\.container.environment)
+        """)
 
-    /// The account, and its user in a container; nulls if not created yet. 1 account, 2 identifier, 3 environment.
-    static let user = Statement(
+    /// The account, and its user in a container, if they are there.
+    let user = DeclaredStatement<
+        (account: String, container: ContainerKey), (account: AccountID, user: AdminStore.User?)
+    >(
         .read, "admin_user",
         """
-        SELECT a.id, u.id, u.record_name, d.id
+        SELECT a.id AS account_id, u.id AS user_id, u.record_name, d.id AS database_id
           FROM account a
-          JOIN container k ON k.identifier = $2 AND k.environment = $3
+          JOIN container k ON k.identifier = \(\.container.identifier) AND k.environment = \(\.container.environment)
           LEFT JOIN container_user u ON u.container_id = k.id AND u.account_id = a.id
           LEFT JOIN database d ON d.user_id = u.id AND d.scope = 2
-         WHERE a.name = $1
-        """, [.text, .text, .int2])
+         WHERE a.name = \(\.account)
+        """
+    ) { row throws(PostgresError) in
+        guard let database: DatabaseID = try row["database_id"] else { return (try row["account_id"], nil) }
+        let user = AdminStore.User(
+            id: try row["user_id"], recordName: try row["record_name"], privateDatabase: database)
+        return (try row["account_id"], user)
+    }
 }

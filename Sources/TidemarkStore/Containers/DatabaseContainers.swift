@@ -7,7 +7,7 @@ internal import TidemarkDomain
 /// them once and then again only after an operator changes something. Such a change increments the version of the
 /// schemas, which every write transaction reads in any case.
 final class DatabaseContainers: Sendable {
-    struct Home {
+    struct Entry {
         let container: ContainerID
         /// The database's quota, if it has one.
         let bytesMax: Int64?
@@ -18,18 +18,18 @@ final class DatabaseContainers: Sendable {
     /// The most entries, which take a few megabytes. Past it all are dropped.
     private static let countMax = 100_000
 
-    private let known = Mutex<[DatabaseID: Home]>([:])
+    private let known = Mutex<[DatabaseID: Entry]>([:])
 
     /// The remembered ones of these databases.
-    func remembered(of databases: some Sequence<DatabaseID>) -> [DatabaseID: Home] {
+    func remembered(of databases: some Sequence<DatabaseID>) -> [DatabaseID: Entry] {
         known.withLock { known in
-            var found: [DatabaseID: Home] = [:]
+            var found: [DatabaseID: Entry] = [:]
             for database in databases { found[database] = known[database] }
             return found
         }
     }
 
-    func remember(_ more: [DatabaseID: Home]) {
+    func remember(_ more: [DatabaseID: Entry]) {
         known.withLock { known in
             if known.count + more.count > Self.countMax { known = [:] }
             known.merge(more) { old, new in old.version < new.version ? new : old }

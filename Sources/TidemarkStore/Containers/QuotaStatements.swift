@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkDomain
 internal import TidemarkPostgres
 
 /// The SQL of quotas (R-011). A write transaction runs it only for databases that have one.
-enum QuotaStatements {
+struct QuotaStatements: Sendable {
     /// The quota of database `d` of container `c`; null if there is none.
     static let bytesMax = "CASE d.scope WHEN 1 THEN c.public_quota_bytes ELSE c.private_quota_bytes END"
 
@@ -15,44 +16,50 @@ enum QuotaStatements {
     private static let assetBytes =
         "coalesce((SELECT t.byte_count FROM asset_total t WHERE t.database_id = d.id), 0)"
 
-    /// Locks in the order of the list. Everybody who locks several databases orders them by id. 1 databases.
-    static let lock = Statement(
+    /// Locks in the order of the list. Everybody who locks several databases orders them by id.
+    let lock = DeclaredStatement<[DatabaseID], Void>(
         .read, "quota_lock_databases",
         """
-        SELECT d.id FROM unnest($1::bigint[]) AS k (id)
+        SELECT d.id FROM unnest(\(\.self)) AS k (id)
          CROSS JOIN LATERAL (
                SELECT id FROM database WHERE id BETWEEN k.id AND k.id ORDER BY id LIMIT 1 FOR NO KEY UPDATE) AS d
-        """, [.int8Array])
+        """)
 
-    /// Runs after the locks. 1 databases.
-    static let byteCounts = Statement(
-        .read, "quota_byte_counts", "SELECT d.id, \(recordBytes) + \(assetBytes) FROM unnest($1::bigint[]) AS d (id)",
-        [.int8Array])
+    /// Runs after the locks.
+    let byteCounts = DeclaredStatement<[DatabaseID], (database: DatabaseID, byteCount: Int64)>(
+        .read, "quota_byte_counts",
+        "SELECT d.id, \(recordBytes) + \(assetBytes) AS byte_count FROM unnest(\(\.self)) AS d (id)"
+    ) { row throws(PostgresError) in
+        (try row["id"], try row["byte_count"])
+    }
 
-    /// 1 database.
-    static let use = Statement(
+    let use = DeclaredStatement<DatabaseID, StorageUse?>(
         .read, "quota_use",
         """
-        SELECT \(bytesMax), \(recordBytes) + \(assetBytes)
-          FROM database d JOIN container c ON c.id = d.container_id WHERE d.id = $1
-        """, [.int8])
+        SELECT \(bytesMax) AS bytes_max, \(recordBytes) + \(assetBytes) AS byte_count
+          FROM database d JOIN container c ON c.id = d.container_id WHERE d.id = \(\.self)
+        """
+    ) { row throws(PostgresError) in
+        guard let bytesMax: Int64 = try row["bytes_max"] else { return nil }
+        return StorageUse(byteCount: try row["byte_count"], bytesMax: bytesMax)
+    }
 
-    /// 1 identifier, 2 environment, 3 bytes of each private database, 4 bytes of the public one; null for no quota.
-    static let set = Statement(
+    let set = DeclaredStatement<(container: ContainerKey, quota: StorageQuota), Void>(
         .write, "quota_set",
         """
-        UPDATE container SET private_quota_bytes = $3, public_quota_bytes = $4
-         WHERE identifier = $1 AND environment = $2 RETURNING id
-        """, [.text, .int2, .int8, .int8])
+        UPDATE container SET private_quota_bytes = \(\.quota.privateBytes), public_quota_bytes = \(\.quota.publicBytes)
+         WHERE identifier = \(\.container.identifier) AND environment = \(\.container.environment) RETURNING id
+        """)
 
-    /// 1 identifier, 2 environment.
-    static let find = Statement(
+    let find = DeclaredStatement<ContainerKey, StorageQuota>(
         .read, "admin_quota",
-        "SELECT private_quota_bytes, public_quota_bytes FROM container WHERE identifier = $1 AND environment = $2",
-        [.text, .int2])
+        "SELECT private_quota_bytes, public_quota_bytes FROM container WHERE identifier = \(\.identifier) AND environment = \(\.environment)"
+    ) { row throws(PostgresError) in
+        StorageQuota(privateBytes: try row["private_quota_bytes"], publicBytes: try row["public_quota_bytes"])
+    }
 
-    /// The databases that hold the most bytes. 1 identifier, 2 environment, 3 the most rows.
-    static let largest = Statement(
+    /// The databases that hold the most bytes.
+    let largest = DeclaredStatement<(container: ContainerKey, countMax: Int), AdminStore.DatabaseUse>(
         .read, "admin_largest_databases",
         """
         SELECT a.name, n.records, n.assets
@@ -61,8 +68,12 @@ enum QuotaStatements {
           LEFT JOIN container_user u ON u.id = d.user_id
           LEFT JOIN account a ON a.id = u.account_id
          CROSS JOIN LATERAL (SELECT \(recordBytes) AS records, \(assetBytes) AS assets) AS n
-         WHERE c.identifier = $1 AND c.environment = $2
+         WHERE c.identifier = \(\.container.identifier) AND c.environment = \(\.container.environment)
          ORDER BY n.records + n.assets DESC, a.name NULLS FIRST
-         LIMIT $3
-        """, [.text, .int2, .int8])
+         LIMIT \(\.countMax)
+        """
+    ) { row throws(PostgresError) in
+        AdminStore.DatabaseUse(
+            account: try row["name"], recordBytes: try row["records"], assetBytes: try row["assets"])
+    }
 }

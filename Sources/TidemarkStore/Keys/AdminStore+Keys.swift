@@ -24,26 +24,17 @@ extension AdminStore {
         let lease = try await storage.acquire()
         let ended: [DatabaseID]
         do {
-            let id = PostgresValue.int8(account.rawValue)
-            let rows = try await lease.connection.execute([
-                .begin, KeyStatements.lockEncryptionMode(id), KeyStatements.accountKeys(id),
-                KeyStatements.lockDatabases(id),
-            ])
-            guard rows[2].isEmpty || resets else {
+            let (_, _, keys, databases) = try await lease.connection.run(
+                Call.begin, sql.keys.lockEncryptionMode(account), sql.keys.accountKeys(account),
+                sql.keys.lockDatabases(account))
+            guard keys.isEmpty || resets else {
                 storage.release(lease)
                 return .hasKeys
             }
-            var databases: [Int64] = []
-            for row in rows[3] { databases.append(try row.int64(0)) }
-            let written = try await lease.connection.execute([
-                KeyStatements.endKeyedZones(.int8Array(databases)),
-                KeyStatements.createDefaultZones(.int8Array(databases)),
-                KeyStatements.forgetAccountKeys(id), KeyStatements.setEncryptionMode(id, .int2(mode.rawValue)),
-                .commit,
-            ])
-            var zones: [DatabaseID] = []
-            for row in written[0] { zones.append(DatabaseID(try row.int64(0))) }
-            ended = zones
+            let (zones, _, _, _, _) = try await lease.connection.run(
+                sql.keys.endKeyedZones(databases.rows), sql.keys.createDefaultZones(databases.rows),
+                sql.keys.forgetAccountKeys(account), sql.keys.setEncryptionMode((account, mode)), Call.commit)
+            ended = zones.rows
             storage.release(lease)
         } catch {
             storage.release(lease)
@@ -80,37 +71,30 @@ extension AdminStore {
         let lease = try await storage.acquire()
         defer { storage.release(lease) }
         do {
-            let rows = try await lease.connection.execute([.begin, KeyStatements.lockMasterKeyCheck()])
-            let stored = try rows[1][0].bytes(ifPresent: 0)
+            let (_, checks) = try await lease.connection.run(Call.begin, sql.keys.lockMasterKeyCheck())
+            let stored = checks.rows.first ?? nil
             guard stored != new else { return .isDone }
             guard stored == old else { return .isOther }
             var keyCount = 0
             var last = Int64.min
             while true {
-                let page = try await lease.connection.execute([
-                    KeyStatements.escrows(.int8(last), .int8(Self.escrowsOfPage))
-                ])[0]
-                var users: [Int64] = []
-                var escrows: [[UInt8]] = []
-                for row in page {
-                    let user = UserID(try row.int64(0))
-                    guard let escrow = closeAnew(try row.bytes(1), user) else { return .unopened(user) }
-                    users.append(user.rawValue)
-                    escrows.append(escrow)
+                let page = try await lease.connection.run(sql.keys.escrows((last, Self.escrowsOfPage))).rows
+                var closed: [(user: UserID, escrow: [UInt8])] = []
+                for (user, escrow) in page {
+                    guard let escrow = closeAnew(escrow, user) else { return .unopened(user) }
+                    closed.append((user, escrow))
                 }
-                guard let lastUser = users.last else { break }
-                _ = try await lease.connection.execute([
-                    KeyStatements.replaceEscrows(.int8Array(users), .byteaArray(escrows))
-                ])
-                keyCount += users.count
-                last = lastUser
+                guard let lastUser = closed.last?.user else { break }
+                _ = try await lease.connection.run(sql.keys.replaceEscrows(closed))
+                keyCount += closed.count
+                last = lastUser.rawValue
             }
-            _ = try await lease.connection.execute([KeyStatements.setMasterKeyCheck(.bytea(new)), .commit])
+            _ = try await lease.connection.run(sql.keys.setMasterKeyCheck(new), Call.commit)
             return .done(keyCount: keyCount)
         } catch {
             throw StorageError(error, duringCommit: false)
         }
     }
 
-    private static let escrowsOfPage: Int64 = 1_000
+    private static let escrowsOfPage = 1_000
 }

@@ -1,163 +1,182 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkDomain
 internal import TidemarkPostgres
 
 /// The SQL of keys. A save without encrypted values runs none of it.
-enum KeyStatements {
-    /// The ids of zones' keys. 1 databases, 2 zone names. The first column is the index in the list.
-    static let readZoneKeyIDs = Statement(
+struct KeyStatements: Sendable {
+    /// The ids of zones' keys. The first column is the index in the list.
+    let readZoneKeyIDs = DeclaredStatement<[ZoneKey], (ordinal: Int, id: [UInt8])>(
         .read, "read_zone_key_ids",
         """
         SELECT k.ordinal, y.id
-          FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS k (database_id, zone_name, ordinal)
+          FROM unnest(\(\.self, \.database), \(\.self, \.name)) WITH ORDINALITY AS k (database_id, zone_name, ordinal)
          CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
          CROSS JOIN LATERAL (
                SELECT id FROM zone_key WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
                 ORDER BY database_id, zone_id, number) AS y
-        """, [.int8Array, .textArray])
+        """
+    ) { row throws(PostgresError) in
+        (try row["ordinal"], try row["id"])
+    }
 
-    /// The keys of zones. A zone without keys has a row of nulls. 1 database, 2 zone names.
-    static let readZoneKeys = Statement(
+    /// The keys of zones. A zone without keys has a row of nulls.
+    let readZoneKeys = DeclaredStatement<(database: DatabaseID, names: [String]), (ordinal: Int, key: WrappedZoneKey?)>(
         .read, "read_zone_keys",
         """
         SELECT k.ordinal, y.id, y.account_key_id, y.wrapped
-          FROM (SELECT $1::bigint AS database_id, n.zone_name, n.ordinal
-                  FROM unnest($2::text[]) WITH ORDINALITY AS n (zone_name, ordinal)) AS k
+          FROM (SELECT \(\.database) AS database_id, n.zone_name, n.ordinal
+                  FROM unnest(\(\.names)) WITH ORDINALITY AS n (zone_name, ordinal)) AS k
          CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
           LEFT JOIN LATERAL (
                SELECT id, account_key_id, wrapped, number FROM zone_key
                 WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
                 ORDER BY database_id, zone_id, number) AS y ON true
-        """, [.int8, .textArray])
+        """
+    ) { row throws(PostgresError) in
+        guard let id: [UInt8] = try row["id"] else { return (try row["ordinal"], nil) }
+        let key = WrappedZoneKey(id: id, accountKeyID: try row["account_key_id"], wrapped: try row["wrapped"])
+        return (try row["ordinal"], key)
+    }
 
-    /// 1 database, 2 zone name, 3 the newest key's id or null, 4 id, 5 account key's id, 6 wrapped key, 7 now, 8 the
-    /// most keys.
-    static let saveZoneKey = Statement(
+    let saveZoneKey = DeclaredStatement<
+        (zone: ZoneKey, newest: [UInt8]?, key: WrappedZoneKey, now: Timestamp, countMax: Int), Void
+    >(
         .write, "save_zone_key",
         """
         INSERT INTO zone_key (database_id, zone_id, number, id, account_key_id, wrapped, created_at)
-        SELECT k.database_id, z.id, coalesce(y.number, 0) + 1, $4, $5, $6, $7
-          FROM (SELECT $1::bigint AS database_id, $2::text AS zone_name) AS k
+        SELECT k.database_id, z.id, coalesce(y.number, 0) + 1, \(\.key.id), \(\.key.accountKeyID), \(\.key.wrapped), \(\.now)
+          FROM (SELECT \(\.zone.database) AS database_id, \(\.zone.name) AS zone_name) AS k
          CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
           LEFT JOIN LATERAL (
                SELECT number, id FROM zone_key
                 WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
                 ORDER BY database_id DESC, zone_id DESC, number DESC LIMIT 1) AS y ON true
-         WHERE y.id IS NOT DISTINCT FROM $3 AND coalesce(y.number, 0) < $8
+         WHERE y.id IS NOT DISTINCT FROM \(\.newest) AND coalesce(y.number, 0) < \(\.countMax)::bigint
             ON CONFLICT DO NOTHING
-        """, [.int8, .text, .bytea, .bytea, .bytea, .bytea, .timestamptz, .int8])
+        """)
 
-    /// 1 user.
-    static let readAccountKey = Statement(
+    let readAccountKey = DeclaredStatement<UserID, StoredAccountKey>(
         .read, "read_account_key",
         """
         SELECT a.encryption_mode, k.id, k.escrow
           FROM container_user u
           JOIN account a ON a.id = u.account_id
           LEFT JOIN account_key k ON k.user_id = u.id
-         WHERE u.id = $1
-        """, [.int8])
+         WHERE u.id = \(\.self)
+        """
+    ) { row throws(PostgresError) in
+        guard let mode = EncryptionMode(rawValue: try row["encryption_mode"]) else {
+            throw PostgresError(.unexpectedResult, detail: "read_account_key")
+        }
+        return StoredAccountKey(mode: mode, id: try row["id"], escrow: try row["escrow"])
+    }
 
-    /// Locks the account's row against a change of its mode, and the store's against a change of its master key. 1
-    /// user, 2 mode, 3 id, 4 escrow, 5 the master key's check, 6 now.
-    static let saveAccountKey = Statement(
+    /// Locks the account's row against a change of its mode, and the store's against a change of its master key.
+    let saveAccountKey = DeclaredStatement<
+        (user: UserID, key: StoredAccountKey, masterKeyCheck: [UInt8], now: Timestamp), Void
+    >(
         .write, "save_account_key",
         """
         INSERT INTO account_key (user_id, id, escrow, created_at)
-        SELECT f.id, $3, $4, $6
+        SELECT f.id, \(\.key.id), \(\.key.escrow), \(\.now)
           FROM (SELECT u.id
                   FROM container_user u
                   JOIN account a ON a.id = u.account_id
                  CROSS JOIN store s
-                 WHERE u.id = $1 AND a.encryption_mode = $2 AND ($4::bytea IS NULL OR s.master_key_check = $5)
+                 WHERE u.id = \(\.user) AND a.encryption_mode = \(\.key.mode) AND (\(\.key.escrow) IS NULL OR s.master_key_check = \(\.masterKeyCheck))
                    FOR SHARE OF a, s) AS f
             ON CONFLICT DO NOTHING
-        """, [.int8, .int2, .bytea, .bytea, .bytea, .timestamptz])
+        """)
 
-    /// 1 check.
-    static let claimMasterKey = Statement(
-        .write, "claim_master_key", "UPDATE store SET master_key_check = $1 WHERE master_key_check IS NULL", [.bytea])
+    let claimMasterKey = DeclaredStatement<[UInt8], Void>(
+        .write, "claim_master_key",
+        "UPDATE store SET master_key_check = \(\.self) WHERE master_key_check IS NULL")
 
-    static let readMasterKeyCheck = Statement(.read, "read_master_key_check", "SELECT master_key_check FROM store", [])
+    let readMasterKeyCheck = DeclaredStatement<Void, [UInt8]?>(
+        .read, "read_master_key_check",
+        "SELECT master_key_check FROM store")
 
     // MARK: For operators
 
-    static let lockMasterKeyCheck = Statement(
-        .read, "lock_master_key_check", "SELECT master_key_check FROM store FOR UPDATE", [])
+    let lockMasterKeyCheck = DeclaredStatement<Void, [UInt8]?>(
+        .read, "lock_master_key_check",
+        "SELECT master_key_check FROM store FOR UPDATE")
 
-    static let setMasterKeyCheck = Statement(
-        .write, "set_master_key_check", "UPDATE store SET master_key_check = $1", [.bytea])
+    let setMasterKeyCheck = DeclaredStatement<[UInt8], Void>(
+        .write, "set_master_key_check",
+        "UPDATE store SET master_key_check = \(\.self)")
 
-    /// 1 the user after whom to go on, 2 the most rows.
-    static let escrows = Statement(
+    let escrows = DeclaredStatement<(after: Int64, countMax: Int), (user: UserID, escrow: [UInt8])>(
         .read, "escrows",
         """
-        SELECT user_id, escrow FROM account_key WHERE user_id > $1 AND escrow IS NOT NULL
-         ORDER BY user_id LIMIT $2
-        """, [.int8, .int8])
+        SELECT user_id, escrow FROM account_key WHERE user_id > \(\.after) AND escrow IS NOT NULL
+         ORDER BY user_id LIMIT \(\.countMax)
+        """
+    ) { row throws(PostgresError) in
+        (try row["user_id"], try row["escrow"])
+    }
 
-    /// 1 users, 2 escrows.
-    static let replaceEscrows = Statement(
+    let replaceEscrows = DeclaredStatement<[(user: UserID, escrow: [UInt8])], Void>(
         .write, "replace_escrows",
         """
         UPDATE account_key SET escrow = k.escrow
-          FROM unnest($1::bigint[], $2::bytea[]) AS k (user_id, escrow)
+          FROM unnest(\(\.self, \.user), \(\.self, \.escrow)) AS k (user_id, escrow)
          WHERE account_key.user_id = k.user_id
-        """, [.int8Array, .byteaArray])
+        """)
 
-    /// The private databases of an account, in the order in which everybody locks them. 1 account.
-    static let lockDatabases = Statement(
+    /// The private databases of an account, in the order in which everybody locks them.
+    let lockDatabases = DeclaredStatement<AccountID, DatabaseID>(
         .read, "lock_account_databases",
         """
         SELECT id FROM database
          WHERE id = ANY (ARRAY(SELECT d.id FROM container_user u JOIN database d ON d.user_id = u.id
                                                                          AND d.scope = 2
-                                WHERE u.account_id = $1))
+                                WHERE u.account_id = \(\.self)))
          ORDER BY id FOR UPDATE
-        """, [.int8])
+        """)
 
-    /// Ends the zones that have keys, because the keys are lost (R-107). 1 databases.
-    static let endKeyedZones = Statement(
+    /// Ends the zones that have keys, because the keys are lost (R-107).
+    let endKeyedZones = DeclaredStatement<[DatabaseID], DatabaseID>(
         .write, "end_keyed_zones",
         """
         WITH ended AS (
             UPDATE zone SET removal = 2, removed_at = now()
-             WHERE database_id = ANY ($1) AND removal IS NULL
+             WHERE database_id = ANY (\(\.self)) AND removal IS NULL
                AND EXISTS (SELECT FROM zone_key k WHERE k.database_id = zone.database_id AND k.zone_id = zone.id)
          RETURNING database_id, id),
         forgotten AS (
             DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id)
         SELECT database_id FROM ended
-        """, [.int8Array])
+        """)
 
-    /// R-022: the default zone always exists. 1 databases.
-    static let createDefaultZones = Statement(
+    /// R-022: the default zone always exists.
+    let createDefaultZones = DeclaredStatement<[DatabaseID], Void>(
         .write, "create_default_zones",
         """
         INSERT INTO zone (database_id, name, created_at)
-        SELECT database_id, '_defaultZone', now() FROM unnest($1::bigint[]) AS d (database_id)
+        SELECT database_id, '_defaultZone', now() FROM unnest(\(\.self)) AS d (database_id)
             ON CONFLICT DO NOTHING
-        """, [.int8Array])
+        """)
 
-    /// 1 account.
-    static let lockEncryptionMode = Statement(
-        .read, "lock_encryption_mode", "SELECT encryption_mode FROM account WHERE id = $1 FOR UPDATE", [.int8])
+    let lockEncryptionMode = DeclaredStatement<AccountID, Void>(
+        .read, "lock_encryption_mode",
+        "SELECT encryption_mode FROM account WHERE id = \(\.self) FOR UPDATE")
 
-    /// One row if any of the account's users has a key. 1 account.
-    static let accountKeys = Statement(
+    /// One row if any of the account's users has a key.
+    let accountKeys = DeclaredStatement<AccountID, Void>(
         .read, "account_keys",
         """
-        SELECT k.user_id FROM container_user u JOIN account_key k ON k.user_id = u.id WHERE u.account_id = $1
-        """, [.int8])
+        SELECT k.user_id FROM container_user u JOIN account_key k ON k.user_id = u.id WHERE u.account_id = \(\.self)
+        """)
 
-    /// 1 account, 2 mode.
-    static let setEncryptionMode = Statement(
-        .write, "set_encryption_mode", "UPDATE account SET encryption_mode = $2 WHERE id = $1", [.int8, .int2])
+    let setEncryptionMode = DeclaredStatement<(account: AccountID, mode: EncryptionMode), Void>(
+        .write, "set_encryption_mode",
+        "UPDATE account SET encryption_mode = \(\.mode) WHERE id = \(\.account)")
 
-    /// 1 account.
-    static let forgetAccountKeys = Statement(
+    let forgetAccountKeys = DeclaredStatement<AccountID, Void>(
         .write, "forget_account_keys",
         """
-        DELETE FROM account_key USING container_user u WHERE u.id = account_key.user_id AND u.account_id = $1
-        """, [.int8])
+        DELETE FROM account_key USING container_user u WHERE u.id = account_key.user_id AND u.account_id = \(\.self)
+        """)
 }

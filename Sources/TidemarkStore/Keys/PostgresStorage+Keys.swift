@@ -6,82 +6,57 @@ package import TidemarkService
 
 extension PostgresStorage {
     package func accountKey(of user: UserID) async throws(StorageError) -> StoredAccountKey {
-        let rows = try await read(KeyStatements.readAccountKey(.int8(user.rawValue)))
-        return try accountKey(from: rows)
+        try Self.one(try await read(sql.keys.readAccountKey(user)))
     }
 
-    private func accountKey(from rows: PostgresRows) throws(StorageError) -> StoredAccountKey {
-        try decode { () throws(PostgresError) in
-            guard !rows.isEmpty, let mode = EncryptionMode(rawValue: try rows[0].int16(0)) else {
-                throw PostgresError(.unexpectedResult, detail: "read_account_key")
-            }
-            return StoredAccountKey(
-                mode: mode, id: try rows[0].bytes(ifPresent: 1), escrow: try rows[0].bytes(ifPresent: 2))
-        }
+    private static func one<Row>(_ rows: [Row]) throws(StorageError) -> Row {
+        guard let row = rows.first else { throw StorageError(.rejected, detail: "a row is missing") }
+        return row
     }
 
     package func saveAccountKey(
         _ key: StoredAccountKey, of user: UserID, masterKeyCheck: [UInt8], now: Timestamp
     ) async throws(StorageError) -> StoredAccountKey {
-        let rows = try await writeRepeatably([
-            KeyStatements.saveAccountKey(
-                .int8(user.rawValue), .int2(key.mode.rawValue), .bytea(ifPresent: key.id),
-                .bytea(ifPresent: key.escrow), .bytea(masterKeyCheck), .timestamp(milliseconds: now.milliseconds)),
-            KeyStatements.readAccountKey(.int8(user.rawValue)),
-        ])
-        return try accountKey(from: rows[1])
+        let (_, saved) = try await writeRepeatably(
+            sql.keys.saveAccountKey((user, key, masterKeyCheck, now)), sql.keys.readAccountKey(user))
+        return try Self.one(saved.rows)
     }
 
     package func claimMasterKey(check: [UInt8]) async throws(StorageError) -> Bool {
-        let rows = try await writeRepeatably([
-            KeyStatements.claimMasterKey(.bytea(check)), KeyStatements.readMasterKeyCheck(),
-        ])
-        return try decode { () throws(PostgresError) in try rows[1][0].bytes(ifPresent: 0) } == check
+        let (_, claimed) = try await writeRepeatably(
+            sql.keys.claimMasterKey(check), sql.keys.readMasterKeyCheck())
+        return try Self.one(claimed.rows) == check
     }
 
     /// The check of the store's master key; nil if it has none yet.
     package func masterKeyCheck() async throws(StorageError) -> [UInt8]? {
-        let rows = try await read(KeyStatements.readMasterKeyCheck())
-        return try decode { () throws(PostgresError) in try rows[0].bytes(ifPresent: 0) }
+        try Self.one(try await read(sql.keys.readMasterKeyCheck()))
     }
 
     package func zoneKeys(
         of names: [String], in database: DatabaseID
     ) async throws(StorageError) -> [ZoneKeysRead] {
         guard !names.isEmpty else { return [] }
-        let statement = KeyStatements.readZoneKeys(.int8(database.rawValue), .textArray(names))
-        return try await withRemovals(try zoneKeys(from: try await read(statement), names), names, in: database)
+        let rows = try await read(sql.keys.readZoneKeys((database, names)))
+        return try await withRemovals(Self.zoneKeys(rows, names), names, in: database)
     }
 
     package func saveZoneKey(
         _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, now: Timestamp
     ) async throws(StorageError) -> ZoneKeysRead {
-        let database = PostgresValue.int8(zone.database.rawValue)
-        let rows = try await writeRepeatably([
-            KeyStatements.saveZoneKey(
-                database, .text(zone.name), .bytea(ifPresent: newest), .bytea(key.id), .bytea(key.accountKeyID),
-                .bytea(key.wrapped), .timestamp(milliseconds: now.milliseconds), .int8(Int64(countMax))),
-            KeyStatements.readZoneKeys(database, .textArray([zone.name])),
-        ])
-        let found = try zoneKeys(from: rows[1], [zone.name])
+        let (_, keys) = try await writeRepeatably(
+            sql.keys.saveZoneKey((zone, newest, key, now, countMax)),
+            sql.keys.readZoneKeys((zone.database, [zone.name])))
+        let found = Self.zoneKeys(keys.rows, [zone.name])
         return try await withRemovals(found, [zone.name], in: zone.database)[0]
     }
 
-    private func zoneKeys(from rows: PostgresRows, _ names: [String]) throws(StorageError) -> [ZoneKeysRead] {
-        try decode { () throws(PostgresError) in
-            var found = names.map { _ in ZoneKeysRead(keys: nil) }
-            for row in rows {
-                let index = Int(try row.int64(0)) - 1
-                var keys = found[index].keys ?? []
-                if try !row.isNull(1) {
-                    keys.append(
-                        WrappedZoneKey(
-                            id: try row.bytes(1), accountKeyID: try row.bytes(2), wrapped: try row.bytes(3)))
-                }
-                found[index].keys = keys
-            }
-            return found
+    private static func zoneKeys(_ rows: [(ordinal: Int, key: WrappedZoneKey?)], _ names: [String]) -> [ZoneKeysRead] {
+        var found = names.map { _ in ZoneKeysRead(keys: nil) }
+        for (ordinal, key) in rows {
+            found[ordinal - 1].keys = (found[ordinal - 1].keys ?? []) + (key.map { [$0] } ?? [])
         }
+        return found
     }
 
     /// Adds why zones are missing, if any are.

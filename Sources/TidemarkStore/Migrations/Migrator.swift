@@ -43,15 +43,11 @@ package struct Migrator: Sendable {
     /// Whether the schema is the one that this program needs. A server asks before it serves.
     package func isCurrent() async throws(MigrationError) -> Bool {
         let exists = try await withConnection { connection throws(PostgresError) in
-            try await !connection.execute([Self.exists()])[0].isEmpty
+            try await !connection.run(sql.migrations.exists()).isEmpty
         }
         guard exists else { return false }
         return try await appliedCount() == Migrations.all.count
     }
-
-    private static let exists = Statement(
-        .read, "migration_table",
-        "SELECT 1 FROM pg_tables WHERE schemaname = 'public' AND tablename = 'schema_migration'")
 
     private static let create = """
         CREATE TABLE IF NOT EXISTS schema_migration (
@@ -60,9 +56,6 @@ package struct Migrator: Sendable {
             checksum   text        NOT NULL,
             applied_at timestamptz NOT NULL DEFAULT now())
         """
-
-    private static let list = Statement(
-        .read, "migration_list", "SELECT checksum FROM schema_migration ORDER BY number")
 
     /// "tide" in ASCII, the same number for all servers. Nobody waits behind this lock but other migrators, so it is
     /// waited for as long as their steps take.
@@ -104,9 +97,7 @@ package struct Migrator: Sendable {
     /// How many steps the database has. They must be the first ones of this program, unchanged.
     private func appliedCount() async throws(MigrationError) -> Int {
         let checksums = try await withConnection { connection throws(PostgresError) in
-            var checksums: [String] = []
-            for row in try await connection.execute([Self.list()])[0] { checksums.append(try row.string(0)) }
-            return checksums
+            try await connection.run(sql.migrations.list()).rows
         }
         guard checksums.count <= Migrations.all.count else {
             throw MigrationError(.newer, detail: "\(checksums.count) steps, known \(Migrations.all.count)")
@@ -139,6 +130,17 @@ package struct Migrator: Sendable {
             throw MigrationError(.database, detail: error.debugDescription, cause: error)
         }
     }
+}
+
+/// The SQL that reads which steps a database has.
+struct MigrationStatements: Sendable {
+    let exists = DeclaredStatement<Void, Void>(
+        .read, "migration_table",
+        "SELECT 1 FROM pg_tables WHERE schemaname = 'public' AND tablename = 'schema_migration'")
+
+    let list = DeclaredStatement<Void, String>(
+        .read, "migration_list",
+        "SELECT checksum FROM schema_migration ORDER BY number")
 }
 
 /// Why a database could not be brought up to date.

@@ -8,19 +8,22 @@ extension PostgresStorage {
     /// One channel for all servers of a database.
     static let channel = "tidemark"
 
-    /// Asynchronous commit: a hint may be lost, so it need not wait for the disk, nor hold its lock for that long.
-    private static let notify = Statement(
-        .write, "notify",
-        """
-        SELECT set_config('synchronous_commit', 'off', true), pg_notify('\(channel)', payload)
-          FROM unnest($1::text[]) AS k (payload)
-        """, [.textArray])
-
     /// Never part of the transaction that writes: NOTIFY takes a lock on the whole database when it commits.
     package func post(_ notices: [ServerNotice]) async throws(StorageError) {
         guard !notices.isEmpty else { return }
-        _ = try await write([Self.notify(.textArray(NoticePayload.encode(notices)))])
+        _ = try await write(sql.notices.notify(NoticePayload.encode(notices)))
     }
+}
+
+/// The SQL of notices.
+struct NoticeStatements: Sendable {
+    /// Asynchronous commit: a hint may be lost, so it need not wait for the disk, nor hold its lock for that long.
+    let notify = DeclaredStatement<[String], Void>(
+        .write, "notify",
+        """
+        SELECT set_config('synchronous_commit', 'off', true), pg_notify('\(PostgresStorage.channel)', payload)
+          FROM unnest(\(\.self)) AS k (payload)
+        """)
 }
 
 /// Receives the notices of all servers, on a connection of its own that is reopened when it breaks.

@@ -72,29 +72,18 @@ extension AdminStore {
     /// After a change of the container's schema: computes the index values that it asks for in existing records, and
     /// builds the indexes.
     package func prepareQueries(in container: ContainerID) async throws(StorageError) {
-        let rows = try await storage.read(QueryStatements.unreadyTypes(.int8(container.rawValue)))
-        let types = try decode { () throws(PostgresError) in
-            var types: [String] = []
-            for row in rows { types.append(try row.string(0)) }
-            return types
-        }
+        let types = try await storage.read(sql.queries.unreadyTypes(container))
         for type in types { try await storage.fillIndexValues(of: type, in: container) }
         let schema = try await schema(of: container).schema
         try await storage.indexBuilder.build(Self.indexes(for: schema))
     }
 
     private func existingIndexes() async throws(StorageError) -> [ExistingIndex] {
-        let rows = try await storage.read(QueryStatements.indexes(.text(PhysicalIndex.namePrefix)))
-        return try decode { () throws(PostgresError) in try ExistingIndex.decode(rows) }
+        try await storage.read(sql.queries.indexes(PhysicalIndex.namePrefix))
     }
 
     private func wantedIndexes() async throws(StorageError) -> [PhysicalIndex] {
-        let rows = try await storage.read(AdminSchemaStatements.listContainers())
-        let containers = try decode { () throws(PostgresError) in
-            var ids: [ContainerID] = []
-            for row in rows { ids.append(ContainerID(try row.int64(0))) }
-            return ids
-        }
+        let containers = try await storage.read(sql.adminSchema.listContainers())
         var wanted: Set<PhysicalIndex> = []
         for container in containers { wanted.formUnion(Self.indexes(for: try await schema(of: container).schema)) }
         return wanted.sorted { ($0.recordType, $0.kindName) < ($1.recordType, $1.kindName) }

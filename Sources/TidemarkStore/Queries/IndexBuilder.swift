@@ -151,7 +151,7 @@ final class IndexBuilder: Sendable {
     private func lock(_ connection: PostgresConnection) async throws(PostgresError) {
         let deadline = loop.now + Self.buildTimeMax
         while loop.now < deadline {
-            if try await connection.execute([QueryStatements.tryLock()])[0][0].bool(0) { return }
+            if try await connection.run(sql.queries.tryLock()).rows == [true] { return }
             try? await loop.sleep(for: .milliseconds(50))
         }
         throw PostgresError(.timeout, subject: "lock=indexes, which another process makes")
@@ -160,8 +160,7 @@ final class IndexBuilder: Sendable {
     private func build(
         _ wanted: [PhysicalIndex], dropsOthers: Bool, on connection: PostgresConnection
     ) async throws(PostgresError) {
-        let rows = try await connection.execute([QueryStatements.indexes(.text(PhysicalIndex.namePrefix))])[0]
-        let existing = try ExistingIndex.decode(rows)
+        let existing = try await connection.run(sql.queries.indexes(PhysicalIndex.namePrefix)).rows
         let names = Set(wanted.map(\.name))
         for index in existing where !index.isValid || (dropsOthers && !names.contains(index.name)) {
             for sql in PhysicalIndex.dropSQL(index.name) {
@@ -198,17 +197,5 @@ struct ExistingIndex {
     /// Whether it is this index, complete and with statistics.
     func isGood(as index: PhysicalIndex) -> Bool {
         name == index.name && isValid && (hasStatistics || index.statisticsSQL == nil)
-    }
-
-    /// Reads the answer to `QueryStatements.indexes`.
-    static func decode(_ rows: PostgresRows) throws(PostgresError) -> [ExistingIndex] {
-        var indexes: [ExistingIndex] = []
-        for row in rows {
-            indexes.append(
-                ExistingIndex(
-                    name: try row.string(0), isValid: try row.bool(1), isBeingBuilt: try row.bool(2),
-                    byteCount: try row.int64(3), hasStatistics: try row.bool(4)))
-        }
-        return indexes
     }
 }

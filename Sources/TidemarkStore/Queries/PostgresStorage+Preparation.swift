@@ -67,22 +67,18 @@ extension PostgresStorage {
         while !writer.isEmpty, let page = try await scan.nextPage(types: [type]) {
             if !page.isEmpty { try await fill(page, writer) }
         }
-        _ = try await writeRepeatably([
-            QueryStatements.markReady(.int8(container.rawValue), .text(type), .int8(current.version))
-        ])
+        _ = try await writeRepeatably(sql.queries.markReady((container, type, current.version)))
     }
 
     /// It locks the zones first, as everything that writes records, so that nothing deadlocks.
     private func fill(_ page: [ScannedRecord], _ writer: IndexColumnWriter) async throws(StorageError) {
-        let zones = Set(page.map(\.zone.rawValue)).sorted()
-        _ = try await writeRepeatably([
-            QueryStatements.lockZones(.int8(page[0].database.rawValue), .int8Array(zones)),
-            QueryStatements.fill(
-                .int8Array(page.map(\.database.rawValue)), .int8Array(page.map(\.zone.rawValue)),
-                .textArray(page.map(\.name)), .int8Array(page.map(\.changeNumber)),
-                .textArray(
-                    page.map { writer.column(of: $0.fields, scope: IndexColumn.scope($0.database, $0.zone)) })),
-        ])
+        let rows = page.map { record in
+            IndexValuesRow(
+                record: record,
+                indexValues: writer.column(of: record.fields, scope: IndexColumn.scope(record.database, record.zone)))
+        }
+        _ = try await writeRepeatably(
+            sql.queries.lockZones((page[0].database, Set(page.map(\.zone)).sorted())), sql.queries.fill(rows))
     }
 
     /// Returns when every transaction has ended that may have read an older version of a schema: such a transaction
@@ -99,11 +95,6 @@ extension PostgresStorage {
     }
 
     private func writers() async throws(StorageError) -> Set<String> {
-        let rows = try await read(QueryStatements.writers())
-        return try decode { () throws(PostgresError) in
-            var writers: Set<String> = []
-            for row in rows { writers.insert(try row.string(0)) }
-            return writers
-        }
+        Set(try await read(sql.queries.writers()))
     }
 }

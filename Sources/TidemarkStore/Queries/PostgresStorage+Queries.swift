@@ -60,12 +60,11 @@ extension PostgresStorage {
             return type
         }
         for _ in 0..<Self.roundsMax {
-            let answers = try await readAll([
-                QueryStatements.type(.int8(database.rawValue), .text(query.recordType)),
-                QueryStatements.validIndexes(.text(PhysicalIndex.namePrefix)),
-            ])
-            let found = try decode { () throws(PostgresError) in try QueryType(answers, name: query.recordType) }
-            guard let type = found else { throw StorageError(.containerUnknown) }
+            let (fields, indexes) = try await readAll(
+                sql.queries.type((database, query.recordType)), sql.queries.validIndexes(PhysicalIndex.namePrefix))
+            guard let type = QueryType(fields.rows, indexes: Set(indexes.rows), name: query.recordType) else {
+                throw StorageError(.containerUnknown)
+            }
             guard type.isKnown else { return type }
             if type.isPrepared(for: query) {
                 types.remember(type, in: database, now: now)
@@ -80,13 +79,9 @@ extension PostgresStorage {
     private func emptyPage(
         of page: QueryPageQuery, in container: ContainerID
     ) async throws(StorageError) -> StoreRead<QueryPageRead> {
-        let rows = try await read(AccountStatements.store())
-        var read = try decode { () throws(PostgresError) in
-            StoreRead(
-                QueryPageRead(
-                    isZoneFound: true, schema: SchemaStamp(container: container, version: try rows[0].int64(1))),
-                in: StoreIncarnation(UInt64(bitPattern: try rows[0].int64(0))))
-        }
+        guard let store = try await read(sql.accounts.store()).first else { throw StorageError(.rejected) }
+        let schema = SchemaStamp(container: container, version: store.schemaVersion)
+        var read = StoreRead(QueryPageRead(isZoneFound: true, schema: schema), in: store.incarnation)
         guard let name = page.query.zoneName else { return read }
         let snapshot = try await records(named: [], in: ZoneKey(database: page.database, name: name))
         read.isZoneFound = snapshot.zone != nil
@@ -95,26 +90,26 @@ extension PostgresStorage {
     }
 }
 
-/// The columns that `QueryCompiler` puts in a row: the store's life, the version of its schemas, whether the zone
-/// exists, whether the record is in the page, its zone's id and name, and from 6 on the columns of `RecordRow`.
+/// Reads the rows of a statement by `QueryCompiler`.
 enum QueryRow {
     static func page(
         _ rows: PostgresRows, in container: ContainerID
     ) throws(PostgresError) -> StoreRead<QueryPageRead> {
         guard let head = rows.first else { throw PostgresError(.unexpectedResult, detail: "no store") }
         var read = QueryPageRead(
-            isZoneFound: try head.bool(2), schema: SchemaStamp(container: container, version: try head.int64(1)))
+            isZoneFound: try head["is_zone_found"],
+            schema: SchemaStamp(container: container, version: try head["schema_version"]))
         for row in rows {
-            guard let isInPage = try row.bool(ifPresent: 3) else { break }
+            guard let isInPage: Bool = try row["is_in_page"] else { break }
             guard isInPage else {
                 read.hasMore = true
                 break
             }
             read.matches.append(
                 QueryMatch(
-                    zone: ZoneID(try row.int64(4)), zoneName: try row.string(5),
-                    record: try RecordRow.decode(row, from: 6)))
+                    zone: try row["zone_id"], zoneName: try row["zone_name"],
+                    record: try RecordRow.decode(row)))
         }
-        return StoreRead(read, in: StoreIncarnation(UInt64(bitPattern: try head.int64(0))))
+        return StoreRead(read, in: try head["incarnation"])
     }
 }

@@ -54,11 +54,10 @@ struct QueryCompiler {
         let selected = zip(sorts, keys).map { ", \($0.sql) AS \($1)" }.joined()
         let inZone = sorts.map { $0.order($0.sql) } + ["r.name"]
         let overall = zip(sorts, keys).map { $0.order("c.\($1)") } + ["c.name", "z.name"]
-        let (shown, stored) = (Self.pageColumns, Self.recordColumns)
         let sql = """
             SELECT h.incarnation, h.schema_version, h.is_zone_found,
-                   q.ordinal <= \(recordsMax) AND q.bytes_before < \(bytesMax), q.zone_id, q.zone_name,
-                   \(shown.key)CASE WHEN q.bytes_before < \(bytesMax) THEN \(shown.fields) END\(shown.others)
+                   q.ordinal <= \(recordsMax) AND q.bytes_before < \(bytesMax) AS is_in_page, q.zone_id, q.zone_name,
+                   \(Self.beforeFields)CASE WHEN q.bytes_before < \(bytesMax) THEN q.fields END\(Self.afterFields)
               FROM (SELECT incarnation, schema_version, \(head) AS is_zone_found
                       FROM store LIMIT 1) AS h
               LEFT JOIN LATERAL (
@@ -68,7 +67,7 @@ struct QueryCompiler {
                               FROM (SELECT z.id, z.name\(predicate.zoneColumns)
                                       FROM zone z WHERE \(living) OFFSET 0) AS z
                              CROSS JOIN LATERAL (
-                                   SELECT r.byte_count, \(stored.key)\(stored.fields)\(stored.others)\(selected)
+                                   SELECT r.byte_count, \(RecordColumn.stored)\(selected)
                                      FROM record r
                                     WHERE \(access.condition(database))
                                       AND \(IndexedExpression.isLiving(page.query.recordType))
@@ -84,17 +83,11 @@ struct QueryCompiler {
             needsOwnPlan: predicate.dependsOnValues)
     }
 
-    /// The columns that `RecordRow` decodes, built once: they are most of the work of building a query's text.
-    private static let recordColumns = columns("r.")
-    private static let pageColumns = columns("q.")
-
-    private static func columns(_ table: String) -> (key: String, fields: String, others: String) {
-        let others = [
-            "change_number", "is_deleted", "parent", "created_at", "created_by", "created_by_device", "modified_at",
-            "modified_by", "batch_end",
-        ].map { ", " + table + $0 }
-        return ("\(table)name, \(table)type, ", "\(table)fields", others.joined())
-    }
+    /// The columns of records around that of their fields, made once: they are most of the work of making a query's text.
+    private static let (beforeFields, afterFields) = {
+        let parts = RecordColumn.selected("q", ["fields": "\n"]).split(separator: "\n", maxSplits: 1)
+        return (String(parts[0]), String(parts[1]))
+    }()
 
     // MARK: Order
 

@@ -45,7 +45,7 @@ final class QueryConnections: Sendable {
             : Statement(.read, "query", query.sql, query.parameters.types, isPrepared: false)
         // One transaction: the settings hold until its end.
         let batch =
-            query.settings.map { QueryStatements.set(.text($0.name), .text($0.value)) }
+            query.settings.map { sql.queries.set(($0.name, $0.value)).bound }
             + [statement.bind(query.parameters.values)]
         do {
             let pool = try pool()

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
-internal import TidemarkPostgres
 
 /// A record type as queries need it: its fields, and the marks for which every record has its index values.
 struct QueryType: Sendable {
@@ -16,26 +15,27 @@ struct QueryType: Sendable {
     /// The indexes that can be used.
     private(set) var indexes: Set<PhysicalIndex.Kind> = []
 
-    /// Reads the answers to `QueryStatements.type` and `validIndexes`; nil if there is no such database.
-    init?(_ answers: [PostgresRows], name: String) throws(PostgresError) {
-        guard answers.count == 2, let head = answers[0].first else { return nil }
+    /// - Parameters:
+    ///   - rows: one for each field of the type; one without a field if it has none. Nil if there are none: there is no
+    ///     such database.
+    ///   - indexes: the names of those that can be used.
+    init?(_ rows: [QueryTypeRow], indexes valid: Set<String>, name: String) {
+        guard let head = rows.first else { return nil }
         self.name = name
-        container = ContainerID(try head.int64(0))
-        version = try head.int64(1)
-        isFrozen = try head.int16(2) == ContainerEnvironment.production.rawValue
-        isKnown = try head.bool(3)
-        for row in answers[0] {
-            guard let key = try row.string(ifPresent: 4) else { continue }
-            let marks = FieldMarks(rawValue: try row.int16(7))
+        container = head.container
+        version = head.version
+        isFrozen = head.environment == ContainerEnvironment.production.rawValue
+        isKnown = head.isKnown
+        for row in rows {
+            guard let key = row.key, let marks = row.marks else { continue }
             if let system = SystemField(rawValue: key) {
-                schema.systemMarks[system] = marks
-            } else if let code = UInt8(exactly: try row.int16(5)), let type = SchemaFieldType(code: code) {
-                schema.fields[key] = FieldSchema(type, isEncrypted: try row.bool(6), marks: marks)
-                ready[key] = FieldMarks(rawValue: try row.int16(8))
+                schema.systemMarks[system] = FieldMarks(rawValue: marks)
+            } else if let code = row.valueType.flatMap({ UInt8(exactly: $0) }), let type = SchemaFieldType(code: code) {
+                let field = FieldSchema(type, isEncrypted: row.isEncrypted ?? false, marks: FieldMarks(rawValue: marks))
+                schema.fields[key] = field
+                ready[key] = FieldMarks(rawValue: row.readyMarks ?? 0)
             }
         }
-        var valid: Set<String> = []
-        for row in answers[1] { valid.insert(try row.string(0)) }
         for index in PhysicalIndex.all(for: schema, named: name) where valid.contains(index.name) {
             indexes.insert(index.kind)
         }

@@ -21,21 +21,17 @@ extension PostgresStorage {
         let lease = try await acquire()
         do {
             let known = containers.remembered(of: reads.lazy.map(\.key.database))
-            let reads = ZoneReads(reads, homes: known)
-            let rows = try await lease.connection.execute(reads.statements)
-            let found = try reads.newHomes(from: rows)
-            containers.remember(found)
-            let version = try reads.schemaVersion(from: rows)
-            let isOutdated = known.values.contains { $0.version < version }
-            if isOutdated { containers.forget(before: version) }
+            let found = try await ZoneReads(reads, containers: known).run(on: lease.connection)
+            containers.remember(found.containers)
+            let isOutdated = known.values.contains { $0.version < found.schemaVersion }
+            if isOutdated { containers.forget(before: found.schemaVersion) }
             // A database with a quota is locked before its zones.
-            if isOutdated || found.values.contains(where: { $0.bytesMax != nil }) {
+            if isOutdated || found.containers.values.contains(where: { $0.bytesMax != nil }) {
                 release(lease)
                 return nil
             }
-            let snapshots = try await withRemovals(try reads.snapshots(from: rows), on: lease.connection)
-            return PostgresWriteTransaction(
-                lease: lease, storage: self, snapshots: snapshots, store: try reads.store(from: rows))
+            let snapshots = try await withRemovals(found.snapshots, on: lease.connection)
+            return PostgresWriteTransaction(lease: lease, storage: self, snapshots: snapshots, store: found.store)
         } catch {
             release(lease)
             throw StorageError(error, duringCommit: false)
@@ -52,8 +48,8 @@ extension PostgresStorage {
         let lease = try await acquire()
         defer { release(lease) }
         do throws(PostgresError) {
-            let rows = try await lease.connection.execute([ZoneWrites(changes).ifStill(at: moments)])
-            if try rows[0][0].int64(0) > 0 { return }
+            let write = ZoneWrites(changes, ifStill: moments).callIfStill
+            if try await lease.connection.run(write).rows == [true] { return }
         } catch {
             throw StorageError(error, duringCommit: true)
         }
@@ -61,16 +57,11 @@ extension PostgresStorage {
     }
 
     package func records(named names: [String], in key: ZoneKey) async throws(StorageError) -> ZoneSnapshot {
-        let rows = try await read(Self.lookUp(names, in: key))
         var snapshot = ZoneSnapshot(key: key)
-        try decode { () throws(PostgresError) in
-            for row in rows {
-                if try row.isNull(0) {
-                    snapshot.zone = try PageZoneRow.decode(row, key: key)
-                } else {
-                    let record = try RecordRow.decode(row, from: 0)
-                    snapshot.records[record.name] = record
-                }
+        for row in try await read(sql.records.lookUpRecords((key, names))) {
+            switch row {
+            case .zone(let zone): snapshot.zone = zone.state(key)
+            case .record(let record): snapshot.records[record.name] = record
             }
         }
         guard snapshot.zone == nil else { return snapshot }
@@ -81,32 +72,18 @@ extension PostgresStorage {
         }
     }
 
-    static func lookUp(_ names: [String], in key: ZoneKey) -> BoundStatement {
-        RecordStatements.lookUpRecords(.int8(key.database.rawValue), .text(key.name), .textArray(names))
-    }
-
     /// Adds why zones are missing, if any are: the rare case needs the further read.
     private func withRemovals(
         _ snapshots: [ZoneSnapshot], on connection: PostgresConnection?
     ) async throws(PostgresError) -> [ZoneSnapshot] {
         let missing = snapshots.filter { $0.zone == nil }.map(\.key)
         guard !missing.isEmpty else { return snapshots }
-        let statement = RecordStatements.readRemovals(
-            .int8Array(missing.map(\.database.rawValue)), .textArray(missing.map(\.name)))
-        let rows: PostgresRows
-        if let connection {
-            rows = try await connection.execute([statement])[0]
-        } else {
-            rows = try await pool.execute([statement])[0]
-        }
-        var removals: [ZoneKey: ZoneRemovalReason] = [:]
-        for row in rows {
-            let key = ZoneKey(database: DatabaseID(try row.int64(0)), name: try row.string(1))
-            removals[key] = ZoneRemovalReason(rawValue: try row.int16(2))
-        }
+        let call = sql.records.readRemovals(missing)
+        let rows = if let connection { try await connection.run(call).rows } else { try await pool.run(call).rows }
+        let removals = Dictionary(rows.map { ($0.zone, $0.reason) }) { $1 }
         return snapshots.map { snapshot in
             var snapshot = snapshot
-            if snapshot.zone == nil { snapshot.lastRemoval = removals[snapshot.key] }
+            if snapshot.zone == nil { snapshot.lastRemoval = removals[snapshot.key] ?? nil }
             return snapshot
         }
     }

@@ -21,7 +21,7 @@ final class PostgresWriteTransaction: WriteTransaction {
 
     func commit(_ changes: [ZoneChanges]) async throws(StorageError) {
         do {
-            _ = try await lease.connection.execute(ZoneWrites(changes).statements)
+            _ = try await lease.connection.execute(ZoneWrites(changes).calls.map(\.bound))
             storage.release(lease)
         } catch {
             storage.release(lease)

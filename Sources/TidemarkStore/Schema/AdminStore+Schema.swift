@@ -11,20 +11,18 @@ extension AdminStore {
     package func container(
         _ identifier: String, _ environment: ContainerEnvironment
     ) async throws(StorageError) -> ContainerID? {
-        let rows = try await storage.read(
-            AdminSchemaStatements.findContainer(.text(identifier), .int2(environment.rawValue)))
-        return try decode { () throws(PostgresError) in
-            try rows.first.map { row throws(PostgresError) in ContainerID(try row.int64(0)) }
-        }
+        try await storage.read(
+            sql.adminSchema.findContainer(ContainerKey(identifier: identifier, environment: environment))
+        )
+        .first
     }
 
     /// Creates the container in this environment if it does not exist.
     package func createContainer(
         _ identifier: String, _ environment: ContainerEnvironment
     ) async throws(StorageError) -> ContainerID {
-        _ = try await storage.write([
-            AccountStatements.createContainer(.text(identifier), .int2(environment.rawValue))
-        ])
+        let key = ContainerKey(identifier: identifier, environment: environment)
+        _ = try await storage.write(sql.accounts.createContainer(key))
         guard let id = try await container(identifier, environment) else { throw StorageError(.containerUnknown) }
         return id
     }
@@ -77,10 +75,12 @@ extension SchemaDifference {
     }
 }
 
-enum AdminSchemaStatements {
-    /// 1 container, 2 environment.
-    static let findContainer = Statement(
-        .read, "find_container", "SELECT id FROM container WHERE identifier = $1 AND environment = $2", [.text, .int2])
+struct AdminSchemaStatements: Sendable {
+    let findContainer = DeclaredStatement<ContainerKey, ContainerID>(
+        .read, "find_container",
+        "SELECT id FROM container WHERE identifier = \(\.identifier) AND environment = \(\.environment)")
 
-    static let listContainers = Statement(.read, "list_containers", "SELECT id FROM container ORDER BY id", [])
+    let listContainers = DeclaredStatement<Void, ContainerID>(
+        .read, "list_containers",
+        "SELECT id FROM container ORDER BY id")
 }

@@ -6,27 +6,24 @@ package import TidemarkService
 
 extension PostgresStorage {
     package func schema(of container: ContainerID) async throws(StorageError) -> ContainerSchema {
-        try schema(of: container, from: try await readAll(SchemaRows.reads(of: container)))
+        try await schema(of: container, after: [])
     }
 
     /// There is one version for all containers, because operators rarely change schemas.
     package func schemaVersion(of container: ContainerID) async throws(StorageError) -> Int64 {
-        let rows = try await read(AccountStatements.store())
-        return try decode { () throws(PostgresError) in try rows[0].int64(1) }
+        try await read(sql.accounts.store()).first?.schemaVersion ?? 0
     }
 
     package func learn(
         _ lesson: SchemaLesson, in container: ContainerID
     ) async throws(StorageError) -> ContainerSchema {
-        let id = PostgresValue.int8(container.rawValue)
-        let fields = SchemaFieldColumns(lesson)
-        let statements = [
-            SchemaStatements.lockToLearn(id),
-            SchemaStatements.learnTypes(id, .textArray(lesson.fields.keys.sorted())),
-            SchemaStatements.learnFields(id, fields.types, fields.keys, fields.valueTypes, fields.areEncrypted),
-        ]
-        let rows = try await writeRepeatably(statements + SchemaRows.reads(of: container))
-        return try schema(of: container, from: Array(rows.dropFirst(statements.count)))
+        try await schema(
+            of: container,
+            after: [
+                sql.schemas.lockToLearn(container),
+                sql.schemas.learnTypes((container, lesson.fields.keys.sorted())),
+                sql.schemas.learnFields((container, SchemaFieldRow.rows(of: lesson))),
+            ])
     }
 
     package func replaceSchema(
@@ -36,59 +33,73 @@ extension PostgresStorage {
         defer { release(lease) }
         var isCommitting = false
         do {
-            let id = PostgresValue.int8(current.container.rawValue)
-            let rows = try await lease.connection.execute(
-                [.begin, SchemaStatements.lockToReplace(id)] + SchemaRows.reads(of: current.container))
+            let container = current.container
+            let reading = SchemaRows.reading(of: container, after: [.begin, sql.schemas.lockToReplace(container)])
             // Returning the connection rolls back an open transaction.
-            let found = try SchemaRows.schema(of: current.container, from: Array(rows.dropFirst(2)))
+            let found = try await lease.connection.run(reading, into: SchemaRows()).schema(of: container)
             guard found?.schema == current.schema else { return false }
             isCommitting = true
-            _ = try await lease.connection.execute(SchemaReplacement(current, by: schema).statements)
+            _ = try await lease.connection.execute(SchemaReplacement(current, by: schema).calls.map(\.bound))
             return true
         } catch {
             throw StorageError(error, duringCommit: isCommitting)
         }
     }
 
+    /// The schema as it is after these statements, which may safely be sent twice.
     private func schema(
-        of container: ContainerID, from rows: [PostgresRows]
-    ) throws(StorageError) -> ContainerSchema {
-        let schema = try decode { () throws(PostgresError) in try SchemaRows.schema(of: container, from: rows) }
-        guard let schema else { throw StorageError(.containerUnknown) }
-        return schema
+        of container: ContainerID, after calls: [Call<Void>]
+    ) async throws(StorageError) -> ContainerSchema {
+        let reading = SchemaRows.reading(of: container, after: calls)
+        let found: ContainerSchema?
+        do {
+            if calls.isEmpty {
+                var rows = SchemaRows()
+                try reading.take(try await pool.execute(reading.statements), into: &rows)
+                found = rows.schema(of: container)
+            } else {
+                let lease = try await pool.acquire()
+                defer { release(lease) }
+                found = try await lease.connection.run(reading, into: SchemaRows()).schema(of: container)
+            }
+        } catch {
+            throw StorageError(error, duringCommit: false)
+        }
+        guard let found else { throw StorageError(.containerUnknown) }
+        return found
     }
 }
 
 /// Turns one schema into another: writes the rows that differ, and leaves all others as they are.
 private struct SchemaReplacement {
-    let id: PostgresValue
+    let container: ContainerID
     let old: Schema
     let new: Schema
 
     init(_ current: ContainerSchema, by schema: Schema) {
-        id = .int8(current.container.rawValue)
+        container = current.container
         old = current.schema
         new = schema
     }
 
-    var statements: [BoundStatement] {
-        let (oldFields, newFields) = (SchemaFieldColumns(old), SchemaFieldColumns(new))
-        let gone = oldFields.missing(in: newFields)
-        let put = newFields.differing(from: oldFields)
+    var calls: [Call<Void>] {
+        let (oldFields, newFields) = (SchemaFieldRow.rows(of: old), SchemaFieldRow.rows(of: new))
+        let (known, kept) = (Set(oldFields), Set(newFields.map(\.id)))
         let names = new.types.keys.sorted()
         let regranted = names.filter { old.types[$0]?.grants != new.types[$0]?.grants }
+        let gone = old.types.keys.filter { new.types[$0] == nil }.sorted()
+        let roles = new.roles.sorted()
         return [
-            SchemaStatements.countOn(),
-            SchemaStatements.removeTypes(id, .textArray(old.types.keys.filter { new.types[$0] == nil }.sorted())),
-            SchemaStatements.putTypes(id, .textArray(names), .boolArray(names.map(hasOwnGrants))),
-            SchemaStatements.removeFields(id, gone.types, gone.keys),
-            SchemaStatements.putFields(id, put.types, put.keys, put.valueTypes, put.areEncrypted, put.marks),
-            SchemaStatements.forgetWords(
-                id, .textArray(names.filter(searchesLess)), .int2(FieldMarks.searchable.rawValue)),
-            SchemaStatements.removeGrants(id, .textArray(regranted)),
-            grants(of: regranted.filter(hasOwnGrants)),
-            SchemaStatements.removeRoles(id, .textArray(new.roles.sorted())),
-            SchemaStatements.putRoles(id, .textArray(new.roles.sorted())),
+            sql.schemas.countOn(),
+            sql.schemas.removeTypes((container, gone)),
+            sql.schemas.putTypes((container, names.map { (name: $0, hasOwnGrants: hasOwnGrants($0)) })),
+            sql.schemas.removeFields((container, oldFields.filter { !kept.contains($0.id) })),
+            sql.schemas.putFields((container, newFields.filter { !known.contains($0) })),
+            sql.schemas.forgetWords((container, names.filter(searchesLess), .searchable)),
+            sql.schemas.removeGrants((container, regranted)),
+            sql.schemas.putGrants((container, regranted.filter(hasOwnGrants).flatMap(grants(of:)))),
+            sql.schemas.removeRoles((container, roles)),
+            sql.schemas.putRoles((container, roles)),
             .commit,
         ]
     }
@@ -102,15 +113,9 @@ private struct SchemaReplacement {
 
     private func hasOwnGrants(_ name: String) -> Bool { new.types[name]?.grants != .standard }
 
-    private func grants(of names: [String]) -> BoundStatement {
-        var (types, roles, permissions): ([String], [String], [Int32]) = ([], [], [])
-        for name in names {
-            for (role, granted) in (new.types[name]?.grants.byRole ?? [:]).sorted(by: { $0.key < $1.key }) {
-                types.append(name)
-                roles.append(role.name)
-                permissions.append(Int32(granted.rawValue))
-            }
+    private func grants(of name: String) -> [(type: String, role: String, permissions: Int32)] {
+        (new.types[name]?.grants.byRole ?? [:]).sorted { $0.key < $1.key }.map { role, granted in
+            (name, role.name, Int32(granted.rawValue))
         }
-        return SchemaStatements.putGrants(id, .textArray(types), .textArray(roles), .int4Array(permissions))
     }
 }

@@ -19,16 +19,25 @@ struct ScannedRecord {
 /// long.
 struct RecordScan {
     /// The most rows of one page, of any type.
-    private static let rowsMax: Int64 = 500
+    private static let rowsMax = 500
     /// A page ends with the record at which the fields reach this many bytes together. A whole page is in memory at
     /// once.
-    private static let bytesMax: Int64 = 4 * 1_024 * 1_024
+    private static let bytesMax = 4 * 1_024 * 1_024
+
+    /// Where the next page begins.
+    struct Position: Sendable {
+        let database: DatabaseID
+        var zone = ZoneID(0)
+        var name = ""
+        var types: [String] = []
+        let rowsMax = RecordScan.rowsMax
+        let bytesMax = RecordScan.bytesMax
+    }
 
     private let storage: PostgresStorage
     private let container: ContainerID
-    private var databases: [Int64]?
-    private var zone: Int64 = 0
-    private var name = ""
+    /// The databases that are left, each with its next page.
+    private var positions: [Position]?
 
     init(_ storage: PostgresStorage, container: ContainerID) {
         self.storage = storage
@@ -37,59 +46,50 @@ struct RecordScan {
 
     /// The living records of these types among the next rows; possibly none. Nil at the end.
     mutating func nextPage(types: Set<String>) async throws(StorageError) -> [ScannedRecord]? {
-        if databases == nil {
-            let rows = try await storage.read(ScanStatements.databases(.int8(container.rawValue)))
-            databases = try decode { () throws(PostgresError) in
-                var ids: [Int64] = []
-                for row in rows { ids.append(try row.int64(0)) }
-                return ids
+        if positions == nil {
+            positions = try await storage.read(sql.scan.databases(container)).map { Position(database: $0) }
+        }
+        guard var position = positions?.popLast() else { return nil }
+        position.types = types.sorted()
+        let rows = try await storage.read(sql.scan.page(position))
+        // A page may be short because its records are large.
+        guard let last = rows.last else { return [] }
+        (position.zone, position.name) = (last.zone, last.name)
+        positions?.append(position)
+        return rows.compactMap { row in
+            row.fields.map { fields in
+                ScannedRecord(
+                    database: position.database, zone: row.zone, name: row.name, type: row.type,
+                    changeNumber: row.changeNumber, fields: FieldMap(trusting: fields))
             }
         }
-        guard let database = databases?.last else { return nil }
-        let rows = try await storage.read(
-            ScanStatements.page(
-                .int8(database), .int8(zone), .text(name), .textArray(types.sorted()), .int8(Self.rowsMax),
-                .int8(Self.bytesMax)))
-        return try decode { () throws(PostgresError) in try take(rows, of: database) }
-    }
-
-    private mutating func take(_ rows: PostgresRows, of database: Int64) throws(PostgresError) -> [ScannedRecord] {
-        var records: [ScannedRecord] = []
-        for row in rows {
-            (zone, name) = (try row.int64(0), try row.string(1))
-            guard let fields = try row.bytes(ifPresent: 4) else { continue }
-            records.append(
-                ScannedRecord(
-                    database: DatabaseID(database), zone: ZoneID(zone), name: name, type: try row.string(2),
-                    changeNumber: try row.int64(3), fields: FieldMap(trusting: fields)))
-        }
-        // A page may be short because its records are large.
-        if rows.isEmpty {
-            databases?.removeLast()
-            (zone, name) = (0, "")
-        }
-        return records
     }
 }
 
-enum ScanStatements {
-    static let databases = Statement(
-        .read, "scan_databases", "SELECT id FROM database WHERE container_id = $1 ORDER BY id", [.int8])
+struct ScanStatements: Sendable {
+    let databases = DeclaredStatement<ContainerID, DatabaseID>(
+        .read, "scan_databases",
+        "SELECT id FROM database WHERE container_id = \(\.self) ORDER BY id")
 
-    /// The first row is always returned, however large it is. 1 database, 2 zone, 3 name, 4 types, 5 rows, 6 bytes.
-    static let page = Statement(
+    /// The first row is always returned, however large it is.
+    let page = DeclaredStatement<
+        RecordScan.Position, (zone: ZoneID, name: String, type: String, changeNumber: ChangeNumber, fields: [UInt8]?)
+    >(
         .read, "scan_page",
         """
         SELECT zone_id, name, type, change_number, fields
           FROM (SELECT zone_id, name, type, change_number,
-                       CASE WHEN type = ANY ($4) AND NOT is_deleted THEN fields END AS fields,
-                       sum(byte_count) FILTER (WHERE type = ANY ($4) AND NOT is_deleted) OVER (
+                       CASE WHEN type = ANY (\(\.types)) AND NOT is_deleted THEN fields END AS fields,
+                       sum(byte_count) FILTER (WHERE type = ANY (\(\.types)) AND NOT is_deleted) OVER (
                            ORDER BY zone_id, name ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
                   FROM record
-                 WHERE database_id = $1 AND (zone_id, name) > ($2, $3)
+                 WHERE database_id = \(\.database) AND (zone_id, name) > (\(\.zone), \(\.name))
                  ORDER BY zone_id, name
-                 LIMIT $5) AS p
-         WHERE coalesce(bytes_before, 0) < $6
+                 LIMIT \(\.rowsMax)) AS p
+         WHERE coalesce(bytes_before, 0) < \(\.bytesMax)
          ORDER BY zone_id, name
-        """, [.int8, .int8, .text, .textArray, .int8, .int8])
+        """
+    ) { row throws(PostgresError) in
+        (try row["zone_id"], try row["name"], try row["type"], try row["change_number"], try row["fields"])
+    }
 }

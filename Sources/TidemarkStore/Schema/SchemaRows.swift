@@ -2,104 +2,77 @@
 
 internal import TidemarkDomain
 internal import TidemarkPostgres
+internal import TidemarkService
 
-/// Converts a schema to rows and back.
-enum SchemaRows {
-    /// The statements that read a schema; ``schema(of:from:)`` decodes their answers.
-    static func reads(of container: ContainerID) -> [BoundStatement] {
-        let id = PostgresValue.int8(container.rawValue)
-        return [
-            SchemaStatements.container(id), SchemaStatements.types(id), SchemaStatements.fields(id),
-            SchemaStatements.grants(id), SchemaStatements.roles(id),
-        ]
+/// What the rows of a schema say.
+struct SchemaRows {
+    private var head: (environment: Int16, version: Int64)?
+    private var schema = Schema()
+
+    /// - Parameter calls: what is sent before, in the same round trip.
+    static func reading(of container: ContainerID, after calls: [Call<Void>]) -> Reading<SchemaRows> {
+        var reading = Reading<SchemaRows>()
+        for call in calls { reading.add(call) }
+        reading.add(sql.schemas.container(container)) { found, row in found.head = row }
+        reading.add(sql.schemas.types(container)) { found, row in
+            found.schema.types[row.name] = RecordTypeSchema(grants: row.hasOwnGrants ? Grants([:]) : .standard)
+        }
+        reading.add(sql.schemas.fields(container)) { found, row throws(PostgresError) in
+            if let system = SystemField(rawValue: row.key) {
+                found.schema.types[row.type]?.systemMarks[system] = row.marks
+            } else {
+                guard let code = UInt8(exactly: row.valueCode), let type = SchemaFieldType(code: code) else {
+                    throw PostgresError(.unexpectedResult, detail: "record_field.value_type")
+                }
+                let field = FieldSchema(type, isEncrypted: row.isEncrypted, marks: row.marks)
+                found.schema.types[row.type]?.fields[row.key] = field
+            }
+        }
+        reading.add(sql.schemas.grants(container)) { found, row in
+            found.schema.types[row.type]?.grants.add(row.permissions, to: row.role)
+        }
+        reading.add(sql.schemas.roles(container)) { found, role in found.schema.roles.insert(role) }
+        return reading
     }
 
     /// Nil if there is no such container.
-    static func schema(
-        of container: ContainerID, from rows: [PostgresRows]
-    ) throws(PostgresError) -> ContainerSchema? {
-        guard rows.count == 5, let head = rows[0].first else { return nil }
-        var schema = Schema()
-        for row in rows[1] {
-            let grants = try row.bool(1) ? Grants([:]) : .standard
-            schema.types[try row.string(0)] = RecordTypeSchema(grants: grants)
-        }
-        for row in rows[2] { try add(field: row, to: &schema) }
-        for row in rows[3] {
-            guard let role = Role(name: try row.string(1)) else { throw PostgresError(.unexpectedResult) }
-            schema.types[try row.string(0)]?.grants.add(Permissions(rawValue: try row.int16(2)), to: role)
-        }
-        for row in rows[4] { schema.roles.insert(try row.string(0)) }
+    func schema(of container: ContainerID) -> ContainerSchema? {
+        guard let head else { return nil }
         return ContainerSchema(
-            container: container, version: try head.int64(1),
-            isFrozen: try head.int16(0) == ContainerEnvironment.production.rawValue, schema: schema)
-    }
-
-    private static func add(field row: PostgresRow, to schema: inout Schema) throws(PostgresError) {
-        let (type, key) = (try row.string(0), try row.string(1))
-        let marks = FieldMarks(rawValue: try row.int16(4))
-        if let system = SystemField(rawValue: key) {
-            schema.types[type]?.systemMarks[system] = marks
-            return
-        }
-        guard let code = UInt8(exactly: try row.int16(2)), let valueType = SchemaFieldType(code: code) else {
-            throw PostgresError(.unexpectedResult, detail: "record_field.value_type")
-        }
-        schema.types[type]?.fields[key] = FieldSchema(valueType, isEncrypted: try row.bool(3), marks: marks)
+            container: container, version: head.version,
+            isFrozen: head.environment == ContainerEnvironment.production.rawValue, schema: schema)
     }
 }
 
-/// Rows of `record_field` as lists for PostgreSQL, in the order of their keys, so that two servers never deadlock.
-struct SchemaFieldColumns {
-    struct Key: Hashable, Comparable {
-        let type: String
-        let key: String
+/// A row of `record_field`. Rows are written in the order of their keys, so that two servers never deadlock.
+struct SchemaFieldRow: Hashable, Sendable {
+    let type: String
+    let key: String
+    let field: FieldSchema
 
-        static func < (left: Key, right: Key) -> Bool {
-            left.type == right.type ? left.key < right.key : left.type < right.type
-        }
+    var id: [String] { [type, key] }
+    var valueCode: Int32 { Int32(field.type.code) }
+    var isEncrypted: Bool { field.isEncrypted }
+    var markBits: Int32 { Int32(field.marks.rawValue) }
+
+    static func rows(of lesson: SchemaLesson) -> [SchemaFieldRow] {
+        sorted(
+            lesson.fields.flatMap { type, fields in
+                fields.map { SchemaFieldRow(type: type, key: $0.key, field: $0.value) }
+            })
     }
 
-    private var rows: [Key: FieldSchema]
-
-    init(_ lesson: SchemaLesson) {
-        rows = [:]
-        for (type, fields) in lesson.fields {
-            for (key, field) in fields { rows[Key(type: type, key: key)] = field }
-        }
+    static func rows(of schema: Schema) -> [SchemaFieldRow] {
+        sorted(
+            schema.types.flatMap { name, type in
+                type.fields.map { SchemaFieldRow(type: name, key: $0.key, field: $0.value) }
+                    + type.systemMarks.filter { !$0.value.isEmpty }.map { field, marks in
+                        SchemaFieldRow(type: name, key: field.rawValue, field: FieldSchema(field.type, marks: marks))
+                    }
+            })
     }
 
-    init(_ schema: Schema) {
-        rows = [:]
-        for (name, type) in schema.types {
-            for (key, field) in type.fields { rows[Key(type: name, key: key)] = field }
-            for (field, marks) in type.systemMarks where !marks.isEmpty {
-                rows[Key(type: name, key: field.rawValue)] = FieldSchema(field.type, marks: marks)
-            }
-        }
+    private static func sorted(_ rows: [SchemaFieldRow]) -> [SchemaFieldRow] {
+        rows.sorted { ($0.type, $0.key) < ($1.type, $1.key) }
     }
-
-    var isEmpty: Bool { rows.isEmpty }
-
-    /// The rows that `other` lacks or has with other values.
-    func differing(from other: SchemaFieldColumns) -> SchemaFieldColumns {
-        var columns = self
-        columns.rows = rows.filter { other.rows[$0.key] != $0.value }
-        return columns
-    }
-
-    /// The rows whose keys `other` lacks.
-    func missing(in other: SchemaFieldColumns) -> SchemaFieldColumns {
-        var columns = self
-        columns.rows = rows.filter { other.rows[$0.key] == nil }
-        return columns
-    }
-
-    private var sorted: [(key: Key, value: FieldSchema)] { rows.sorted { $0.key < $1.key } }
-
-    var types: PostgresValue { .textArray(sorted.map(\.key.type)) }
-    var keys: PostgresValue { .textArray(sorted.map(\.key.key)) }
-    var valueTypes: PostgresValue { .int4Array(sorted.map { Int32($0.value.type.code) }) }
-    var areEncrypted: PostgresValue { .boolArray(sorted.map(\.value.isEncrypted)) }
-    var marks: PostgresValue { .int4Array(sorted.map { Int32($0.value.marks.rawValue) }) }
 }

@@ -1,141 +1,162 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkDomain
 internal import TidemarkPostgres
 
 /// The SQL of schemas. Learning takes a shared lock on a container's row, and replacing an exclusive one, so that
 /// neither misses what the other wrote.
-enum SchemaStatements {
-    /// The container of each database, and its quota. 1 databases.
-    static let containers = Statement(
+struct SchemaStatements: Sendable {
+    /// The container of each database, and its quota.
+    let containers = DeclaredStatement<[DatabaseID], (database: DatabaseID, container: ContainerID, bytesMax: Int64?)>(
         .read, "schema_containers",
         """
-        SELECT d.id, d.container_id, \(QuotaStatements.bytesMax)
-          FROM unnest($1::bigint[]) AS k (id)
+        SELECT d.id, d.container_id, \(QuotaStatements.bytesMax) AS bytes_max
+          FROM unnest(\(\.self)) AS k (id)
          CROSS JOIN LATERAL (
                SELECT id, container_id, scope FROM database WHERE id BETWEEN k.id AND k.id ORDER BY id LIMIT 1) AS d
          CROSS JOIN LATERAL (
                SELECT * FROM container WHERE id BETWEEN d.container_id AND d.container_id ORDER BY id LIMIT 1) AS c
-        """, [.int8Array])
+        """
+    ) { row throws(PostgresError) in
+        (try row["id"], try row["container_id"], try row["bytes_max"])
+    }
 
     /// The version comes first, in a statement of its own: everything that is read after it is at least as new.
-    static let container = Statement(
+    let container = DeclaredStatement<ContainerID, (environment: Int16, version: Int64)>(
         .read, "schema_container",
-        "SELECT environment, (SELECT schema_version FROM store) FROM container WHERE id = $1",
-        [.int8])
+        "SELECT environment, (SELECT schema_version FROM store) AS version FROM container WHERE id = \(\.self)"
+    ) { row throws(PostgresError) in
+        (try row["environment"], try row["version"])
+    }
 
-    static let types = Statement(
-        .read, "schema_types", "SELECT name, has_own_grants FROM record_type WHERE container_id = $1", [.int8])
+    let types = DeclaredStatement<ContainerID, (name: String, hasOwnGrants: Bool)>(
+        .read, "schema_types",
+        "SELECT name, has_own_grants FROM record_type WHERE container_id = \(\.self)"
+    ) { row throws(PostgresError) in
+        (try row["name"], try row["has_own_grants"])
+    }
 
-    static let fields = Statement(
+    let fields = DeclaredStatement<
+        ContainerID, (type: String, key: String, valueCode: Int16, isEncrypted: Bool, marks: FieldMarks)
+    >(
         .read, "schema_fields",
-        "SELECT record_type, key, value_type, is_encrypted, marks FROM record_field WHERE container_id = $1", [.int8])
+        """
+        SELECT record_type, key, value_type, is_encrypted, marks FROM record_field WHERE container_id = \(\.self)
+        """
+    ) { row throws(PostgresError) in
+        let marks = FieldMarks(rawValue: try row["marks"])
+        return (try row["record_type"], try row["key"], try row["value_type"], try row["is_encrypted"], marks)
+    }
 
-    static let grants = Statement(
-        .read, "schema_grants", "SELECT record_type, role, permissions FROM record_grant WHERE container_id = $1",
-        [.int8])
+    let grants = DeclaredStatement<ContainerID, (type: String, role: Role, permissions: Permissions)>(
+        .read, "schema_grants",
+        "SELECT record_type, role, permissions FROM record_grant WHERE container_id = \(\.self)"
+    ) { row throws(PostgresError) in
+        guard let role = Role(name: try row["role"]) else { throw PostgresError(.unexpectedResult) }
+        return (try row["record_type"], role, Permissions(rawValue: try row["permissions"]))
+    }
 
-    static let roles = Statement(.read, "schema_roles", "SELECT name FROM record_role WHERE container_id = $1", [.int8])
+    let roles = DeclaredStatement<ContainerID, String>(
+        .read, "schema_roles",
+        "SELECT name FROM record_role WHERE container_id = \(\.self)")
 
     // MARK: Learning
 
-    static let lockToLearn = Statement(
-        .read, "schema_lock_to_learn", "SELECT 1 FROM container WHERE id = $1 FOR SHARE", [.int8])
+    let lockToLearn = DeclaredStatement<ContainerID, Void>(
+        .read, "schema_lock_to_learn",
+        "SELECT 1 FROM container WHERE id = \(\.self) FOR SHARE")
 
-    /// 1 container, 2 names.
-    static let learnTypes = Statement(
+    let learnTypes = DeclaredStatement<(container: ContainerID, names: [String]), Void>(
         .write, "schema_learn_types",
         """
         INSERT INTO record_type (container_id, name)
-        SELECT $1, name FROM unnest($2::text[]) AS k (name)
-         WHERE EXISTS (SELECT 1 FROM container WHERE id = $1 AND environment = 1)
+        SELECT \(\.container), name FROM unnest(\(\.names)) AS k (name)
+         WHERE EXISTS (SELECT 1 FROM container WHERE id = \(\.container) AND environment = 1)
             ON CONFLICT DO NOTHING
-        """, [.int8, .textArray])
+        """)
 
-    /// 1 container, 2 types, 3 keys, 4 value types, 5 whether encrypted.
-    static let learnFields = Statement(
+    let learnFields = DeclaredStatement<(container: ContainerID, fields: [SchemaFieldRow]), Void>(
         .write, "schema_learn_fields",
         """
         INSERT INTO record_field (container_id, record_type, key, value_type, is_encrypted)
-        SELECT $1, k.* FROM unnest($2::text[], $3::text[], $4::integer[], $5::boolean[]) AS k
-         WHERE EXISTS (SELECT 1 FROM container WHERE id = $1 AND environment = 1)
+        SELECT \(\.container), k.* FROM unnest(\(\.fields, \.type), \(\.fields, \.key), \(\.fields, \.valueCode), \(\.fields, \.isEncrypted)) AS k
+         WHERE EXISTS (SELECT 1 FROM container WHERE id = \(\.container) AND environment = 1)
             ON CONFLICT DO NOTHING
-        """, [.int8, .textArray, .textArray, .int4Array, .boolArray])
+        """)
 
     // MARK: Replacing
 
-    static let lockToReplace = Statement(
-        .read, "schema_lock_to_replace", "SELECT 1 FROM container WHERE id = $1 FOR NO KEY UPDATE", [.int8])
+    let lockToReplace = DeclaredStatement<ContainerID, Void>(
+        .read, "schema_lock_to_replace",
+        "SELECT 1 FROM container WHERE id = \(\.self) FOR NO KEY UPDATE")
 
     /// Comes before all statements that replace rows: fields are written with the new version.
-    static let countOn = Statement(
-        .write, "schema_count_on", "UPDATE store SET schema_version = schema_version + 1", [])
+    let countOn = DeclaredStatement<Void, Void>(
+        .write, "schema_count_on",
+        "UPDATE store SET schema_version = schema_version + 1")
 
-    /// With their fields and grants. 1 container, 2 names.
-    static let removeTypes = Statement(
-        .write, "schema_remove_types", "DELETE FROM record_type WHERE container_id = $1 AND name = ANY ($2)",
-        [.int8, .textArray])
+    /// With their fields and grants.
+    let removeTypes = DeclaredStatement<(container: ContainerID, names: [String]), Void>(
+        .write, "schema_remove_types",
+        "DELETE FROM record_type WHERE container_id = \(\.container) AND name = ANY (\(\.names))")
 
-    /// 1 container, 2 names, 3 whether they have their own grants.
-    static let putTypes = Statement(
+    let putTypes = DeclaredStatement<(container: ContainerID, types: [(name: String, hasOwnGrants: Bool)]), Void>(
         .write, "schema_put_types",
         """
         INSERT INTO record_type (container_id, name, has_own_grants)
-        SELECT $1, k.* FROM unnest($2::text[], $3::boolean[]) AS k
+        SELECT \(\.container), k.* FROM unnest(\(\.types, \.name), \(\.types, \.hasOwnGrants)) AS k
             ON CONFLICT (container_id, name) DO UPDATE SET has_own_grants = excluded.has_own_grants
-        """, [.int8, .textArray, .boolArray])
+        """)
 
-    /// 1 container, 2 types, 3 keys.
-    static let removeFields = Statement(
+    let removeFields = DeclaredStatement<(container: ContainerID, fields: [SchemaFieldRow]), Void>(
         .write, "schema_remove_fields",
         """
-        DELETE FROM record_field f USING unnest($2::text[], $3::text[]) AS k (record_type, key)
-         WHERE f.container_id = $1 AND f.record_type = k.record_type AND f.key = k.key
-        """, [.int8, .textArray, .textArray])
+        DELETE FROM record_field f USING unnest(\(\.fields, \.type), \(\.fields, \.key)) AS k (record_type, key)
+         WHERE f.container_id = \(\.container) AND f.record_type = k.record_type AND f.key = k.key
+        """)
 
-    /// Existing index values stay valid as long as the field's type does not change. 1 container, 2 types, 3 keys, 4
-    /// value types, 5 whether encrypted, 6 marks.
-    static let putFields = Statement(
+    /// Existing index values stay valid as long as the field's type does not change.
+    let putFields = DeclaredStatement<(container: ContainerID, fields: [SchemaFieldRow]), Void>(
         .write, "schema_put_fields",
         """
         INSERT INTO record_field (container_id, record_type, key, value_type, is_encrypted, marks, marked_at_version)
-        SELECT $1, k.*, (SELECT schema_version FROM store)
-          FROM unnest($2::text[], $3::text[], $4::integer[], $5::boolean[], $6::integer[]) AS k
+        SELECT \(\.container), k.*, (SELECT schema_version FROM store)
+          FROM unnest(\(\.fields, \.type), \(\.fields, \.key), \(\.fields, \.valueCode), \(\.fields, \.isEncrypted), \(\.fields, \.markBits)) AS k
             ON CONFLICT (container_id, record_type, key) DO UPDATE
            SET value_type = excluded.value_type, is_encrypted = excluded.is_encrypted, marks = excluded.marks,
                marked_at_version = excluded.marked_at_version,
                ready_marks = CASE WHEN record_field.value_type = excluded.value_type
                                   THEN record_field.ready_marks & excluded.marks ELSE 0 END
-        """, [.int8, .textArray, .textArray, .int4Array, .boolArray, .int4Array])
+        """)
 
     /// A record has the words of all searchable fields together. If a field is no longer searchable, the words of the
-    /// others must be computed anew. 1 container, 2 types, 3 the mark.
-    static let forgetWords = Statement(
+    /// others must be computed anew.
+    let forgetWords = DeclaredStatement<(container: ContainerID, names: [String], mark: FieldMarks), Void>(
         .write, "schema_forget_words",
         """
         UPDATE record_field
-           SET ready_marks = ready_marks & ~$3::smallint, marked_at_version = (SELECT schema_version FROM store)
-         WHERE container_id = $1 AND record_type = ANY ($2) AND marks & $3 <> 0
-        """, [.int8, .textArray, .int2])
+           SET ready_marks = ready_marks & ~\(\.mark), marked_at_version = (SELECT schema_version FROM store)
+         WHERE container_id = \(\.container) AND record_type = ANY (\(\.names)) AND marks & \(\.mark) <> 0
+        """)
 
-    /// 1 container, 2 types.
-    static let removeGrants = Statement(
-        .write, "schema_remove_grants", "DELETE FROM record_grant WHERE container_id = $1 AND record_type = ANY ($2)",
-        [.int8, .textArray])
+    let removeGrants = DeclaredStatement<(container: ContainerID, names: [String]), Void>(
+        .write, "schema_remove_grants",
+        "DELETE FROM record_grant WHERE container_id = \(\.container) AND record_type = ANY (\(\.names))")
 
-    /// 1 container, 2 types, 3 roles, 4 permissions.
-    static let putGrants = Statement(
+    let putGrants = DeclaredStatement<
+        (container: ContainerID, grants: [(type: String, role: String, permissions: Int32)]), Void
+    >(
         .write, "schema_put_grants",
         """
         INSERT INTO record_grant (container_id, record_type, role, permissions)
-        SELECT $1, k.* FROM unnest($2::text[], $3::text[], $4::integer[]) AS k
-        """, [.int8, .textArray, .textArray, .int4Array])
+        SELECT \(\.container), k.* FROM unnest(\(\.grants, \.type), \(\.grants, \.role), \(\.grants, \.permissions)) AS k
+        """)
 
-    static let removeRoles = Statement(
-        .write, "schema_remove_roles", "DELETE FROM record_role WHERE container_id = $1 AND NOT name = ANY ($2)",
-        [.int8, .textArray])
+    let removeRoles = DeclaredStatement<(container: ContainerID, kept: [String]), Void>(
+        .write, "schema_remove_roles",
+        "DELETE FROM record_role WHERE container_id = \(\.container) AND NOT name = ANY (\(\.kept))")
 
-    static let putRoles = Statement(
+    let putRoles = DeclaredStatement<(container: ContainerID, names: [String]), Void>(
         .write, "schema_put_roles",
-        "INSERT INTO record_role (container_id, name) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING",
-        [.int8, .textArray])
+        "INSERT INTO record_role (container_id, name) SELECT \(\.container), unnest(\(\.names)) ON CONFLICT DO NOTHING")
 }

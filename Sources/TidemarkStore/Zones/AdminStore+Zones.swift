@@ -16,14 +16,7 @@ extension AdminStore {
 
     /// Every incarnation that the store still knows, by name and age.
     package func zones(in database: DatabaseID) async throws(StorageError) -> [Zone] {
-        let rows = try await storage.read(ZoneStatements.history(.int8(database.rawValue)))
-        return try all(rows) { row throws(PostgresError) in
-            Zone(
-                name: try row.string(0), createdAt: Timestamp(milliseconds: try row.milliseconds(1)),
-                changeNumber: try row.int64(2),
-                removal: try row.isNull(3) ? nil : ZoneRemovalReason(rawValue: try row.int16(3)),
-                removedAt: try row.isNull(4) ? nil : Timestamp(milliseconds: try row.milliseconds(4)))
-        }
+        try await storage.read(sql.zones.history(database))
     }
 
     /// Ends a zone for another reason than its user's request, and tells every device of the user.
@@ -31,11 +24,9 @@ extension AdminStore {
     /// - Returns: false if there is no such zone, or it is the default zone.
     /// - Throws: `zoneBusy` if a request holds the zone for too long.
     package func endZone(_ key: ZoneKey, reason: ZoneRemovalReason) async throws(StorageError) -> Bool {
-        let rows = try await storage.write([
-            ZoneStatements.lockDatabase(.int8(key.database.rawValue)),
-            ZoneStatements.endNamed(.int8(key.database.rawValue), .text(key.name), .int2(reason.rawValue)),
-        ])
-        guard rows[1].count > 0 else { return false }
+        let (_, ended) = try await storage.write(
+            sql.zones.lockDatabase(key.database), sql.zones.endNamed((key, reason)))
+        guard !ended.isEmpty else { return false }
         // no device made the change, so all are told.
         try await storage.post([.zone(ZoneNotice(database: key.database, life: .nobody, zoneName: ""))])
         return true

@@ -10,22 +10,12 @@ extension PostgresStorage {
     ) async throws(StorageError) -> any ZonesTransaction {
         let lease = try await acquire()
         do {
-            let rows = try await lease.connection.execute([
-                .begin,
-                ZoneStatements.lockDatabase(.int8(database.rawValue)),
-                ZoneStatements.lockNamed(.int8(database.rawValue), .textArray(names)),
-                ZoneStatements.count(.int8(database.rawValue)),
-                ZoneStatements.readMemory(.int8(database.rawValue), .uuid(life.bytes)),
-            ])
-            var snapshot = ZonesSnapshot(zoneCount: Int(try rows[3][0].int64(0)))
-            for row in rows[2] {
-                let zone = try ZoneRow.decode(row, from: 0, in: database)
-                snapshot.zones[zone.key.name] = zone
-            }
-            for row in rows[4] {
-                snapshot.memoryEpoch = try row.int64(0)
-                if try !row.isNull(1) { snapshot.memory = RequestMemory(decoding: try row.bytes(1)) }
-            }
+            let (_, _, zones, count, memories) = try await lease.connection.run(
+                Call.begin, sql.zones.lockDatabase(database), sql.zones.lockNamed((database, names)),
+                sql.zones.count(database), sql.zones.readMemory((database, life)))
+            var snapshot = ZonesSnapshot(zoneCount: count.rows.first ?? 0)
+            for zone in zones.rows { snapshot.zones[zone.key.name] = zone }
+            for row in memories.rows { (snapshot.memoryEpoch, snapshot.memory) = (row.epoch, row.memory) }
             return PostgresZonesTransaction(
                 lease: lease, storage: self, database: database, snapshot: snapshot)
         } catch {
@@ -35,46 +25,33 @@ extension PostgresStorage {
     }
 
     package func zones(in database: DatabaseID) async throws(StorageError) -> [ZoneState] {
-        let rows = try await read(ZoneStatements.all(.int8(database.rawValue)))
-        return try decode { () throws(PostgresError) in
-            var zones: [ZoneState] = []
-            for row in rows { zones.append(try ZoneRow.decode(row, from: 0, in: database)) }
-            return zones
-        }
+        try await read(sql.zones.all(database))
     }
 
     package func removals(
         ofZones names: [String], in database: DatabaseID
     ) async throws(StorageError) -> [String: ZoneRemovalReason] {
-        let rows = try await read(
-            RecordStatements.readRemovals(.int8Array(names.map { _ in database.rawValue }), .textArray(names)))
-        return try decode { () throws(PostgresError) in
-            var removals: [String: ZoneRemovalReason] = [:]
-            for row in rows { removals[try row.string(1)] = ZoneRemovalReason(rawValue: try row.int16(2)) }
-            return removals
-        }
+        let rows = try await read(sql.records.readRemovals(names.map { ZoneKey(database: database, name: $0) }))
+        return Dictionary(rows.compactMap { row in row.reason.map { (row.zone.name, $0) } }) { $1 }
     }
 
     /// Removes what ended zones have left (R-030: a deletion is visible at once, the work is done afterwards).
     ///
     /// - Returns: whether there may be more to remove.
     package func clearEndedZones(recordsMax: Int = 1_000) async throws(StorageError) -> Bool {
-        let rows = try await write([
-            ZoneStatements.clearRecords(.int8(Int64(recordsMax))),
-            ZoneStatements.clearReferences(.int8(Int64(recordsMax))),
-            ZoneStatements.clearClientTokens(),
-        ])
-        return rows[0].affectedCount == recordsMax || rows[1].affectedCount == recordsMax
+        let (records, references, _) = try await write(
+            sql.zones.clearRecords(recordsMax), sql.zones.clearReferences(recordsMax), sql.zones.clearClientTokens())
+        return records.affectedCount == recordsMax || references.affectedCount == recordsMax
     }
 }
 
 extension PostgresStorage {
     /// Looks at all memories, because an index by age would make every save slower.
     package func advanceMemoryEpoch(after age: Duration, keeping kept: Int64) async throws(StorageError) -> Bool {
-        let rows = try await write([ZoneStatements.advanceMemoryEpoch(.float8(age / .seconds(1)))])
-        guard rows[0].affectedCount > 0 else { return false }
+        let advanced = try await write(sql.zones.advanceMemoryEpoch(age / .seconds(1)))
+        guard advanced.affectedCount > 0 else { return false }
         // After the epoch is known, so that nobody takes cleared memories for requests that were never remembered.
-        _ = try await write([ZoneStatements.clearMemories(.int8(kept))])
+        _ = try await write(sql.zones.clearMemories(kept))
         return true
     }
 }
@@ -95,8 +72,7 @@ final class PostgresZonesTransaction: ZonesTransaction {
 
     func commit(_ changes: ZonesChanges, now: Timestamp) async throws(StorageError) {
         do {
-            _ = try await lease.connection.execute(
-                statements(for: changes, now: .timestamp(milliseconds: now.milliseconds)))
+            _ = try await lease.connection.execute(calls(for: changes, now: now).map(\.bound))
             storage.release(lease)
         } catch {
             storage.release(lease)
@@ -105,26 +81,17 @@ final class PostgresZonesTransaction: ZonesTransaction {
     }
 
     /// Ends before new zones: one request may delete a zone and create it again.
-    private func statements(for changes: ZonesChanges, now: PostgresValue) -> [BoundStatement] {
-        var statements: [BoundStatement] = []
+    private func calls(for changes: ZonesChanges, now: Timestamp) -> [Call<Void>] {
+        var calls: [Call<Void>] = []
         if !changes.removed.isEmpty {
-            statements.append(
-                ZoneStatements.end(
-                    .int8(database.rawValue), .int8Array(changes.removed.map(\.rawValue)),
-                    .int2(changes.removalReason.rawValue), now))
+            calls.append(sql.zones.end((database, changes.removed, changes.removalReason, now)))
         }
         if !changes.created.isEmpty {
-            statements.append(
-                ZoneStatements.create(
-                    .int8(database.rawValue), .textArray(changes.created),
-                    .boolArray(changes.created.map(changes.createdPerZone.contains)), now))
+            let zones = changes.created.map { (name: $0, isPerZone: changes.createdPerZone.contains($0)) }
+            calls.append(sql.zones.create((database, zones, now)))
         }
-        statements.append(
-            RecordStatements.writeMemories(
-                .int8Array([database.rawValue]), .int8Array([0]), .uuidArray([changes.life.bytes]),
-                .byteaArray([changes.memory.encoded])))
-        statements.append(.commit)
-        return statements
+        let memory = MemoryRow(database: database, zone: ZoneID(0), life: changes.life, memory: changes.memory)
+        return calls + [sql.records.writeMemories([memory]), .commit]
     }
 
     func rollback() async {

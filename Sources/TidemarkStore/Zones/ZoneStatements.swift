@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkDomain
 internal import TidemarkPostgres
 
 /// The SQL of zones. They are created and ended under the lock of their database's row.
-enum ZoneStatements {
-    static let lockDatabase = Statement(
-        .read, "lock_database", "SELECT id FROM database WHERE id = $1 FOR UPDATE", [.int8])
+struct ZoneStatements: Sendable {
+    let lockDatabase = DeclaredStatement<DatabaseID, Void>(
+        .read, "lock_database",
+        "SELECT id FROM database WHERE id = \(\.self) FOR UPDATE")
 
     /// The living zone named `k.zone_name`, for a `LATERAL` join; see ``RecordStatements`` for its form.
     static let livingID = """
@@ -21,81 +23,101 @@ enum ZoneStatements {
          ORDER BY id LIMIT 1 FOR UPDATE
         """
 
-    static let columns = "z.name, z.id, z.change_number, z.oldest_token_number, z.created_at, z.encryption_scope"
+    /// The columns that ``ZoneRow`` reads.
+    static let columns = """
+        z.database_id, z.name, z.id, z.change_number, z.oldest_token_number, z.created_at, z.encryption_scope
+        """
 
-    /// 1 database, 2 names.
-    static let lockNamed = Statement(
+    let lockNamed = DeclaredStatement<(database: DatabaseID, names: [String]), ZoneState>(
         .read, "lock_named_zones",
         """
         SELECT \(columns)
           FROM (SELECT k.database_id, n.id
-                  FROM (SELECT $1::bigint AS database_id, name AS zone_name FROM unnest($2::text[]) AS n (name)) AS k
+                  FROM (SELECT \(\.database) AS database_id, name AS zone_name FROM unnest(\(\.names)) AS n (name)) AS k
                  CROSS JOIN LATERAL (\(livingID)) AS n
                  ORDER BY n.id OFFSET 0) AS i
          CROSS JOIN LATERAL (\(lockByID)) AS z
-        """, [.int8, .textArray])
+        """
+    ) { row throws(PostgresError) in
+        try ZoneRow.decode(row)
+    }
 
-    static let count = Statement(
-        .read, "count_zones", "SELECT count(*) FROM zone WHERE database_id = $1 AND removal IS NULL", [.int8])
+    let count = DeclaredStatement<DatabaseID, Int>(
+        .read, "count_zones",
+        "SELECT count(*) FROM zone WHERE database_id = \(\.self) AND removal IS NULL")
 
-    /// One row: the store's memory epoch, and the memory, null if there is none. 1 database, 2 life. The database's own
-    /// memory has the zone 0.
-    static let readMemory = Statement(
+    /// One row: the store's memory epoch, and the memory, null if there is none. The database's own memory has the zone
+    /// 0.
+    let readMemory = DeclaredStatement<(database: DatabaseID, life: DeviceID), (epoch: Int64, memory: RequestMemory?)>(
         .read, "read_database_memory",
         """
         SELECT s.memory_epoch, m.memory
           FROM store s
-          LEFT JOIN request_memory m ON m.database_id = $1 AND m.zone_id = 0 AND m.device_id = $2
-        """, [.int8, .uuid])
+          LEFT JOIN request_memory m ON m.database_id = \(\.database) AND m.zone_id = 0 AND m.device_id = \(\.life)
+        """
+    ) { row throws(PostgresError) in
+        let memory: [UInt8]? = try row["memory"]
+        return (try row["memory_epoch"], memory.flatMap { RequestMemory(decoding: $0) })
+    }
 
-    /// 1 database, 2 names, 3 whether each is encrypted as a whole, 4 now.
-    static let create = Statement(
+    let create = DeclaredStatement<
+        (database: DatabaseID, zones: [(name: String, isPerZone: Bool)], now: Timestamp), Void
+    >(
         .write, "create_zones",
         """
         INSERT INTO zone (database_id, name, encryption_scope, created_at)
-        SELECT $1, k.name, k.is_per_zone::integer, $4
-          FROM unnest($2::text[], $3::boolean[]) WITH ORDINALITY AS k (name, is_per_zone, ordinal) ORDER BY k.ordinal
-        """, [.int8, .textArray, .boolArray, .timestamptz])
+        SELECT \(\.database), k.name, k.is_per_zone::integer, \(\.now)
+          FROM unnest(\(\.zones, \.name), \(\.zones, \.isPerZone)) WITH ORDINALITY AS k (name, is_per_zone, ordinal) ORDER BY k.ordinal
+        """)
 
-    /// Ends a zone by name, as an operator does; never the default zone, which always exists (R-022). 1 database, 2 name,
-    /// 3 reason.
-    static let endNamed = Statement(
+    /// Ends a zone by name, as an operator does; never the default zone, which always exists (R-022).
+    let endNamed = DeclaredStatement<(zone: ZoneKey, reason: ZoneRemovalReason), Void>(
         .write, "end_named_zone",
         """
         WITH ended AS (
-            UPDATE zone SET removal = $3, removed_at = now()
-             WHERE database_id = $1 AND name = $2 AND removal IS NULL AND name <> '_defaultZone'
+            UPDATE zone SET removal = \(\.reason), removed_at = now()
+             WHERE database_id = \(\.zone.database) AND name = \(\.zone.name) AND removal IS NULL AND name <> '_defaultZone'
          RETURNING database_id, id),
         forgotten AS (
             DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id)
         SELECT id FROM ended
-        """, [.int8, .text, .int2])
+        """)
 
-    /// Every incarnation that the store still knows, by name and age. 1 database.
-    static let history = Statement(
+    /// Every incarnation that the store still knows, by name and age.
+    let history = DeclaredStatement<DatabaseID, AdminStore.Zone>(
         .read, "zone_history",
         """
         SELECT name, created_at, change_number, removal, removed_at FROM zone
-         WHERE database_id = $1 ORDER BY name, id
-        """, [.int8])
+         WHERE database_id = \(\.self) ORDER BY name, id
+        """
+    ) { row throws(PostgresError) in
+        let removal: Int16? = try row["removal"]
+        return AdminStore.Zone(
+            name: try row["name"], createdAt: try row["created_at"], changeNumber: try row["change_number"],
+            removal: removal.flatMap(ZoneRemovalReason.init), removedAt: try row["removed_at"])
+    }
 
     /// Removes the zones' keys at once: from now on nobody can decrypt what is still stored of their encrypted values.
-    /// 1 database, 2 ids, 3 reason, 4 now.
-    static let end = Statement(
+    let end = DeclaredStatement<
+        (database: DatabaseID, zones: [ZoneID], reason: ZoneRemovalReason, now: Timestamp), Void
+    >(
         .write, "end_zones",
         """
         WITH ended AS (
-            UPDATE zone SET removal = $3, removed_at = $4
-             WHERE database_id = $1 AND id = ANY ($2) AND removal IS NULL RETURNING database_id, id)
+            UPDATE zone SET removal = \(\.reason), removed_at = \(\.now)
+             WHERE database_id = \(\.database) AND id = ANY (\(\.zones)) AND removal IS NULL RETURNING database_id, id)
         DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id
-        """, [.int8, .int8Array, .int2, .timestamptz])
+        """)
 
-    static let all = Statement(
+    let all = DeclaredStatement<DatabaseID, ZoneState>(
         .read, "all_zones",
-        "SELECT \(columns) FROM zone z WHERE z.database_id = $1 AND z.removal IS NULL ORDER BY z.id", [.int8])
+        "SELECT \(columns) FROM zone z WHERE z.database_id = \(\.self) AND z.removal IS NULL ORDER BY z.id"
+    ) { row throws(PostgresError) in
+        try ZoneRow.decode(row)
+    }
 
-    /// Removes records of ended zones, a bounded number at a time. 1 the most rows.
-    static let clearRecords = Statement(
+    /// Removes records of ended zones, a bounded number at a time.
+    let clearRecords = DeclaredStatement<Int, Void>(
         .write, "clear_ended_zones",
         """
         DELETE FROM record WHERE ctid = ANY (ARRAY(
@@ -103,12 +125,12 @@ enum ZoneStatements {
               FROM (SELECT database_id, id FROM zone WHERE removal IS NOT NULL ORDER BY database_id, name, id OFFSET 0) AS z
              CROSS JOIN LATERAL (
                    SELECT ctid FROM record WHERE database_id = z.database_id AND zone_id = z.id
-                    ORDER BY name LIMIT $1) AS r
-             LIMIT $1))
-        """, [.int8])
+                    ORDER BY name LIMIT \(\.self)) AS r
+             LIMIT \(\.self)))
+        """)
 
-    /// Removes references of ended zones, a bounded number at a time. 1 the most rows.
-    static let clearReferences = Statement(
+    /// Removes references of ended zones, a bounded number at a time.
+    let clearReferences = DeclaredStatement<Int, Void>(
         .write, "clear_ended_references",
         """
         DELETE FROM record_reference WHERE ctid = ANY (ARRAY(
@@ -116,28 +138,28 @@ enum ZoneStatements {
               FROM (SELECT database_id, id FROM zone WHERE removal IS NOT NULL ORDER BY database_id, name, id OFFSET 0) AS z
              CROSS JOIN LATERAL (
                    SELECT ctid FROM record_reference WHERE database_id = z.database_id AND zone_id = z.id
-                    ORDER BY holder LIMIT $1) AS f
-             LIMIT $1))
-        """, [.int8])
+                    ORDER BY holder LIMIT \(\.self)) AS f
+             LIMIT \(\.self)))
+        """)
 
     /// Removes client change tokens of ended zones (R-222). There is one for each device, so there are few.
-    static let clearClientTokens = Statement(
+    let clearClientTokens = DeclaredStatement<Void, Void>(
         .write, "clear_ended_client_tokens",
         """
         DELETE FROM client_token t USING zone z
          WHERE z.removal IS NOT NULL AND t.database_id = z.database_id AND t.zone_id = z.id
-        """, [])
+        """)
 
-    /// If a clock was set back, an epoch may begin in the future; such an epoch ends at once. 1 seconds.
-    static let advanceMemoryEpoch = Statement(
+    /// If a clock was set back, an epoch may begin in the future; such an epoch ends at once.
+    let advanceMemoryEpoch = DeclaredStatement<Double, Void>(
         .write, "advance_memory_epoch",
         """
         UPDATE store SET memory_epoch = memory_epoch + 1, memory_epoch_began_at = now()
-         WHERE memory_epoch_began_at NOT BETWEEN now() - make_interval(secs => $1) AND now()
-        """, [.float8])
+         WHERE memory_epoch_began_at NOT BETWEEN now() - make_interval(secs => \(\.self)) AND now()
+        """)
 
-    /// Removes memories that no request may use any more. 1 how many epochs are kept.
-    static let clearMemories = Statement(
+    /// Removes memories that no request may use any more.
+    let clearMemories = DeclaredStatement<Int64, Void>(
         .write, "clear_memories",
-        "DELETE FROM request_memory WHERE epoch <= (SELECT memory_epoch FROM store) - $1", [.int8])
+        "DELETE FROM request_memory WHERE epoch <= (SELECT memory_epoch FROM store) - \(\.self)")
 }

@@ -32,111 +32,61 @@ import TidemarkTestSupport
     }
 
     /// Each with what its plan must look up by: every column of the key, none of which is left to a filter.
-    private static let hot: [(Statement, String, [String])] = [
+    private static let hot: [(any AnyDeclaredStatement, [String])] = [
+        (sql.records.lockZones, [living, "(database_id = k.database_id) AND (id >= zone.id)"]),
         (
-            RecordStatements.lockZones, "('{1}', '{Notes}')",
-            [living, "(database_id = k.database_id) AND (id >= zone.id)"]
-        ),
-        (RecordStatements.lockZone, "(1, 'Notes')", ["using zone_living", "(database_id = $1) AND (name >= $2)"]),
-        (
-            RecordStatements.readOne, "(1, 'Notes', '00000000-0000-0000-0000-000000000001', 'r5')",
-            [
-                "(database_id = $1) AND (name >= $2)", "(database_id = $1) AND (zone_id = $1) AND (device_id >= $3)",
-                "(database_id = $1) AND (zone_id = $2) AND (name >= $4)",
-            ]
-        ),
-        (
-            RecordStatements.writeOne,
-            """
-            (1, 1, 9, 300, 7, '00000000-0000-0000-0000-000000000001', '', 9, '2026-01-01', 1, \
-            '00000000-0000-0000-0000-000000000001', '2026-01-01', 1, false, 'r5', 'Note', NULL, '', NULL)
-            """,
-            ["using zone_pkey", "(database_id = $1) AND (id = $2)"]
-        ),
-        (
-            RecordStatements.writeRunIfStill,
-            """
-            (1, 1, 9, 300, 7, '00000000-0000-0000-0000-000000000001', '', 8, 9, 1, \
-            '00000000-0000-0000-0000-000000000001', '2026-01-01', 1, false, 'Note', '{r5}', '{""}', '{}', '{}', '{}', \
-            8, 8, 1, 1, '{r5}')
-            """,
-            [
-                "using zone_pkey", "(database_id = $1) AND (id = $2)",
-                "(database_id = ($1)) AND (zone_id = ($2)) AND (name >= (unnest($25)))",
-            ]
-        ),
-        (
-            RecordStatements.writeIfStill,
-            """
-            ('{1}', '{1}', '{9}', '{1}', '{00000000-0000-0000-0000-000000000001}', '{2026-01-01}', '{1}', '{f}', \
-            '{1}', '{9}', '{r5}', '{Note}', '{""}', '{}', '{}', '{}', '{1}', '{1}', '{9}', '{300}', '{7}', \
-            '{1}', '{1}', '{00000000-0000-0000-0000-000000000001}', '{""}', '{8}', '{8}', 1, 1, \
-            '{1}', '{1}', '{r5}')
-            """,
+            sql.records.writeIfStill,
             [
                 "(database_id = k.database_id) AND (id >= k.id)", "(database_id = k_2.database_id) AND (id = k_2.id)",
                 "(database_id = k_1.database_id) AND (zone_id = k_1.zone_id) AND (name >= k_1.name)",
             ]
         ),
-        (ZoneStatements.lockNamed, "(1, '{Notes}')", ["(name >= n.name)", "(id >= zone.id)"]),
         (
-            RecordStatements.readRecords, "('{1}', '{Notes}', '{1,1}', '{r5,r7}')",
-            [livingOnce, "(database_id = ($1)[k.place]) AND (zone_id = ($2)[k.place]) AND (name >= k.record_name)"]
+            sql.records.writeRunIfStill,
+            ["using zone_pkey", "(database_id = $4) AND (id = $5)", "AND (zone_id = k.zone_id) AND (name >= k.name)"]
+        ),
+        (sql.zones.lockNamed, ["(name >= n.name)", "(id >= zone.id)"]),
+        (
+            sql.records.readRecords,
+            [livingOnce, "(database_id = ($3)[k.place]) AND (zone_id = ($2)[k.place]) AND (name >= k.record_name)"]
         ),
         (
-            RecordStatements.readMemories, "('{1}', '{Notes}', '{1}', '{00000000-0000-0000-0000-000000000001}')",
-            [livingOnce, "(database_id = ($1)[k.place]) AND (zone_id = ($2)[k.place]) AND (device_id >= k.device_id)"]
+            sql.records.readMemories,
+            [livingOnce, "(database_id = ($3)[k.place]) AND (zone_id = ($2)[k.place]) AND (device_id >= k.device_id)"]
         ),
         (
-            RecordStatements.readChildren, "('{1}', '{Notes}', '{r5}')",
+            sql.records.readChildren,
             [living, "(database_id = k.database_id) AND (zone_id = zone.id) AND (parent >= k.parent_name)"]
         ),
         (
-            RecordStatements.lookUpRecords, "(1, 'Notes', '{r5,r7}')",
+            sql.records.lookUpRecords,
             ["(database_id = $1) AND (name >= $2)", "(zone_id = $1) AND (name >= k.name)"]
         ),
+        (sql.records.write, ["(database_id = k_1.database_id) AND (id = k_1.id)"]),
+        (sql.quotas.lock, ["(id >= k.id)"]),
+        (sql.quotas.byteCounts, ["(database_id = d.id)"]),
         (
-            RecordStatements.write,
-            """
-            ('{1}', '{1}', '{9}', '{1}', '{00000000-0000-0000-0000-000000000001}', '{2026-01-01}', '{1}', '{f}', \
-            '{1}', '{9}', '{r5}', '{Note}', '{""}', '{}', '{}', '{}', '{1}', '{1}', '{9}', '{300}', '{7}', \
-            '{1}', '{1}', '{00000000-0000-0000-0000-000000000001}', '{""}')
-            """,
-            ["(database_id = k_1.database_id) AND (id = k_1.id)"]
-        ),
-        (QuotaStatements.lock, "('{1}')", ["(id >= k.id)"]),
-        (QuotaStatements.byteCounts, "('{1}')", ["(database_id = d.id)"]),
-        (
-            RecordStatements.readAncestors, "('{1}', '{Notes}', '{r5}', 50000)",
+            sql.records.readAncestors,
             [living, "(zone_id = l_1.zone_id) AND (name >= l_1.name)", "(zone_id = l.zone_id) AND (name >= l.name)"]
         ),
         (
-            RecordStatements.readCascade, "('{1}', '{Notes}', '{r5}', 50001)",
+            sql.records.readCascade,
             [
                 living, "AND (target >= t_1.name)", "AND (target >= t.name)", "AND (name >= record_reference.holder)",
                 "AND (parent >= record_reference.holder)",
             ]
         ),
+        (sql.records.countReferences, [living, "(zone_id = zone.id) AND (target >= k.target)"]),
+        (sql.records.dropReferences, ["(zone_id = k.zone_id) AND (holder >= k.holder)"]),
         (
-            RecordStatements.countReferences, "('{1}', '{Notes}', '{r5}')",
-            [living, "(zone_id = zone.id) AND (target >= k.target)"]
-        ),
-        (
-            RecordStatements.dropReferences, "('{1}', '{1}', '{r5}')",
-            ["(zone_id = k.zone_id) AND (holder >= k.holder)"]
-        ),
-        (
-            ChangeStatements.zonePage, "(1, 'Notes', 19000, 200, 1000000, '00000000-0000-0000-0000-000000000001')",
+            sql.changes.zonePage,
             [
-                "(database_id = $1) AND (name >= $2)", "using record_changes", "AND (change_number > $3)",
-                "AND (device_id >= $6)",
+                "(database_id = $3) AND (name >= $4)", "using record_changes", "AND (change_number > $6)",
+                "AND (device_id >= $5)",
             ]
         ),
-        (ChangeStatements.databaseFeed, "(1, 0, 100, 9)", ["(database_id = z", "AND (zone_id >= z"]),
-        (
-            ScanStatements.page, "(1, 1, 'r5', '{Note}', 500, 1000000)",
-            ["using record_pkey", "(database_id = $1) AND (ROW(zone_id, name) > ROW($2, $3))"]
-        ),
+        (sql.changes.databaseFeed, ["(database_id = z", "AND (zone_id >= z"]),
+        (sql.scan.page, ["using record_pkey", "(database_id = $2) AND (ROW(zone_id, name) > ROW($3, $4))"]),
     ]
 
     private static let living = "(database_id = k.database_id) AND (name >= k.zone_name)"
@@ -161,8 +111,9 @@ import TidemarkTestSupport
                 if !preparations.isEmpty {
                     try PostgresAdministration.execute(preparations, url: fixture.database.url)
                 }
-                for (statement, arguments, conditions) in Self.hot {
-                    let plan = try await explain(statement, arguments, pool)
+                for (declared, conditions) in Self.hot {
+                    let statement = declared.statement
+                    let plan = try await explain(statement, pool)
                     for condition in conditions {
                         #expect(plan.contains(condition), "\(state): \(statement.serverName)\n\(plan)")
                     }
@@ -176,13 +127,12 @@ import TidemarkTestSupport
     }
 
     /// The generic plan, which is the one that a connection keeps.
-    private func explain(
-        _ statement: Statement, _ arguments: String, _ pool: PostgresPool
-    ) async throws -> String {
+    private func explain(_ statement: Statement, _ pool: PostgresPool) async throws -> String {
+        let arguments = statement.parameterTypes.map { _ in "NULL" }.joined(separator: ", ")
         let types = statement.parameterTypes.map(\.name).joined(separator: ", ")
         return try await pool.withConnection { connection in
             try await connection.executeScript("PREPARE p (\(types)) AS \(statement.sql)")
-            let explain = Statement(.read, "explain", "EXPLAIN (COSTS OFF) EXECUTE p \(arguments)")
+            let explain = Statement(.read, "explain", "EXPLAIN (COSTS OFF) EXECUTE p (\(arguments))")
             let rows = try await connection.execute([explain()])[0]
             try await connection.executeScript("DEALLOCATE p")
             return try rows.map { try $0.string(0) }.joined(separator: "\n")

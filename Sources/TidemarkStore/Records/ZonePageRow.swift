@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkPostgres
+
+/// A row of a statement that reads a zone and records of it in one snapshot. The zone comes first, in columns of
+/// records that have its type, with null as its name.
+enum ZonePageRow {
+    struct Zone {
+        let id: ZoneID
+        let createdAt: Timestamp
+        let changeNumber: ChangeNumber
+        let oldestTokenNumber: ChangeNumber
+        let isPerZone: Bool
+        /// The client change token of the device that asks.
+        let clientToken: [UInt8]?
+        let store: StoreIncarnation?
+
+        func state(_ key: ZoneKey) -> ZoneState {
+            var zone = ZoneState(
+                id: id, key: key, createdAt: createdAt, changeNumber: changeNumber,
+                oldestTokenNumber: oldestTokenNumber)
+            zone.encryptionScope = isPerZone ? .perZone : .perRecord
+            return zone
+        }
+    }
+
+    case zone(Zone)
+    case record(RecordState)
+
+    /// What a common table expression `z` takes from `zone`.
+    static let zoneColumns = "id, change_number, oldest_token_number, created_at, encryption_scope"
+
+    /// The columns of the zone `z`.
+    static func zone<Input>(clientToken: SQL<Input>, store: String) -> SQL<Input> {
+        SQL(
+            joining: RecordColumn.read.map { column in
+                switch column.name {
+                case "fields": "(\(clientToken)) AS fields"
+                case "change_number": "z.change_number"
+                case "is_deleted": "z.encryption_scope = 1 AS is_deleted"
+                case "created_at": "z.created_at"
+                case "created_by": "z.id AS created_by"
+                case "modified_by": "z.oldest_token_number AS modified_by"
+                case "batch_end": "(\(store)) AS batch_end"
+                default: "NULL AS \(column.name)"
+                }
+            })
+    }
+
+    init(_ row: PostgresRow) throws(PostgresError) {
+        if try row.isNull(row.column("name")) {
+            self = .zone(
+                Zone(
+                    id: try row["created_by"], createdAt: try row["created_at"],
+                    changeNumber: try row["change_number"], oldestTokenNumber: try row["modified_by"],
+                    isPerZone: try row["is_deleted"], clientToken: try row["fields"], store: try row["batch_end"]))
+        } else {
+            self = .record(try RecordRow.decode(row))
+        }
+    }
+}

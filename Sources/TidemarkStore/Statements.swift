@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkPostgres
+
+/// All statements of the store.
+///
+/// A statement is in one of these groups, or there is no way to call it. A test walks through them, prepares each on a
+/// real server, and compares its parameters and columns with what the server says.
+struct Statements: Sendable {
+    let accounts = AccountStatements()
+    let adminSchema = AdminSchemaStatements()
+    let assets = AssetStatements()
+    let changes = ChangeStatements()
+    let choices = ChoiceStatements()
+    let compaction = CompactionStatements()
+    let containers = ContainerStatements()
+    let keys = KeyStatements()
+    let migrations = MigrationStatements()
+    let notices = NoticeStatements()
+    let queries = QueryStatements()
+    let quotas = QuotaStatements()
+    let records = RecordStatements()
+    let scan = ScanStatements()
+    let schemas = SchemaStatements()
+    let subscriptions = SubscriptionStatements()
+    let zones = ZoneStatements()
+}
+
+let sql = Statements()
