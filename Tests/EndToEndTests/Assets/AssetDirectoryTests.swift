@@ -109,7 +109,7 @@ import TidemarkWire
             let cloud = try container.privateCloudDatabase.cloud
             func begin(_ number: UInt8) async throws {
                 let name = AssetUploadName(byteCount: 1_048_576, draft: [UInt8](repeating: number, count: 32))
-                var form = cloud.chunk(of: name, zoneID)
+                var form = cloud.chunkForm(of: name, zoneID).chunk
                 form.content = ArraySlice(repeating: number, count: 50_000)
                 _ = try await cloud.request { [form] _ in .uploadAssetChunk(form) }
             }

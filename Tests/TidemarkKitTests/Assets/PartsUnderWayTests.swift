@@ -8,8 +8,12 @@ import TidemarkWire
 
 /// Places on the connection are always given back.
 @Suite struct PartsUnderWayTests {
-    private let connection = TestCloud().account("alice").device("phone").container.privateCloudDatabase.cloud
-        .connection
+    private let connection: CloudConnection
+
+    init() throws {
+        let device = TestCloud().account("alice").device("phone")
+        connection = try device.container.privateCloudDatabase.cloud.connection
+    }
 
     private var freePlaces: Int {
         var places: [TransferLane.Place] = []
