@@ -62,7 +62,7 @@ extension Call where Row == Void {
 }
 
 /// What a statement returned.
-package struct Answer<Row> {
+package struct StatementAnswer<Row> {
     package let rows: [Row]
     /// How many rows an INSERT, UPDATE or DELETE has changed, or a SELECT has returned.
     package let affectedCount: Int
@@ -80,23 +80,25 @@ package struct Answer<Row> {
 
 extension PostgresConnection {
     /// As ``execute(_:timeout:)``: each call has its answer in its place.
-    package func run<each Row>(_ calls: repeat Call<each Row>) async throws(PostgresError) -> (repeat Answer<each Row>)
-    {
+    package func run<each Row>(_ calls: repeat Call<each Row>) async throws(PostgresError) -> (
+        repeat StatementAnswer<each Row>
+    ) {
         var batch: [BoundStatement] = []
         repeat batch.append((each calls).bound)
         var answers = try await execute(batch)[...]
-        return (repeat try Answer(answers.removeFirst(), of: each calls))
+        return (repeat try StatementAnswer(answers.removeFirst(), of: each calls))
     }
 }
 
 extension PostgresPool {
     /// As ``execute(_:timeout:)``: each call has its answer in its place.
-    package func run<each Row>(_ calls: repeat Call<each Row>) async throws(PostgresError) -> (repeat Answer<each Row>)
-    {
+    package func run<each Row>(_ calls: repeat Call<each Row>) async throws(PostgresError) -> (
+        repeat StatementAnswer<each Row>
+    ) {
         var batch: [BoundStatement] = []
         repeat batch.append((each calls).bound)
         var answers = try await execute(batch)[...]
-        return (repeat try Answer(answers.removeFirst(), of: each calls))
+        return (repeat try StatementAnswer(answers.removeFirst(), of: each calls))
     }
 }
 

@@ -92,7 +92,7 @@ package final class PostgresStorage: Storage {
     /// Several reads on a shared connection.
     func readAll<each Row>(
         _ calls: repeat Call<each Row>
-    ) async throws(StorageError) -> (repeat Answer<each Row>) {
+    ) async throws(StorageError) -> (repeat StatementAnswer<each Row>) {
         do {
             return try await pool.run(repeat each calls)
         } catch {
@@ -104,7 +104,7 @@ package final class PostgresStorage: Storage {
     /// of its own, like ``write(_:)``.
     func writeRepeatably<each Row>(
         _ calls: repeat Call<each Row>
-    ) async throws(StorageError) -> (repeat Answer<each Row>) {
+    ) async throws(StorageError) -> (repeat StatementAnswer<each Row>) {
         let lease = try await acquire()
         defer { release(lease) }
         do {
@@ -118,7 +118,7 @@ package final class PostgresStorage: Storage {
     /// one, reads would wait behind it while it waits for locks and the disk.
     func write<each Row>(
         _ calls: repeat Call<each Row>
-    ) async throws(StorageError) -> (repeat Answer<each Row>) {
+    ) async throws(StorageError) -> (repeat StatementAnswer<each Row>) {
         let lease = try await acquire()
         defer { release(lease) }
         do {

@@ -29,7 +29,8 @@ struct UploadHistory {
     /// Where the next part has to begin.
     private var next: Int64 = 0
     private var told: Set<CKError.Code> = []
-    private var fruitlessAttempts = 0
+    /// How often something failed, or the server was elsewhere.
+    private var failureCount = 0
 
     init(seed: UInt64) {
         random = SeededRandom(seed: seed)
@@ -67,7 +68,7 @@ struct UploadHistory {
             expect(isComplete && serverByteCount == byteCount, "the server has \(serverByteCount) of \(byteCount)")
             expect(wasToldComplete || !isFileChanged, "the file has changed")
         case .failed(let error)?: expect(told.contains(error.code), "nobody told \(error.code)")
-        case .standsStill?: expect(fruitlessAttempts >= TransferPatience.failuresMax - 1, "given up too early")
+        case .standsStill?: expect(failureCount >= TransferPatience.failuresMax - 1, "given up too early")
         case nil: break
         }
     }
@@ -81,6 +82,7 @@ struct UploadHistory {
     private mutating func failure(_ codes: CKError.Code...) -> UploadMachine.Event {
         let code = random.pick(codes)
         told.insert(code)
+        failureCount += 1
         return .failed(TransferFailure(error: CKError(code)))
     }
 
@@ -152,7 +154,7 @@ struct UploadHistory {
     /// Some parts have arrived, or the next server has less.
     private mutating func cut(_ part: Range<Int64>) -> UploadMachine.Event {
         underWay.insert(part, at: 0)
-        fruitlessAttempts += 1
+        failureCount += 1
         if !isComplete, Bool.random(using: &random) {
             serverByteCount = Int64.random(in: 0...serverByteCount, using: &random)
         }
@@ -164,7 +166,7 @@ struct UploadHistory {
 
     private mutating func take(_ part: Range<Int64>) -> UploadMachine.Event {
         guard !isComplete, part.lowerBound == serverByteCount else {
-            fruitlessAttempts += 1
+            failureCount += 1
             return .answered(UploadProgress(byteCount: serverByteCount, isComplete: isComplete))
         }
         serverByteCount = part.upperBound
