@@ -56,7 +56,8 @@ import TidemarkTestKit
             let isTold = article.contains("`\(format)`")
             #expect(isTold || format == "name BEGINSWITH 'rey'", "\(format)")
             let found = try await airports.find(NSPredicate(format: format, argumentArray: arguments))
-            #expect(codes(found) == expected, "\(format)")
+            // Without sort descriptors the order is the server's.
+            #expect(codes(found).sorted() == expected.sorted(), "\(format)")
         }
     }
 
