@@ -2,6 +2,7 @@
 
 internal import TidemarkDomain
 internal import TidemarkPostgres
+internal import TidemarkService
 
 /// A thing to read in a zone of a group.
 struct WantedKey<Key: Sendable>: Sendable {
