@@ -5,7 +5,9 @@ internal import TidemarkFields
 internal import TidemarkWire
 
 /// Brings an asset of a record here: carries out what a ``DownloadMachine`` decides. Run it on ``FileThread``.
-struct DownloadDriver {
+struct DownloadDriver: TransferDriver {
+    typealias Machine = DownloadMachine
+
     private let database: CloudDatabase
     private let content: FieldAsset
     private let recordID: CKRecord.ID
@@ -32,27 +34,20 @@ struct DownloadDriver {
     }
 
     mutating func run() async throws(CKError) -> URL {
-        var machine = DownloadMachine(
+        let machine = DownloadMachine(
             byteCount: content.byteCount, writtenByteCount: file.byteCount, isPatient: database.isPatient)
-        var event = DownloadMachine.Event.begun
-        while machine.outcome == nil {
-            do throws(CKError) {
-                for action in machine.handle(event) {
-                    if let next = try await perform(action) { event = next }
-                }
-            } catch {
-                event = .failed(database.transferFailure(error))
-            }
-        }
+        let outcome = await run(machine, from: .begun)
         if let question { database.connection.abandon(question) }
-        if case .failed(let error)? = machine.outcome { throw error }
+        if case .failed(let error) = outcome { throw error }
         guard let url else { throw CKError(.assetNotAvailable, text: "The asset came damaged.") }
         return url
     }
 
-    private mutating func perform(
-        _ action: DownloadMachine.Action
-    ) async throws(CKError) -> DownloadMachine.Event? {
+    func failure(_ error: CKError) -> DownloadMachine.Event {
+        .failed(database.transferFailure(error))
+    }
+
+    mutating func perform(_ action: DownloadMachine.Action) async throws(CKError) -> DownloadMachine.Event? {
         switch action {
         case .abandonParts:
             parts.abandon()

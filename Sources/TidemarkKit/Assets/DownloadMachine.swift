@@ -18,7 +18,7 @@
 /// `awaiting` and `writing` leads to `pausing`, as long as ``TransferPatience`` lasts. Every other failure leads to
 /// `ended`, and so does a part of the wrong length. An event that does not belong to the state is a fault of the
 /// driver, and leads to `ended` too.
-struct DownloadMachine {
+struct DownloadMachine: TransferMachine {
     enum State: CaseIterable {
         case idle, placing, awaiting, writing, finishing, pausing, ended
     }

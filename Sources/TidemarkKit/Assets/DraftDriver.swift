@@ -4,7 +4,9 @@ internal import Foundation
 internal import TidemarkWire
 
 /// Sends a file while it is read for its hash: carries out what a ``DraftMachine`` decides. Run it on ``FileThread``.
-struct DraftDriver {
+struct DraftDriver: TransferDriver {
+    typealias Machine = DraftMachine
+
     private let database: CloudDatabase
     private let source: AssetSource
     private let zoneID: CKRecordZone.ID
@@ -32,22 +34,16 @@ struct DraftDriver {
 
     /// - Returns: the hash, if the server has all of the file and says it.
     mutating func run() async -> [UInt8]? {
-        var machine = DraftMachine(byteCount: source.byteCount, isSettled: source.isSettled)
-        var event = DraftMachine.Event.begun
-        while machine.outcome == nil {
-            do throws(CKError) {
-                for action in machine.handle(event) {
-                    if let next = try await perform(action) { event = next }
-                }
-            } catch {
-                event = .failed(error)
-            }
-        }
-        if case .named(let sha256)? = machine.outcome { return sha256 }
-        return nil
+        let machine = DraftMachine(byteCount: source.byteCount, isSettled: source.isSettled)
+        guard case .named(let sha256) = await run(machine, from: .begun) else { return nil }
+        return sha256
     }
 
-    private mutating func perform(_ action: DraftMachine.Action) async throws(CKError) -> DraftMachine.Event? {
+    func failure(_ error: CKError) -> DraftMachine.Event {
+        .failed(error)
+    }
+
+    mutating func perform(_ action: DraftMachine.Action) async throws(CKError) -> DraftMachine.Event? {
         switch action {
         case .abandonParts:
             parts.abandon()

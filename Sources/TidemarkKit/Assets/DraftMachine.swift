@@ -22,7 +22,7 @@ internal import TidemarkFields
 ///
 /// The last byte makes the upload complete. It is a part of its own, because the checksum goes with it. If the file may
 /// change without anybody seeing it, the last byte is not sent: only the hash can tell what the server has.
-struct DraftMachine {
+struct DraftMachine: TransferMachine {
     enum State: CaseIterable {
         case idle, asking, placing, sending, awaiting, ended
     }

@@ -6,7 +6,9 @@ internal import TidemarkWire
 
 /// Brings a file whose hash is known to the server: carries out what an ``UploadMachine`` decides. Run it on
 /// ``FileThread``.
-struct UploadDriver {
+struct UploadDriver: TransferDriver {
+    typealias Machine = UploadMachine
+
     private let database: CloudDatabase
     private let file: AssetFile
     private let recordID: CKRecord.ID
@@ -26,25 +28,19 @@ struct UploadDriver {
     }
 
     mutating func run() async throws(CKError) {
-        var machine = UploadMachine(byteCount: file.content.byteCount, isPatient: database.isPatient)
-        var event = UploadMachine.Event.begun
-        while machine.outcome == nil {
-            do throws(CKError) {
-                for action in machine.handle(event) {
-                    if let next = try await perform(action) { event = next }
-                }
-            } catch {
-                event = .failed(database.transferFailure(error))
-            }
-        }
-        switch machine.outcome {
-        case .uploaded?: return
-        case .failed(let error)?: throw error
-        case .standsStill?, nil: throw CloudDatabase.uploadStands(file, of: recordID)
+        let machine = UploadMachine(byteCount: file.content.byteCount, isPatient: database.isPatient)
+        switch await run(machine, from: .begun) {
+        case .uploaded: return
+        case .failed(let error): throw error
+        case .standsStill: throw CloudDatabase.uploadStands(file, of: recordID)
         }
     }
 
-    private mutating func perform(_ action: UploadMachine.Action) async throws(CKError) -> UploadMachine.Event? {
+    func failure(_ error: CKError) -> UploadMachine.Event {
+        .failed(database.transferFailure(error))
+    }
+
+    mutating func perform(_ action: UploadMachine.Action) async throws(CKError) -> UploadMachine.Event? {
         switch action {
         case .abandonParts:
             parts.abandon()

@@ -28,7 +28,7 @@ struct UploadProgress: Equatable {
 /// also if the server has another number of bytes than it should have. Any other failure leads to `pausing`, as long as
 /// ``TransferPatience`` lasts; otherwise, and in `judging` and `pausing`, to `ended`. An event that does not belong to
 /// the state is a fault of the driver. It ends the upload with an error, because to go on could send the wrong bytes.
-struct UploadMachine {
+struct UploadMachine: TransferMachine {
     enum State: CaseIterable {
         case idle, asking, placing, sending, awaiting, proving, judging, pausing, ended
     }
