@@ -197,8 +197,11 @@ extension SyncEngineMachine {
         guard automaticallySync, case .available = account, accountChange == nil else { return }
         resume(at: moment)
         var isChanged = false
-        for zoneID in zoneIDs where zoneID.zoneName != CKRecordZone.ID.defaultZoneName {
-            isChanged = snapshot.unfetchedZones.add(zoneID) || isChanged
+        // Without a token the list will name every zone that there is by then.
+        if snapshot.databaseToken != nil {
+            for zoneID in zoneIDs where zoneID.zoneName != CKRecordZone.ID.defaultZoneName {
+                isChanged = snapshot.unfetchedZones.add(zoneID) || isChanged
+            }
         }
         if isChanged { noteChange(at: moment) }
         guard case .fetch(var fetch) = operation, fetch.hasReadFeed else { return scheduleFetch(at: moment) }

@@ -183,7 +183,15 @@ import TidemarkTestSupport
 
     private func delete(in place: OperatorPlace, country: String, leaving count: Int) async throws {
         let database = place.database(.public)
-        _ = try await database.deleteRecord(withID: CKRecord.ID(recordName: country))
+        try await eventually("\(country) is deleted") {
+            do {
+                _ = try await database.deleteRecord(withID: CKRecord.ID(recordName: country))
+            } catch let error as CKError where error.code == .zoneBusy {
+                // An index may be under way; apps try again as well.
+                return false
+            }
+            return true
+        }
         #expect(try await self.count(place) == "\(count)\n")
         #expect(try await names(database, NSPredicate(value: true)).count == count)
     }

@@ -168,6 +168,13 @@ import TidemarkTestSupport
         #expect(Self.text(machine, actions) == "ended abandonParts standsStill")
     }
 
+    @Test func `R-070: a file is judged once, and a server that still calls it another content ends the upload`() {
+        var machine = Machine(byteCount: Self.byteCount, isPatient: false)
+        for step in Self.path(to: .judging) + [.unchanged] { _ = machine.handle(step.event) }
+        let actions = machine.handle(Sample.failedByChange.event)
+        #expect(Self.text(machine, actions) == "ended abandonParts assetFileModified")
+    }
+
     @Test func `R-395, R-397: a failure that may pass is waited for, as long as there is time`() {
         let isLate = TransferFailure(error: CKError(.networkUnavailable), isOutOfTime: true)
         for isPatient in [false, true] {

@@ -94,6 +94,17 @@ import Testing
             ])
     }
 
+    @Test func `R-522: what a push names before there is a list of zones is left to the list`() {
+        let harness = MachineHarness(automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.run()
+        harness.machine.pushReceived([zone("A"), zone("gone")], at: harness.moment)
+        #expect(harness.unfetched == [])
+        harness.advance(by: .seconds(1))
+        #expect(harness.machine.snapshot.zoneTokens.keys.map(\.zoneName) == ["A"])
+        #expect(!harness.log.contains { $0.contains("gone") }, "\(harness.log)")
+    }
+
     @Test func `R-508: without pushes a fetch runs every 15 minutes, about`() {
         let harness = idle()
         harness.advance(by: .seconds(3600 * 5 + 60))
