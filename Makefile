@@ -58,6 +58,10 @@ simulate: ## Search for failing seeds, and for each planted fault: make simulate
 	TIDEMARK_SEEDS=$(SEEDS) TIDEMARK_PLANTED=10000 \
 		swift test -c release -Xswiftc -enable-testing --filter SimulationTests
 
+ATTACK_SECONDS ?= 60
+hostile: setup ## Each attack on a server, by nobody, by one account and by ten, and what a neighbour notices of it
+	TIDEMARK_HOSTILE_SECONDS=$(ATTACK_SECONDS) swift test $(OWN_PLAN) --filter HostileTests
+
 bench: ## All measurements, each beside its reference, as a table; of programs linked as deploy/Dockerfile does
 	for product in tidemark tidemark-echo tidemark-yardstick tidemark-bench; do \
 		swift build -c release --static-swift-stdlib --product $$product || exit 1; \
@@ -88,4 +92,4 @@ torture: ## Kill server, PostgreSQL and clients at random under a folder in sync
 protocol: ## Make the Swift code of the messages from the .proto files (needs protoc, libprotobuf-dev)
 	Sources/TidemarkWire/generate
 
-.PHONY: api checks test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture protocol
+.PHONY: api checks hostile test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture protocol
