@@ -53,9 +53,10 @@ extension CloudDatabase {
         CKError(
             .networkFailure,
             text:
-                "The upload of \(file.source.name) (\(file.content.byteCount) bytes) for record \(recordID.recordName) in "
-                + "zone \(recordID.zoneID.zoneName) does not get on: after \(TransferPatience.failuresMax) attempts the server has no "
-                + "more of it. Save the record again later; if it goes on, tell the server's operator.")
+                "The upload of \(file.source.name) (\(file.content.byteCount) bytes) for record "
+                + "\(recordID.recordName) in zone \(recordID.zoneID.zoneName) stands still: "
+                + "\(TransferPatience.failuresMax) attempts in a row brought nothing more to the server. Save the "
+                + "record again later. If that fails too, tell the server's operator.")
     }
 
     /// What all parts of an upload have in common.

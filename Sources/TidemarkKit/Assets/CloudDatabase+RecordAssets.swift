@@ -95,7 +95,9 @@ extension CloudDatabase {
             }
         }
         guard let url = asset.fileURL else {
-            throw CKError(.assetNotAvailable, text: "The asset has no file: fetch the record again.")
+            throw CKError(
+                .assetNotAvailable,
+                text: "An asset to be saved has no file. Fetch the record again, or set a new asset.")
         }
         return try await read(url, for: zoneID, report: report)
     }
@@ -262,7 +264,7 @@ final class TransferMeter: Sendable {
 }
 
 extension CKError {
-    /// Whether the error says that the server does not have an asset, or no longer has it.
+    /// Whether the error says that the server does not have an asset, no longer has it, or has it damaged.
     var isServersLoss: Bool {
         code == .assetNotAvailable && userInfo[NSUnderlyingErrorKey] == nil
     }

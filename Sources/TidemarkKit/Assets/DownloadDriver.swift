@@ -39,8 +39,15 @@ struct DownloadDriver: TransferDriver {
         let outcome = await run(machine, from: .begun)
         if let question { database.connection.abandon(question) }
         if case .failed(let error) = outcome { throw error }
-        guard let url else { throw CKError(.assetNotAvailable, text: "The asset came damaged.") }
+        guard let url else { throw Self.damaged(recordID) }
         return url
+    }
+
+    private static func damaged(_ recordID: CKRecord.ID) -> CKError {
+        CKError(
+            .assetNotAvailable,
+            text: "An asset of record \(recordID.recordName) in zone \(recordID.zoneID.zoneName) came damaged, twice. "
+                + "Fetch the record again later. If that fails too, tell the server's operator.")
     }
 
     func failure(_ error: CKError) -> DownloadMachine.Event {

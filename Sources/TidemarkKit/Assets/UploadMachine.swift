@@ -203,5 +203,6 @@ struct UploadMachine: TransferMachine {
 extension CKError {
     /// Our own fault: the driver of a transfer told something that cannot have happened.
     static let brokenTransfer = CKError(
-        .internalError, text: "The transfer of a file has lost its thread. Save or fetch the record again.")
+        .internalError,
+        text: "The transfer of a file failed because of a mistake in the library. Save or fetch the record again.")
 }

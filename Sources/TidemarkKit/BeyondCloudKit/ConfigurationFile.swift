@@ -53,7 +53,9 @@ struct ConfigurationFile: Sendable {
         } catch {
             throw ConfigurationFault("\(Self.name) is not JSON: \(Self.reason(error))")
         }
-        guard var top = object as? [String: Any] else { throw ConfigurationFault("\(Self.name) is not a JSON object.") }
+        guard var top = object as? [String: Any] else {
+            throw ConfigurationFault("\(Self.name) is not a JSON object. Write { before its keys and } behind them.")
+        }
         let container = top.removeValue(forKey: "container")
         let containers = top.removeValue(forKey: "containers")
         settings = try Self.settings(top, at: "", alsoKnown: ["container", "containers"], in: directory)
@@ -104,7 +106,7 @@ struct ConfigurationFile: Sendable {
             let path = directory.appendingPathComponent(name).path
             guard FileManager.default.fileExists(atPath: path) else { continue }
             guard let json = FileManager.default.contents(atPath: path) else {
-                throw ConfigurationFault("\(path) cannot be read.")
+                throw ConfigurationFault("\(path) cannot be read. Let the user of this program read it.")
             }
             return try ConfigurationFile(json: json, in: directory)
         }
@@ -147,7 +149,7 @@ struct ConfigurationFile: Sendable {
     }
 
     private static func text(_ value: Any, _ key: String) throws(ConfigurationFault) -> String {
-        guard let text = value as? String, !text.isEmpty else { throw wrong(key, "a text") }
+        guard let text = value as? String, !text.isEmpty else { throw wrong(key, "a string that is not empty") }
         return text
     }
 

@@ -64,7 +64,7 @@ struct ConfigurationSources: Sendable {
         var settings = ConfigurationFile.Settings()
         if let text = value("TIDEMARK_URL") {
             guard let url = URL(string: text), url.scheme != nil else {
-                throw ConfigurationFault("TIDEMARK_URL is no URL such as wss://host:port: \(text)")
+                throw ConfigurationFault("TIDEMARK_URL must be a URL such as wss://host:port, not \(text).")
             }
             settings.url = url
         }

@@ -83,7 +83,10 @@ extension CloudDatabase.RecordResults {
         for (id, error) in refused { self.saves[id] = .failure(error) }
         let zones = Set(refused.keys.map(\.zoneID).filter(manner.isAtomic))
         guard !zones.isEmpty else { return deletes }
-        let failure = CKError(.batchRequestFailed, message: "Atomic failure")
+        let failure = CKError(
+            .batchRequestFailed,
+            message: "Atomic failure. Another item of this zone's batch failed. Correct that one, and send all of them "
+                + "again.")
         for save in saves where zones.contains(save.copy.recordID.zoneID) {
             // The server's own error for the item says more.
             if case .failure(let error) = self.saves[save.copy.recordID], CloudDatabase.Lapse(error) == nil { continue }

@@ -35,7 +35,7 @@ extension CKError {
     fileprivate init(following cause: CKError) {
         let text = cause.localizedDescription
         self.init(
-            cause.code, message: "Not saved, because its parent, which is saved with it, was refused: \(text)",
+            cause.code, message: "Not saved, because the parent in the same request was refused: \(text)",
             userInfo: cause.userInfo)
     }
 }

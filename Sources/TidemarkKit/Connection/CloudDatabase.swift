@@ -75,7 +75,8 @@ struct CloudDatabase: Sendable {
 
     private static let outOfTime = CKError(
         .networkFailure,
-        text: "The time for all of the work is over (timeoutIntervalForResource). Allow more, or do less at once.")
+        text: "The time for the whole operation is over (timeoutIntervalForResource). Allow more time, or do less at "
+            + "once.")
 
     /// What all requests have.
     var template: WireClientEnvelope {
@@ -104,7 +105,7 @@ struct CloudDatabase: Sendable {
             .internalError,
             message:
                 "The server's answer to \(request.rawValue) does not fit the request. The server, or something between "
-                + "it and this device, is broken: tell its operator. Whether it was carried out is not known: fetch "
+                + "it and this device, is broken. Tell its operator. The request may have been carried out, so fetch "
                 + "before you try again.")
     }
 }

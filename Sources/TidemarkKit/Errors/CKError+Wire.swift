@@ -29,21 +29,28 @@ extension CKError {
         switch failure.code {
         case .offline:
             let text = failure.message.isEmpty ? failure.fault?.text : failure.message
-            self.init(.networkUnavailable, text: text ?? "No connection to \(server).", cause: failure.fault)
+            self.init(
+                .networkUnavailable, text: text ?? "There is no connection to \(server). Try again later.",
+                cause: failure.fault)
         case .timedOut:
-            self.init(.networkFailure, text: "No answer came from \(server) in time.", cause: failure.fault)
+            self.init(
+                .networkFailure, text: "No answer came from \(server) in time. Try again later.", cause: failure.fault)
         case .answerLost:
             self.init(
                 .serverResponseLost,
-                text: "The request was sent to \(server), but its answer was lost; it may have been carried out.",
+                text: "The request was sent to \(server), but its answer was lost. It may have been carried out. Fetch "
+                    + "changes, then send what is still needed.",
                 cause: failure.fault)
         case .cut:
-            let text = "The connection to \(server) was cut while a part of an asset was on its way."
+            let text =
+                "The connection to \(server) was cut while a part of an asset was on its way. Save the record again."
             self.init(.networkFailure, userInfo: [NSLocalizedDescriptionKey: text, Self.cutKey: true])
         case .cancelled:
             self.init(.operationCancelled, text: "The request was cancelled.")
         case .otherAccount:
-            self.init(.notAuthenticated, text: "The account has changed since this was begun.")
+            self.init(
+                .notAuthenticated,
+                text: "The account has changed since this request was made. Make it again for the new account.")
         case .refused(let code):
             // somebody is signed in, and what an app keeps for them is to stay; only their credential is not
             // good at the moment. Who has none is never refused for it.

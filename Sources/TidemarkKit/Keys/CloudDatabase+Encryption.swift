@@ -62,7 +62,7 @@ extension CloudDatabase {
                     .limitExceeded,
                     message:
                         "record too large: once they are encrypted, its fields have more than "
-                        + "\(FieldLimits.standard.byteCountMax) bytes. Keep large data in an asset")
+                        + "\(FieldLimits.standard.byteCountMax) bytes. Keep large data in an asset.")
             }
         }
         return failures

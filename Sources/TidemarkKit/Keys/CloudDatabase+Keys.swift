@@ -200,7 +200,7 @@ extension CloudDatabase {
     /// Keeps the account's key on this device.
     func importAccountKey(_ key: [UInt8]) async throws(CKError) {
         guard let secret = AccountSecret(key) else {
-            throw CKError(.invalidArguments, message: "The recovery key has a mistake in it: compare it once more.")
+            throw CKError(.invalidArguments, message: "The recovery key has a mistake in it. Compare it once more.")
         }
         let account = try await serverKeys(of: []).account
         guard account.mode != .escrowed else { throw Self.noRecoveryKey }
@@ -219,5 +219,5 @@ extension CloudDatabase {
 
     private static let noRecoveryKey = CKError(
         .invalidArguments,
-        message: "The server keeps this account's key and gives it to its devices: there is no recovery key.")
+        message: "The server keeps this account's key and gives it to its devices. No recovery key is needed.")
 }

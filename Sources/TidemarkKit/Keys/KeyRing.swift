@@ -111,13 +111,13 @@ package final class KeyRing: Sendable {
 
     static let notEndToEnd = CKError(
         .accountTemporarilyUnavailable,
-        message: "The server wants to keep this account's key, but on this device it is end-to-end encrypted: nothing "
-            + "was sent. If that is no longer wanted, remove the key from the device's key file "
-            + "(TidemarkConfiguration.keyFile).")
+        message: "The server wants to keep this account's key, but on this device it is end-to-end encrypted. Nothing "
+            + "was sent. To let the server have the key, remove it from the device's key file "
+            + "(TidemarkConfiguration.keyFile), and turn requiresEndToEndEncryption off.")
 
     static let accountKeyMissing = CKError(
         .accountTemporarilyUnavailable,
-        message: "The account is end-to-end encrypted, and this device does not have its key: export the recovery key "
+        message: "The account is end-to-end encrypted, and this device does not have its key. Export the recovery key "
             + "on another device, and import it here (CKContainer.importRecoveryKey).")
 
     // MARK: Who waits for keys

@@ -33,7 +33,9 @@ enum RecoveryKey {
             case UInt8(ascii: "I"), UInt8(ascii: "L"): values.append(1)
             default:
                 guard let value = alphabet.firstIndex(of: character) else {
-                    throw CKError(.invalidArguments, message: "A recovery key has letters and digits, but no U.")
+                    throw CKError(
+                        .invalidArguments,
+                        message: "A recovery key has letters and digits, but no U. Compare it once more.")
                 }
                 values.append(UInt8(value))
             }
@@ -41,12 +43,13 @@ enum RecoveryKey {
         guard values.count == characterCount else {
             throw CKError(
                 .invalidArguments,
-                message: "A recovery key has \(characterCount) letters and digits, not \(values.count).")
+                message: "A recovery key has \(characterCount) letters and digits, not \(values.count). "
+                    + "Compare it once more.")
         }
         let bytes = decode(values) ?? []
         let content = Array(bytes.dropLast(checkByteCount))
         guard Array(bytes.suffix(checkByteCount)) == check(content), content.first == version else {
-            throw CKError(.invalidArguments, message: "The recovery key has a mistake in it: compare it once more.")
+            throw CKError(.invalidArguments, message: "The recovery key has a mistake in it. Compare it once more.")
         }
         return Array(content.dropFirst())
     }

@@ -175,7 +175,7 @@ extension CKRecord {
             throw CKError(
                 .invalidArguments,
                 message:
-                    "\(field.key) is not a possible key: use a letter, then letters, digits and underscores")
+                    "\(field.key) is not a possible key. Use a letter, then letters, digits and underscores.")
         }
         do throws(FieldError) {
             return try FieldMap(fields, keys: rule)
@@ -186,7 +186,7 @@ extension CKRecord {
                     .limitExceeded,
                     message:
                         "record too large: its fields have more than \(FieldLimits.standard.byteCountMax) bytes. Keep large "
-                        + "data in an asset")
+                        + "data in an asset.")
             case .duplicateKey:
                 throw CKError(
                     .invalidArguments,

@@ -263,7 +263,8 @@ extension CKRecord {
                 zoneID: zoneID)
             return .success(CKRecord.object(recordType: wire.type, recordID: recordID, state: state))
         } catch {
-            return .failure(CKError(.internalError, message: "The fields of \(wire.name) cannot be read: \(error)"))
+            let text = "The fields of record \(wire.name) cannot be read (\(error)). Update the app."
+            return .failure(CKError(.internalError, message: text))
         }
     }
 }

@@ -81,11 +81,14 @@ enum FieldObjects {
         case let location as CLLocation: return .location(try value(of: location))
         case let asset as CKAsset:
             guard let content = assets[ObjectIdentifier(asset)] ?? asset.descriptor else {
-                throw Refusal(text: "is an asset whose file was not read")
+                throw Refusal(text: "is an asset whose file was not read. Set a new asset with a file.")
             }
             return .asset(content)
-        case is NSArray: throw Refusal(text: "is a list of lists. A field can hold a list of scalars only")
-        default: throw Refusal(text: "is of a type that cannot be saved")
+        case is NSArray: throw Refusal(text: "is a list of lists. A list can hold single values only.")
+        default:
+            throw Refusal(
+                text: "is of a type that cannot be saved. Save a string, number, date, data, location, reference or "
+                    + "asset.")
         }
     }
 
@@ -94,7 +97,7 @@ enum FieldObjects {
         let type = UInt8(bitPattern: number.objCType.pointee)
         if type == UInt8(ascii: "d") || type == UInt8(ascii: "f") { return .double(number.doubleValue) }
         if type == UInt8(ascii: "Q"), Int64(exactly: number.uint64Value) == nil {
-            throw Refusal(text: "is an integer of more than 64 bits with sign")
+            throw Refusal(text: "is an integer that does not fit into Int64. Save a smaller one, or a string.")
         }
         return .int64(number.int64Value)
     }
@@ -102,7 +105,7 @@ enum FieldObjects {
     /// - Parameter seconds: since 2001.
     private static func date(_ seconds: Double) throws(Refusal) -> FieldDate {
         guard let date = FieldDate(secondsSince2001: seconds) else {
-            throw Refusal(text: "is a date that is no moment: its number of seconds is \(seconds)")
+            throw Refusal(text: "is a date whose number of seconds is \(seconds). Save a date that is a moment.")
         }
         return date
     }
@@ -136,7 +139,7 @@ enum FieldObjects {
         for element in array {
             // An NSArray returns Swift values for objects that can be bridged.
             guard let object = RecordObject.make(of: element) else {
-                throw Refusal(text: "is a list with elements that cannot be saved")
+                throw Refusal(text: "is a list with elements that cannot be saved. Remove them.")
             }
             values.append(try scalar(of: object, zoneID: zoneID, assets: assets))
         }
@@ -159,7 +162,9 @@ enum FieldObjects {
                 collect(values) { if case .location(let value) = $0 { value } else { nil } }.map { .locations($0) }
             default: nil
             }
-        guard let list else { throw Refusal(text: "is a list with elements of several types") }
+        guard let list else {
+            throw Refusal(text: "is a list with elements of several types. Save elements of one type.")
+        }
         return list
     }
 

@@ -130,7 +130,7 @@ final class SyncEngineJournal: Sendable {
             } catch {
                 // What the file lacks is in `contents`, and is written with the next change.
                 state.isBroken = true
-                state.error = Self.failure("cannot be written", url, error)
+                state.error = Self.failure("cannot be written", url, Self.noRoom, error)
                 return hadError ? nil : state.error
             }
         }
@@ -151,7 +151,7 @@ final class SyncEngineJournal: Sendable {
             } catch {
                 // NB: after a failed fsync the kernel may have dropped the bytes, and reports it only once. So they are
                 // written again.
-                let failure = Self.failure("cannot be made durable", url, error)
+                let failure = Self.failure("cannot be made durable", url, Self.noRoom, error)
                 state.withLock { state in
                     state.isBroken = true
                     state.file = nil
@@ -209,23 +209,25 @@ final class SyncEngineJournal: Sendable {
             at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         let lock = open(url.path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0 else { throw failure("cannot be opened", url) }
+        guard lock >= 0 else { throw failure("cannot be opened", url, "Check the path and who may write there.") }
         // While one process starts another, the new one briefly holds all open files of the first.
         for _ in 0..<lockAttempts {
             if flock(lock, LOCK_EX | LOCK_NB) == 0 { return lock }
             usleep(lockPauseMicroseconds)
         }
         close(lock)
-        throw failure("is in use by another engine", url)
+        throw failure("is in use by another engine", url, "Give each engine a file of its own.")
     }
 
     private static func read(_ url: URL) throws(CKError) -> SyncEngineJournalContents {
         guard FileManager.default.fileExists(atPath: url.path) else { return SyncEngineJournalContents() }
-        guard let data = FileManager.default.contents(atPath: url.path) else { throw failure("cannot be read", url) }
+        guard let data = FileManager.default.contents(atPath: url.path) else {
+            throw failure("cannot be read", url, "Check who may read it.")
+        }
         do throws(SyncEngineJournalEntry.Damage) {
             return try SyncEngineJournalContents(bytes: [UInt8](data))
         } catch {
-            throw failure("was written by a later version", url)
+            throw failure("was written by a later version", url, "Update the app.")
         }
     }
 
@@ -254,9 +256,13 @@ final class SyncEngineJournal: Sendable {
         log.error("pending changes are not durable", ["why": error.localizedDescription])
     }
 
-    private static func failure(_ what: String, _ url: URL, _ cause: (any Error)? = nil) -> CKError {
-        let reason = cause.map { ": \($0)" } ?? ""
-        return CKError(.internalError, message: "The journal \(what): \(url.path)\(reason)")
+    private static let noRoom = "Make room on the disk. The next change writes what the file lacks."
+
+    private static func failure(
+        _ what: String, _ url: URL, _ advice: String, _ cause: (any Error)? = nil
+    ) -> CKError {
+        let reason = cause.map { " (\($0))" } ?? ""
+        return CKError(.internalError, message: "The journal \(what): \(url.path)\(reason). \(advice)")
     }
 }
 

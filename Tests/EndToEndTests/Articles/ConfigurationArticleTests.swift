@@ -87,7 +87,7 @@ import Testing
             #expect(fault.hasPrefix(text), "\(fault)")
             #expect(article.contains("| \"\(text)"), "\(text)")
         }
-        let variable = "TIDEMARK_URL is no URL such as wss://host:port: "
+        let variable = "TIDEMARK_URL must be a URL such as wss://host:port, not "
         #expect(
             TidemarkConfiguration(environmentVariables: ["TIDEMARK_URL": "host"]).fault?.hasPrefix(variable) == true)
         #expect(article.contains("| \"\(variable)"))

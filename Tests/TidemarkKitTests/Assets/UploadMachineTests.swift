@@ -152,7 +152,7 @@ import TidemarkTestSupport
         #expect(machine.handle(.placed(byteCountMax: 100)) == [.send(end..<end)])
     }
 
-    @Test func `R-070: an upload that does not get on stands still after some attempts`() {
+    @Test func `R-070: an upload that brings nothing more to the server stands still after some attempts`() {
         var machine = Machine(byteCount: Self.byteCount, isPatient: false)
         var actions = machine.handle(.begun)
         var attempts = 0

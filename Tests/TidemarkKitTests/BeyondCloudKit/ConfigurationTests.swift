@@ -120,7 +120,8 @@ import TidemarkTestSupport
             ),
             (#"{"containers": ["iCloud.a"]}"#, "containers must be an object."),
             (#"{"containers": {"iCloud.a": "x"}}"#, "containers.iCloud.a must be an object."),
-            (#"{"token": 5}"#, "token must be a text."), (#"{"token": ""}"#, "token must be a text."),
+            (#"{"token": 5}"#, "token must be a string that is not empty."),
+            (#"{"token": ""}"#, "token must be a string that is not empty."),
             (#"{"url": "nowhere"}"#, "url must be a URL such as wss://host:port."),
             (#"{"environment": "test"}"#, #"environment must be "development" or "production"."#),
             (#"{"endToEnd": "yes"}"#, "endToEnd must be true or false."),
@@ -133,7 +134,7 @@ import TidemarkTestSupport
 
     @Test(
         arguments: [
-            ("TIDEMARK_URL", "server", "TIDEMARK_URL is no URL such as wss://host:port: server"),
+            ("TIDEMARK_URL", "server", "TIDEMARK_URL must be a URL such as wss://host:port, not server."),
             ("TIDEMARK_ENVIRONMENT", "prod", "TIDEMARK_ENVIRONMENT must be development or production, not prod."),
         ])
     func `R-002: a mistake in the environment is told`(name: String, value: String, text: String) {

@@ -49,7 +49,7 @@ import TidemarkWire
             let text = error?.localizedDescription ?? "nothing"
             #expect(error?.code == .internalError)
             #expect(text.hasPrefix("The server's answer to \(name) does not fit the request."), "\(text)")
-            #expect(text.contains("tell its operator") && text.contains("fetch before you try again"), "\(text)")
+            #expect(text.contains("Tell its operator") && text.contains("so fetch before you try again"), "\(text)")
             #expect(!"\(String(describing: error))".contains("tm_secret"))
         }
     }
@@ -62,7 +62,7 @@ import TidemarkWire
         let error = CloudDatabase.uploadStands(try AssetFile(file), of: recordID("Trip/p1"))
         #expect(error.code == .networkFailure)
         let text = error.localizedDescription
-        let start = "The upload of beach.jpg (5000 bytes) for record p1 in zone Trip does not get on: after 5 attempts"
+        let start = "The upload of beach.jpg (5000 bytes) for record p1 in zone Trip stands still: 5 attempts"
         #expect(text.hasPrefix(start) && text.contains("Save the record again later"), "\(text)")
         #expect(!text.contains(directory.path))
     }

@@ -69,8 +69,12 @@ import TidemarkWire
     }
 
     @Test(arguments: [
-        (Failure.Code.offline, "No connection to the server wss://example.org."),
-        (.cut, "The connection to the server wss://example.org was cut while a part of an asset was on its way."),
+        (Failure.Code.offline, "There is no connection to the server wss://example.org. Try again later."),
+        (
+            .cut,
+            "The connection to the server wss://example.org was cut while a part of an asset was on its way. Save the "
+                + "record again."
+        ),
         (.refused(.notAuthenticated), "The server wss://example.org says: Why."),
         (.refused(.badContainer), "The server wss://example.org says: Why."),
         (.refused(.limitExceeded), "Why."),

@@ -126,7 +126,7 @@ import TidemarkFields
                 record["k"] = value
                 let error = #expect(throws: CKError.self) { try record.changes(all: false) }
                 #expect(error?.code == .invalidArguments)
-                #expect(error?.localizedDescription.contains("is a date that is no moment") == true)
+                #expect(error?.localizedDescription.contains("is a date whose number of seconds is ") == true)
             }
         }
     }
