@@ -20,7 +20,7 @@ extension FailureReason {
         case .recordMissing:
             "recordChangeTag specified, but record not found. It was deleted: save a new record, or drop yours."
         case .recordUnknown:
-            "Record not found. It was deleted or never saved."
+            "Record not found. It was deleted or never saved. Save it as a new record, or drop your copy."
         case .recordTypeChanged:
             "The record exists with another type. A record's type never changes: use another record name."
         case .itemRepeated:
@@ -158,7 +158,7 @@ extension FailureReason {
             "CREATE operation not permitted. No role of this user may create records of this type. Ask the operator for one "
                 + "(tidemark admin roles assign)."
         case .subscriptionUnknown:
-            "Subscription not found. It was deleted or never saved."
+            "Subscription not found. It was deleted or never saved. Save it again if you still need it."
         case .subscriptionInvalid:
             "This database cannot have such a subscription. Save a database subscription in the private database."
         case .tooManySubscriptions:
@@ -178,7 +178,7 @@ extension FailureReason {
         case .assetTooLarge:
             "asset too large. Split the file, or have the server's limit for assets raised."
         case .assetModified:
-            "The asset's content is not what was announced: the file changed during the upload. Upload it again."
+            "The asset's content is not what was announced. The file changed during the upload. Upload it again."
         case .assetsFull:
             "There is no room for the asset. Delete what is not needed, or have the server's disk enlarged."
         case .quotaExceeded:

@@ -35,13 +35,13 @@ enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible 
         case .system(let code, let name):
             "\(name): \(String(cString: strerror(code)))"
         case .alreadyRunning:
-            "Another foldersync already keeps this folder in sync. End it first, or leave it to it."
+            "Another foldersync already keeps this folder in sync. End that one first, or let it go on."
         case .otherZone(let name):
             "This folder is in sync with the zone \(name). To sync it with another zone, remove its .foldersync first."
         case .directoryInTheWay(let path):
-            "Elsewhere \(path) is a file, and here it is a directory; the directory stays. Rename it to get the file."
+            "\(path) is a file on other devices and a directory here. The directory stays. Rename it to get the file."
         case .linkedDirectory:
-            "in a linked directory; skipped. Put the file itself into the folder to sync it"
+            "in a linked directory, so it is skipped. Put the file itself into the folder to sync it"
         case .accountChanged:
             "The account has changed. All files stay as they are. Start foldersync again to sync them with the new account."
         case .zoneDeleted(let name):

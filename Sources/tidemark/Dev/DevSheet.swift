@@ -38,7 +38,7 @@ struct DevSheet: Encodable {
             Run an app that imports CloudKit (the product of this package) in place of Apple's:
               \(alice) swift run
 
-            Ctrl-C stops the server; what it stored stays.
+            Ctrl-C stops the server. What it stored stays.
 
             """
     }

@@ -175,7 +175,7 @@ import TidemarkTestSupport
         #expect(symlink(target, tree.absolute("d")) == 0)
         for path in ["d/e/x", "d/y"] as [RelativePath] {
             guard case .unusable(let why) = tree.look(at: path) else { return #expect(Bool(false)) }
-            #expect(why.hasPrefix("in a linked directory; skipped"))
+            #expect(why.hasPrefix("in a linked directory, so it is skipped"))
             let error = FolderSyncError.linkedDirectory
             #expect(throws: error) { try replace(path, "theirs", expecting: "content") }
             #expect(throws: error) { try replace(path, nil, expecting: "content") }
