@@ -16,14 +16,14 @@ struct FolderSync: AsyncParsableCommand {
             If a file was changed here and elsewhere, both versions are kept: the other one under its name, ours as
             "name (conflict, DEVICE, time).ext". A file that was changed on one device and deleted on another is kept.
 
-            Regular files are synced, and directories that hold any. Of links, and of names that are not UTF-8, it says
-            that they are skipped.
+            Regular files are synced, and the directories that hold them. Links, and names that are not UTF-8, are skipped,
+            and foldersync says so.
             """)
 
-    @Argument(help: "The folder to keep in sync; created if it does not exist.")
+    @Argument(help: "The folder to keep in sync. It is created if it does not exist.")
     var folder: String
 
-    @Option(help: "The zone that holds the folder: devices that name the same zone share it.")
+    @Option(help: "The zone that holds the folder. Devices that name the same zone share it.")
     var zone: String
 
     @Option(help: "This device's name in the names of conflicting files.")
@@ -39,7 +39,8 @@ struct FolderSync: AsyncParsableCommand {
         guard (1...255).contains(zone.utf8.count), zone.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),
             zone.first != "_"
         else {
-            throw ValidationError("A zone's name has 1 to 255 printable ASCII characters, the first no underscore.")
+            throw ValidationError(
+                "A zone's name has 1 to 255 printable ASCII characters. The first is not an underscore.")
         }
     }
 

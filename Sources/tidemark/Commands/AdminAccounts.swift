@@ -52,10 +52,10 @@ extension AdminAccounts {
         static let configuration = CommandConfiguration(
             commandName: "set-encryption", abstract: "Choose how the keys of an account's encrypted values are kept.",
             discussion: """
-                escrowed: servers keep the key, closed by their master key, and give it to the account's devices. \
-                end-to-end: no server ever has it; people carry a recovery key from device to device, and if all of them \
-                lose it, encrypted values are lost. Choose before the account has a key: afterwards only --reset can change \
-                it, which deletes all zones with encrypted values.
+                escrowed: servers keep the account's key, encrypted with their master key, and give it to the account's \
+                devices. end-to-end: no server ever has the key. People carry a recovery key from device to device. If they \
+                lose it and all devices, the encrypted values are lost. Choose before the account has a key. Afterwards only \
+                --reset changes the mode, and it deletes all zones with encrypted values.
                 """)
 
         enum Mode: String, ExpressibleByArgument, CaseIterable {

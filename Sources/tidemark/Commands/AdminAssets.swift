@@ -13,8 +13,8 @@ struct AdminAssets: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove assets that no record names any more.",
             discussion: """
-                Servers do so by themselves every hour. This also finds files that the database does not know, as after a \
-                restore from a backup; their time begins when they are found. May run beside servers.
+                Servers do this every hour. This command also finds files that the database does not know, for example after \
+                a restore from a backup. Their grace time begins when they are found. Servers may run meanwhile.
                 """)
 
         @Flag(help: "Show what would be removed, and remove nothing.") var dryRun = false
@@ -39,7 +39,7 @@ struct AdminAssets: ParsableCommand {
             let verb = dryRun ? "Would remove" : "Removed"
             print("\(verb) \(collection.count) assets, \(collection.byteCount) bytes.")
             if collection.foundCount > 0 {
-                print("Found \(collection.foundCount) that the database did not know; their time begins now.")
+                print("Found \(collection.foundCount) that the database did not know. Their grace time begins now.")
             }
         }
     }

@@ -9,8 +9,9 @@ struct AdminCompact: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact", abstract: "Forget deletions that are older than a given time.",
         discussion: """
-            Of each deleted record and zone a mark is kept for devices that have not heard of it yet. Afterwards devices \
-            that were away for longer find their change tokens expired, and fetch everything again.
+            The server keeps a mark of each deleted record and zone, for devices that have not heard of the deletion yet. \
+            Without the mark, the change token of a device that was away for longer is expired. The device then fetches \
+            everything again.
             """)
 
     @Option(help: ArgumentHelp("Such as 30d.", valueName: "time")) var olderThan: Lifetime

@@ -57,9 +57,9 @@ struct AdminContainers: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set-feeds", abstract: "Choose which zones of a container have change feeds.",
             discussion: """
-                custom-zones, as in CloudKit: those of private databases. everywhere: the default zones and the public \
-                database have feeds as well, which tell everybody of what they may read. In force from the next request \
-                on; devices are pushed changes of their default zone once they connect again.
+                custom-zones: only the custom zones of private databases, as in CloudKit. everywhere: also the default zones \
+                and the public database, whose feeds tell each user about the records that the user may read. Servers use the \
+                choice from the next request on. Devices get pushes for their default zone from their next connection on.
                 """)
 
         @Argument(help: "The container's identifier.") var identifier: String

@@ -20,7 +20,7 @@ struct AdminCredentials: ParsableCommand {
             help: ArgumentHelp(
                 "How long it is valid, such as 12h or 30d.", discussion: "Default: for ever.", valueName: "time"))
         var expires: Lifetime?
-        @Option(help: ArgumentHelp("What it is for; shown in lists.", valueName: "text"))
+        @Option(help: ArgumentHelp("What it is for. Lists show it.", valueName: "text"))
         var label = ""
         @OptionGroup var database: DatabaseOption
 

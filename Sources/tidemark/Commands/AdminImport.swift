@@ -11,9 +11,10 @@ struct AdminImport: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Save the rows of a file as records.",
         discussion: """
-            The file is CSV, whose first line names the columns, or JSON lines, an object each; either may be gzipped. A \
-            column becomes the field of its name: a string from CSV, what it is from JSON. Empty cells are no fields. Other \
-            fields are said by --field, or by a mapping with one of these a line:
+            The file is CSV or JSON lines, gzipped or not. The first line of a CSV file names the columns. Each line of a \
+            JSON lines file is an object. A column becomes the field with its name. Cells of CSV become strings, and values \
+            of JSON keep their types. Empty cells become no fields. --field or a mapping file describes all other fields. \
+            Each line of a mapping file is one of these:
 
               type Airport
               name icao
@@ -25,11 +26,12 @@ struct AdminImport: ParsableCommand {
               skip lid
               only
 
-            Types are string, int64, double, date, bool, bytes (Base64), list<…> of these, location and reference. Rules and \
-            schema hold as for apps, grants do not. What is wrong with a row is told by its line, the others go on.
+            Types are string, int64, double, date, bool, bytes (Base64), list<…> of these, location and reference. The rules \
+            and the schema apply as for apps. Grants do not. A faulty row is reported with its line, and the other rows are \
+            imported.
 
-            Records that are there already are left alone: whoever runs the same command again goes on where it was broken \
-            off. With --replace they get the file's fields.
+            Records that exist are left alone. So run the same command again after an interruption. --replace saves the \
+            file's fields over existing records.
             """)
 
     @Argument(help: "The file; - for standard input.") var file: String
@@ -40,16 +42,16 @@ struct AdminImport: ParsableCommand {
     var underscore: String?
     @Option(
         help: ArgumentHelp(
-            "How a field is made, such as 'elevation double'; may be repeated.", valueName: "key type columns"))
+            "How a field is made, such as 'elevation double'. May be repeated.", valueName: "key type columns"))
     var field: [String] = []
-    @Option(help: ArgumentHelp("A column to leave out; may be repeated.", valueName: "column")) var skip: [String] = []
+    @Option(help: ArgumentHelp("A column to leave out. May be repeated.", valueName: "column")) var skip: [String] = []
     @Flag(help: "Leave out all columns without a rule.") var only = false
     @Option(help: "csv or jsonl. Default: by the file's name.") var format: ImportFormat?
-    @Option(help: ArgumentHelp("What separates the cells of CSV; tab for tabs.", valueName: "character"))
+    @Option(help: ArgumentHelp("What separates the cells of CSV. Write tab for tabs.", valueName: "character"))
     var delimiter = ","
     @Flag(help: "Also save records that exist already.") var replace = false
     @Option(
-        help: ArgumentHelp("The account that is named as creator; needed for the public database.", valueName: "name"))
+        help: ArgumentHelp("The account that becomes the creator. Needed for the public database.", valueName: "name"))
     var account: String?
     @Option(help: "The zone.") var zone = ZoneName.default
     @OptionGroup var records: RecordsOption

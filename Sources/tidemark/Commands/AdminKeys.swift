@@ -13,13 +13,14 @@ struct AdminKeys: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rotate-master", abstract: "Encrypt all keys that servers keep with another master key.",
             discussion: """
-                One transaction: all of them or none. Servers that run with the old file give nobody keys from then on: \
-                start them again with the new one.
+                All keys change in one transaction, or none. Servers that run with the old file give nobody keys from then \
+                on. Start them again with the new file.
                 """)
 
         @Option(help: ArgumentHelp("The file with the current master key.", valueName: "file")) var old: String
         @Option(
-            help: ArgumentHelp("The file with the new master key; created if it does not exist.", valueName: "file"))
+            help: ArgumentHelp(
+                "The file with the new master key. It is created if it does not exist.", valueName: "file"))
         var new: String
         @OptionGroup var database: DatabaseOption
 

@@ -9,9 +9,9 @@ extension AdminContainers {
         static let configuration = CommandConfiguration(
             abstract: "Show or set the quotas of a container's databases.",
             discussion: """
-                What counts is the fields of records and the assets. Without options it shows the quota, and the databases \
-                that hold most. In force from the next save on: what would make a database larger than its quota fails with \
-                quotaExceeded, all else goes on.
+                The fields of records and the assets count. Without options the command shows the quota, and the databases \
+                that hold most. Servers use a new quota from the next save on. A save that would make a database larger than \
+                its quota fails with quotaExceeded. Everything else works.
                 """)
 
         /// The most databases in the list.

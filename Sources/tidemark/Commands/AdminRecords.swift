@@ -17,8 +17,8 @@ struct AdminRecords: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show the records that a predicate finds.",
             discussion: """
-                As apps ask, by the same predicates and indexes; an operator sees all records. In development a first query \
-                marks the fields that it needs, and indexes are made for them.
+                It uses the same predicates and indexes as apps. It finds all records, whoever may read them. In development \
+                the first query marks the fields that it needs, and indexes are made for them.
 
                   tidemark admin records query Airport --container C --where 'elevation > 10000' --sort elevation:descending
                   tidemark admin records query Airport --container C --where 'country == %@' --argument reference:IS
@@ -36,13 +36,14 @@ struct AdminRecords: ParsableCommand {
                 "A value for a %@ of the predicate, in order: reference:NAME, references:NAME,NAME, location:LATITUDE,LONGITUDE, "
                     + "date:2024-05-31, string:TEXT, int:NUMBER, double:NUMBER.", valueName: "type:value"))
         var argument: [String] = []
-        @Option(help: ArgumentHelp("The order: a field, and :descending if so.", valueName: "field"))
+        @Option(help: ArgumentHelp("The field to sort by, such as name or name:descending.", valueName: "field"))
         var sort: [String] = []
         @Option(
             help: ArgumentHelp("The nearest first.", valueName: "field:latitude,longitude"))
         var near: String?
         @Option(help: "Only in this zone.") var zone: String?
-        @Option(help: ArgumentHelp("Only these fields; may be repeated.", valueName: "field")) var field: [String] = []
+        @Option(help: ArgumentHelp("Show only this field. May be repeated.", valueName: "field"))
+        var field: [String] = []
         @Option(help: "The most records; 0 for all.") var limit = 100
         @Flag(help: "One JSON object in each line, instead of a table.") var json = false
         @Flag(help: "Only how many there are.") var count = false

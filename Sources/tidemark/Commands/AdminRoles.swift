@@ -10,7 +10,7 @@ struct AdminRoles: ParsableCommand {
         commandName: "roles", abstract: "The users who have a container's own roles.",
         discussion: """
             A schema makes roles (CREATE ROLE) and grants them what they may do with records of a type in the public \
-            database (GRANT … TO). In force from the next request on.
+            database (GRANT … TO). Servers use a change from the next request on.
             """,
         subcommands: [Assign.self, Revoke.self, List.self])
 

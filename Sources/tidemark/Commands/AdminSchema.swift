@@ -27,10 +27,11 @@ struct AdminSchema: ParsableCommand {
 
     struct Import: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Replace the schema by that of a file.",
+            abstract: "Replace the schema with that of a file.",
             discussion: """
-                What the file does not have is removed: in development if no record uses it, in production never. What \
-                changes is printed, as by `diff`. A container that is not there is created, and said to be.
+                In development, what the file does not have is removed if no record uses it. In production nothing is \
+                removed. The command prints the changes, as `diff` does. If the container does not exist, the command creates \
+                it, and says so.
                 """)
 
         @Argument(help: "The file; - for standard input.") var file: String
@@ -55,7 +56,7 @@ struct AdminSchema: ParsableCommand {
 
     struct Validate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check whether a file is a schema; needs no database.")
+            abstract: "Check whether a file is a schema. Needs no database.")
 
         @Argument(help: "The file; - for standard input.") var file: String
 
@@ -178,7 +179,7 @@ extension Schema {
             return try promoting(source)
         } catch {
             throw CommandError(
-                "Production has fields of other types, which never change: use other keys.\n"
+                "Production has these fields with other types, which never change. Use other keys:\n"
                     + error.differences.map(\.text).joined(separator: "\n"))
         }
     }

@@ -8,7 +8,7 @@ internal import TidemarkTelemetry
 struct Dev: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve for development: a private PostgreSQL, a certificate of its own, accounts alice and bob.",
-        discussion: "Everything is kept in the data directory; a second start finds it again. Ctrl-C stops everything.")
+        discussion: "Everything is kept in the data directory, where the next start finds it. Ctrl-C stops everything.")
 
     @Option(help: ArgumentHelp("Where data, certificates and tokens are kept.", valueName: "directory"))
     var dataDirectory = ".tidemark"
@@ -23,7 +23,7 @@ struct Dev: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A name or address by which other machines reach this one; listens beyond loopback. May be repeated.",
+            "A name or address by which other machines reach this one. The server then listens beyond loopback. May be repeated.",
             valueName: "name"))
     var host: [String] = []
 

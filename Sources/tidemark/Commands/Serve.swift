@@ -10,8 +10,8 @@ struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve devices, with all data in a PostgreSQL database.",
         discussion: """
-            Any number of servers may share one database. SIGHUP reads the certificate again; SIGTERM and SIGINT stop \
-            after running requests have been answered. GET /healthz answers 200 while the database answers.
+            Any number of servers may share one database. SIGHUP reads the certificate again. SIGTERM and SIGINT stop \
+            the server after it has answered running requests. GET /healthz answers 200 while the database answers.
 
             Each option can be given as an environment variable: TIDEMARK_LISTEN, TIDEMARK_DATABASE_URL, \
             TIDEMARK_CERTIFICATE, TIDEMARK_PRIVATE_KEY, TIDEMARK_PLAIN, TIDEMARK_LOOPS, TIDEMARK_DATABASE_CONNECTIONS, \
@@ -22,7 +22,7 @@ struct Serve: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Address and port, such as 0.0.0.0:443 or [::]:443; port 0 for any free one.", valueName: "host:port"))
+            "Address and port, such as 0.0.0.0:443 or [::]:443. Port 0 is any free one.", valueName: "host:port"))
     var listen: String?
 
     @OptionGroup var database: DatabaseOption
@@ -33,7 +33,7 @@ struct Serve: ParsableCommand {
     @Option(help: ArgumentHelp("PEM file: the certificate's private key, without a passphrase.", valueName: "file"))
     var privateKey: String?
 
-    @Flag(help: "Serve without TLS; on loopback only, behind a proxy.")
+    @Flag(help: "Serve without TLS. On loopback only, behind a proxy.")
     var plain = false
 
     @Flag(
@@ -60,10 +60,10 @@ struct Serve: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The file with the master key that encrypts account keys; the same for all servers of a database.",
+            "The file with the master key that encrypts account keys. All servers of a database have the same.",
             discussion:
-                "Created at the first start; back it up, apart from the database. Without it, values are encrypted "
-                + "for accounts with end-to-end encryption alone.", valueName: "file"))
+                "Created at the first start. Back it up, apart from the database. Without it, only accounts with "
+                + "end-to-end encryption have encrypted values.", valueName: "file"))
     var masterKeyFile: String?
 
     @OptionGroup var limits: LimitOptions
@@ -145,7 +145,7 @@ struct Serve: ParsableCommand {
         let isPlain = Setting.flag(plain, "TIDEMARK_PLAIN")
         switch (certificate, privateKey) {
         case (let certificate?, let privateKey?):
-            guard !isPlain else { throw CommandError("--plain and --certificate exclude each other: choose one.") }
+            guard !isPlain else { throw CommandError("--plain and --certificate exclude each other. Choose one.") }
             return .init(certificateFile: certificate, privateKeyFile: privateKey)
         case (nil, nil):
             guard isPlain else {
@@ -155,7 +155,7 @@ struct Serve: ParsableCommand {
             }
             return nil
         default:
-            throw CommandError("--certificate and --private-key belong together: give both.")
+            throw CommandError("--certificate and --private-key belong together. Give both.")
         }
     }
 }

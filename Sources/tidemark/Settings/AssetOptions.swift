@@ -6,7 +6,7 @@ internal import ArgumentParser
 struct AssetOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The directory of assets; the same for all servers of a database.",
+            "The directory of assets. All servers of a database have the same.",
             discussion: "Or TIDEMARK_ASSET_DIRECTORY. Without it, assets are refused.", valueName: "directory"))
     var assetDirectory: String?
 

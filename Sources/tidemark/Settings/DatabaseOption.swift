@@ -9,7 +9,7 @@ struct DatabaseOption: ParsableArguments {
     @Option(
         name: .customLong("database-url"),
         help: ArgumentHelp(
-            "PostgreSQL's URL, in libpq's form; several hosts are allowed.", discussion: "Or TIDEMARK_DATABASE_URL.",
+            "PostgreSQL's URL, in libpq's form. Several hosts are allowed.", discussion: "Or TIDEMARK_DATABASE_URL.",
             valueName: "url"))
     var url: String?
 
