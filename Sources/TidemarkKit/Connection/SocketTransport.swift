@@ -40,7 +40,7 @@ struct SocketTransport: CloudTransport {
         let isSecure = url.scheme == "wss"
         guard isSecure || isLoopback(host) else {
             return .failure(
-                ConfigurationFault("\(ServerPlace(url).text): ws:// is for loopback addresses only; use wss://."))
+                ConfigurationFault("\(ServerPlace(url).text): ws:// is for loopback addresses only. Use wss://."))
         }
         do throws(ConfigurationFault) {
             return .success(

@@ -79,7 +79,7 @@ struct PredicateComparison {
             case (_, .key(let key)):
                 guard let flipped = sign.flipped else { throw PredicateMistake("the field's name comes first here.") }
                 return try node(key, flipped, left)
-            default: throw PredicateMistake("a field is compared with a value; two values or two fields are not.")
+            default: throw PredicateMistake("a field is compared with a value. Two values or two fields are not.")
             }
         }
     }
@@ -118,7 +118,7 @@ struct PredicateComparison {
         case (.between, _): throw PredicateMistake("BETWEEN is followed by a list of two values.")
         case (.beginsWith, _): throw PredicateMistake("BEGINSWITH is followed by a string, without ANY.")
         case (.isIn, _): throw PredicateMistake("IN is followed by a list of values.")
-        case (.contains, _): throw PredicateMistake("CONTAINS is followed by one value; for several use ANY … IN.")
+        case (.contains, _): throw PredicateMistake("CONTAINS is followed by one value. For several use ANY … IN.")
         case (.comparison, .location):
             throw PredicateMistake("a location is compared by distanceToLocation:fromLocation: only.")
         case (.comparison, _):

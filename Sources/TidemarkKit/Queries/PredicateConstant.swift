@@ -41,7 +41,7 @@ enum PredicateConstant: Hashable {
         do throws(FieldObjects.Refusal) {
             value = try FieldObjects.value(of: object, zoneID: .default)
         } catch {
-            throw PredicateMistake("the value \(error.text).")
+            throw PredicateMistake("the value \(error.text)")
         }
         switch value {
         case .string(let text): return .string(text)

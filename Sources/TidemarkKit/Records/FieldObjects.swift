@@ -87,7 +87,7 @@ enum FieldObjects {
         case is NSArray: throw Refusal(text: "is a list of lists. A list can hold single values only.")
         default:
             throw Refusal(
-                text: "is of a type that cannot be saved. Save a string, number, date, data, location, reference or "
+                text: "is of a type that cannot be saved. Use a string, number, date, data, location, reference or "
                     + "asset.")
         }
     }
@@ -97,7 +97,7 @@ enum FieldObjects {
         let type = UInt8(bitPattern: number.objCType.pointee)
         if type == UInt8(ascii: "d") || type == UInt8(ascii: "f") { return .double(number.doubleValue) }
         if type == UInt8(ascii: "Q"), Int64(exactly: number.uint64Value) == nil {
-            throw Refusal(text: "is an integer that does not fit into Int64. Save a smaller one, or a string.")
+            throw Refusal(text: "is an integer that does not fit into Int64. Use a smaller one, or a string.")
         }
         return .int64(number.int64Value)
     }
@@ -105,7 +105,7 @@ enum FieldObjects {
     /// - Parameter seconds: since 2001.
     private static func date(_ seconds: Double) throws(Refusal) -> FieldDate {
         guard let date = FieldDate(secondsSince2001: seconds) else {
-            throw Refusal(text: "is a date whose number of seconds is \(seconds). Save a date that is a moment.")
+            throw Refusal(text: "is a date whose number of seconds is \(seconds). Use a date with a finite number.")
         }
         return date
     }
@@ -163,7 +163,7 @@ enum FieldObjects {
             default: nil
             }
         guard let list else {
-            throw Refusal(text: "is a list with elements of several types. Save elements of one type.")
+            throw Refusal(text: "is a list with elements of several types. Use elements of one type.")
         }
         return list
     }
