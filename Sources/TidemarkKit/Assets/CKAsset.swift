@@ -10,9 +10,9 @@ internal import TidemarkFields
 /// `allKeys`.
 ///
 /// The app also owns the file of a fetched asset, and nobody else uses it: each fetched record has its own files, in a
-/// staging directory. Move the file, or leave it; files that are a day old are removed from time to time. The
-/// file is not read again. So changes to it are not saved (make a new asset), and a record whose file was moved can
-/// still be saved. The article <doc:Assets> shows how to keep a file.
+/// staging directory. Move the file, or leave it. Files that are a day old are removed from time to time. The
+/// file is read again only if the database does not have its content any more. So changes to it are not saved (make a
+/// new asset), and a record whose file was moved can still be saved. The article <doc:Assets> shows how to keep a file.
 public class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// Where the file is; nil while it has not been downloaded.
     public let fileURL: URL?

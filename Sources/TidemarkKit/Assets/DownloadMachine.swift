@@ -106,7 +106,7 @@ struct DownloadMachine: TransferMachine {
         }
     }
 
-    /// The checksum proves only what came in one go from one server.
+    /// The checksum proves only what comes with this download.
     private mutating func begin() -> [Action] {
         awaitsChecksum = writtenByteCount == 0 && byteCount >= AssetFile.checksumBytesMin
         return (awaitsChecksum ? [.askForChecksum] : []) + beginAttempt()
@@ -166,7 +166,7 @@ struct DownloadMachine: TransferMachine {
         return [.abandonParts, .pause(wait)]
     }
 
-    /// The second time all of it comes from one server, in one go.
+    /// The second time nothing of an earlier download is used.
     private mutating func damaged() -> [Action] {
         guard !wasDamaged else { return end(.damaged) }
         wasDamaged = true

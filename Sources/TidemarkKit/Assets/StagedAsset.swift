@@ -4,9 +4,9 @@ internal import Foundation
 internal import TidemarkCrypto
 internal import TidemarkFields
 
-/// An asset that is being downloaded to a file. If all of it comes from one server in one go, the server's checksum can
-/// prove it, if there is one and it fits. Otherwise its hash proves it, which takes longer. It blocks: use it on
-/// ``FileThread`` only.
+/// An asset that is being downloaded to a file. If this download brings all of it, the server's checksum can prove it,
+/// if there is one and it fits. Otherwise its hash proves it, which takes longer. It blocks: use it on ``FileThread``
+/// only.
 final class StagedAsset: @unchecked Sendable {
     private let url: URL
     private let content: FieldAsset
@@ -36,7 +36,7 @@ final class StagedAsset: @unchecked Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Sets the checksum that the server gives for the content, all of which will come from that server.
+    /// Sets the checksum that the server gives for the content.
     ///
     /// It is ignored if the file already has a part of the content: that part may come from another server, and be made
     /// to fit.
