@@ -6,7 +6,6 @@
 /// The feed's numbers are written before a client sees them, which costs a wait for the disk. A zone's own change
 /// number is durable already. So a page may include a few zones by their own numbers. The position records which state
 /// was sent; a later fetch sends the zone again if its state differs.
-/// of the zone again if it is in another one.
 package struct FeedPosition: Sendable, Equatable {
     /// A zone that was sent before the feed had a number for its state.
     package struct Ahead: Sendable, Equatable {

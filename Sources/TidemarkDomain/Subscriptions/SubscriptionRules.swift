@@ -6,7 +6,6 @@ extension Subscription {
     /// R-241 says which kinds a database may have, and that a zone subscription needs a custom zone. A query
     /// subscription has a predicate, which the protocol does not carry. So it is refused rather than stored without
     /// ever firing. R-243: without notification info pushes are silent, so it may be empty.
-    /// notification info its pushes are silent, so that may be empty.
     package func refusal(within limits: Limits) -> FailureReason? {
         switch kind {
         case .query: return .subscriptionInvalid

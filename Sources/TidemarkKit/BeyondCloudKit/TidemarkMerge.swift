@@ -41,7 +41,6 @@ public struct TidemarkMerge: Sendable {
         /// new order from the client is lost. Repeated elements are counted. If both sides added some, the larger
         /// number counts, so that the same addition on both sides is one. If both removed some, the smaller; otherwise
         /// both changes count. If one of the three values is not a list, the server wins.
-        /// changes count. Where one of the three is no list, the server wins.
         case listElements
         /// The app decides; nil removes the field. It is called once for each such field, and must not call the
         /// records' engine. The parent stays the server's.

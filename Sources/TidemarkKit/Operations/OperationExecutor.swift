@@ -6,7 +6,6 @@ internal import Dispatch
 ///
 /// It does not use the pool of Swift's tasks, which has only one thread for each core. Blocks may wait for other
 /// CloudKit calls. They would occupy all threads, and the calls that they wait for would never proceed.
-/// may, would take all of them, and what they wait for would never get on.
 final class OperationExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "dev.tidemark.operation")
 

@@ -37,7 +37,6 @@ enum SQLText {
     /// NB: without statistics the planner assumes that an equality holds for every two-hundredth row. With several, one
     /// row of any zone seems to be left. Then the table's key looks as good as an index of values, and the whole zone
     /// is read.
-    /// of any zone: then the table's key looks as good as an index of values, and the whole zone is read.
     static func unestimated(_ condition: String) -> String { "nullif(\(condition), false) IS NOT NULL" }
 
     /// A string's first ``prefixScalars`` code points, which always fit in an index entry.
