@@ -23,15 +23,17 @@ struct DataDirectory {
     /// Creates the home if it is missing, and locks it.
     static func open(home: String) throws(LocalPostgresError) -> DataDirectory {
         guard Directory.create(home, mode: 0o755), let home = Directory.resolved(home) else {
-            throw LocalPostgresError(.directoryNotUsable, "\(home) cannot be created.", detail: systemErrorText())
+            throw notUsable("\(home) cannot be created.")
         }
         let lock = Glibc.open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard lock >= 0 else {
-            throw LocalPostgresError(.directoryNotUsable, "\(home) cannot be opened.", detail: systemErrorText())
+            throw notUsable("\(home) cannot be opened.")
         }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             close(lock)
-            throw LocalPostgresError(.directoryInUse, "Another process runs a PostgreSQL in \(home).")
+            throw LocalPostgresError(
+                .directoryInUse,
+                "Another process runs a PostgreSQL in \(home). Stop that process, or choose another data directory.")
         }
         do {
             let data = home + "/data"
@@ -51,7 +53,7 @@ struct DataDirectory {
         let new = data + ".new"
         Directory.remove(new)
         guard mkdir(new, 0o700) == 0, !user.isSwitchNeeded || chown(new, user.id, user.group) == 0 else {
-            throw LocalPostgresError(.directoryNotUsable, "\(new) cannot be created.", detail: systemErrorText())
+            throw Self.notUsable("\(new) cannot be created.")
         }
         var arguments = [
             "-D", Self.descriptorPath, "-U", LocalPostgres.superuser, "-E", "UTF8", "--locale=C", "-A", "trust",
@@ -87,9 +89,15 @@ struct DataDirectory {
         let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         defer { if descriptor >= 0 { close(descriptor) } }
         guard logFile >= 0, descriptor >= 0 else {
-            throw LocalPostgresError(.directoryNotUsable, "\(home) cannot be used.", detail: systemErrorText())
+            throw Self.notUsable("\(home) cannot be used.")
         }
         return body(logFile, descriptor)
+    }
+
+    private static func notUsable(_ what: String) -> LocalPostgresError {
+        let reason = systemErrorText()
+        return LocalPostgresError(
+            .directoryNotUsable, "\(what) Check who may write there, or choose another data directory.", detail: reason)
     }
 
     func rotateLog() {

@@ -19,7 +19,9 @@ struct Orphans {
                 stopPostmaster(in: data, SIGQUIT)
                 guard waitUntilGone(data, seconds: Self.shutdownSeconds) else {
                     throw LocalPostgresError(
-                        .directoryInUse, "Processes of an earlier PostgreSQL in \(directory.home) do not end.")
+                        .directoryInUse,
+                        "Processes of an earlier PostgreSQL in \(directory.home) do not end. Stop them, or choose another "
+                            + "directory.")
                 }
             }
         }

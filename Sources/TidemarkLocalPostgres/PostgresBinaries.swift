@@ -17,7 +17,8 @@ struct PostgresBinaries {
     static func find(explicit: String?) throws(LocalPostgresError) -> PostgresBinaries {
         if let named = explicit ?? Environment.value(environmentVariable), !named.isEmpty {
             if isComplete(named) { return PostgresBinaries(directory: named) }
-            throw LocalPostgresError(.binariesNotFound, "There is no initdb and postgres in \(named).")
+            throw LocalPostgresError(
+                .binariesNotFound, "\(named) does not have both initdb and postgres. Name another directory.")
         }
         let searchPath = (Environment.value("PATH") ?? "/usr/bin:/bin").split(separator: ":").map(String.init)
         let candidates = [configured(searchPath)].compactMap { $0 } + versioned() + searchPath

@@ -24,7 +24,8 @@ struct SocketDirectory {
         guard symlink(path, link) == 0 else {
             let text = systemErrorText()
             rmdir(path)
-            throw LocalPostgresError(.directoryNotUsable, "\(home) cannot be written.", detail: text)
+            throw LocalPostgresError(
+                .directoryNotUsable, "\(home) cannot be written. Choose another one.", detail: text)
         }
         return SocketDirectory(path: path, link: link)
     }
@@ -53,7 +54,7 @@ struct SocketDirectory {
         }
         throw LocalPostgresError(
             .directoryNotUsable,
-            "No directory for PostgreSQL's socket can be made in \(parents.joined(separator: ", ")).",
+            "No directory for PostgreSQL's socket can be made in \(parents.joined(separator: ", ")). Check who may write there.",
             detail: systemErrorText())
     }
 }

@@ -28,22 +28,22 @@ package struct ServerError: Error, CustomStringConvertible {
     package var description: String {
         switch code {
         case .plainBeyondLoopback:
-            "\(detail) is not a loopback address: without TLS only this machine may connect. Give a certificate and its "
+            "\(detail) is not a loopback address. Without TLS only this machine may connect. Give a certificate and its "
                 + "private key."
         case .certificateUnusable:
-            "The certificate or its private key cannot be used: check the PEM files. \(detail)"
+            "The certificate or its private key cannot be used. Check the PEM files. \(detail)"
         case .databaseUnreachable:
-            "The database cannot be used: check its URL, and that PostgreSQL runs. \(detail)"
+            "The database cannot be used. Check its URL, and that PostgreSQL runs. \(detail)"
         case .databaseNotMigrated:
-            "The database does not have this version's tables: run `tidemark migrate` with the same database URL first."
+            "The database does not have this version's tables. Run `tidemark migrate` with the same database URL first."
         case .cannotListen:
             "Cannot listen: \(detail). Is another server running there? Choose another address or port."
         case .assetDirectoryUnusable:
-            "The asset directory cannot be used: check that it can be written to. \(detail)"
+            "The asset directory cannot be used. Check who may write to it. \(detail)"
         case .masterKeyUnusable:
             "The master key file cannot be used. \(detail)"
         case .resourcesExhausted:
-            "The system has no threads or file descriptors left for the server: raise its limits. \(detail)"
+            "The system has no threads or file descriptors left for the server. Raise its limits. \(detail)"
         }
     }
 }

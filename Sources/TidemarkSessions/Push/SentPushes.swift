@@ -6,7 +6,8 @@ struct SentPushes: Sendable {
     /// How many pushes were sent; also the number of the last one.
     private(set) var sent: UInt64 = 0
     private var acknowledgedCount: UInt64 = 0
-    /// When the oldest unacknowledged push was sent, or when the device was last reminded; nil if all are acknowledged.
+    /// When the oldest unacknowledged push was sent, or when the device was last reminded or last acknowledged some. Nil
+    /// if all are acknowledged.
     private var owedSince: Duration?
     private var wasReminded = false
     /// How many pushes have been acknowledged, or already counted as unacknowledged.

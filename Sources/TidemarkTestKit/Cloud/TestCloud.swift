@@ -73,7 +73,9 @@ public final class TestCloud: Sendable {
         try await settle()
         while try await !condition() {
             guard clock.elapsed < end, try await clock.advanceToNext(within: end - clock.elapsed) else {
-                throw TestCloudError(.notInTime, "What was waited for did not come about within \(limit).")
+                throw TestCloudError(
+                    .notInTime,
+                    "The condition did not become true within \(limit). Allow more time, or check the condition.")
             }
         }
     }

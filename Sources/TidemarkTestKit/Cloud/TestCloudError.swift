@@ -23,5 +23,7 @@ public struct TestCloudError: Error, Equatable, CustomStringConvertible {
     }
 
     static let neverSettles = TestCloudError(
-        .neverSettles, "The devices do not come to rest: they have gone on for thousands of pauses.")
+        .neverSettles,
+        "The devices do not come to rest. They have gone on for thousands of pauses. Do two apps undo each other's "
+            + "changes?")
 }
