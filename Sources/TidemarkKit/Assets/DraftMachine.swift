@@ -11,14 +11,17 @@ internal import TidemarkFields
 /// | `asking` | asks how far the server is with the draft | `placing` from there |
 /// | `placing` | takes a place on the connection for the next part | `sending`; without a place `awaiting` |
 /// | `sending` | reads the part and sends it | `placing` |
-/// | `awaiting` | hashes a piece, or waits for the answer to the oldest part | `placing`; `ended` if it says the hash |
+/// | `awaiting` | hashes a piece, or waits for the answer to the oldest part | `awaiting`; `placing`; see below |
 /// | `ended` | nothing any more | |
 ///
-/// Nothing is lost if a draft ends early. The driver's caller computes the rest of the hash, and ``UploadMachine`` asks
-/// how much of the file the server has by then. So every failure ends the draft, but for a cut in `awaiting`, after
-/// which it is `asking` again.
+/// In `awaiting` a hashed piece leads to `awaiting` again, and an answer to `placing`. An answer that says the hash leads
+/// to `ended`, and so does the answer to the last part if nothing is left to send.
 ///
-/// Once everything is hashed, nothing more is sent: only what is under way is still waited for.
+/// Nothing is lost if a draft ends early. The driver's caller computes the rest of the hash, and ``UploadMachine`` asks
+/// how much of the file the server has by then. So every failure ends the draft, except a cut in `awaiting`: then it is
+/// `asking` again, unless the last byte was sent or ``TransferPatience`` is over.
+///
+/// Once everything is hashed, nothing more is sent. What is under way is still waited for.
 ///
 /// The last byte makes the upload complete. It is a part of its own, because the checksum goes with it. If the file may
 /// change without anybody seeing it, the last byte is not sent: only the hash can tell what the server has.

@@ -25,9 +25,10 @@ struct UploadProgress: Equatable {
 /// | `ended` | nothing any more | |
 ///
 /// An attempt begins with `asking`, and that of a small file with `placing`. After a cut there is another attempt, and
-/// also if the server has another number of bytes than it should have. Any other failure leads to `pausing`, as long as
-/// ``TransferPatience`` lasts; otherwise, and in `judging` and `pausing`, to `ended`. An event that does not belong to
-/// the state is a fault of the driver. It ends the upload with an error, because to go on could send the wrong bytes.
+/// also if the server has another number of bytes than it should have. Several of these in a row without progress lead
+/// to `ended`. Any other failure leads to `pausing`, as long as ``TransferPatience`` lasts; otherwise, and in `judging`
+/// and `pausing`, to `ended`. An event that does not belong to the state is a fault of the driver. It ends the upload
+/// with an error, because to go on could send the wrong bytes.
 struct UploadMachine: TransferMachine {
     enum State: CaseIterable {
         case idle, asking, placing, sending, awaiting, proving, judging, pausing, ended
