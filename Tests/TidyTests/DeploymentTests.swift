@@ -19,6 +19,29 @@ import Testing
         }
     }
 
+    @Test func `compose and the image: the server can do little, has a fixed user, and says whether it is well`() throws
+    {
+        let compose = try text("deploy/compose.yaml")
+        for line in ["read_only: true", "cap_drop: [ALL]", #"security_opt: ["no-new-privileges:true"]"#] {
+            #expect(compose.contains("\n  \(line)\n"), "\(line)")
+        }
+        let services = compose.matches(of: /(?m)^  (postgres|migrate|tidemark):\n(?:    .*\n)+/)
+        #expect(services.count == 3)
+        for service in services {
+            #expect(service.0.contains("<<: *confined\n") && service.0.contains("mem_limit: "), "\(service.1)")
+        }
+        let image = try text("deploy/Dockerfile")
+        let user = try #require(image.firstMatch(of: /(?m)^USER (\d+):\d+$/)).1
+        #expect(image.contains("useradd --system --uid \(user) "))
+        let server = try #require(services.last).0
+        #expect(server.contains(#"user: "\#(user):\#(user)""#) && server.contains("TIDEMARK_ASSET_DIRECTORY: /assets"))
+        #expect(server.contains("healthcheck:") && image.contains("COPY deploy/healthy "))
+    }
+
+    @Test func `a server's private key does not get into the repository`() throws {
+        #expect(try text(".gitignore").contains("\ndeploy/certificates/\n"))
+    }
+
     @Test func `an image is not built from keys, history and what was built before`() throws {
         let ignored = try text(".dockerignore").split(separator: "\n")
         for name in [".build*", ".tidemark", ".git", "deploy/certificates"] {
@@ -29,6 +52,13 @@ import Testing
     @Test func `systemd: a migration may take long, and who the unit runs as is said`() throws {
         let unit = try text("deploy/tidemark.service")
         #expect(unit.contains("\nTimeoutStartSec=infinity\n"))
+        // `.ci/checks` measures the whole, where systemd is installed.
+        for setting in [
+            "UMask=0077", "MemoryMax=", "SystemCallFilter=@system-service", "RestrictAddressFamilies=",
+            "NoNewPrivileges=yes",
+        ] {
+            #expect(unit.contains("\n\(setting)"), "\(setting)")
+        }
         let user = try #require(unit.firstMatch(of: /(?m)^User=(\w+)$/)).1
         #expect(try text("deploy/README.md").contains(Regex("useradd --system .*\(user)\n")))
     }
