@@ -2,9 +2,11 @@
 // OpenSSL as Swift can see it. Macros become static inline functions; no logic here.
 #pragma once
 #include <openssl/bio.h>
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
@@ -36,11 +38,16 @@ static inline void tidemark_ssl_ctx_set_cache_off(SSL_CTX *ctx) {
 static inline void tidemark_ssl_ctx_set_cache_client_callback_only(SSL_CTX *ctx) {
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
 }
-static inline int tidemark_ssl_ctx_get_ticket_keys(SSL_CTX *ctx, unsigned char *keys, int count) {
-    return (int)SSL_CTX_get_tlsext_ticket_keys(ctx, keys, count);
+static inline int tidemark_ssl_ctx_new_place(CRYPTO_EX_free *free) {
+    return SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free);
 }
-static inline int tidemark_ssl_ctx_set_ticket_keys(SSL_CTX *ctx, unsigned char *keys, int count) {
-    return (int)SSL_CTX_set_tlsext_ticket_keys(ctx, keys, count);
+static inline int tidemark_ticket_set_key(EVP_MAC_CTX *mac, unsigned char *key, size_t count) {
+    OSSL_PARAM parameters[3] = {
+        OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, key, count),
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, "SHA256", 0),
+        OSSL_PARAM_construct_end(),
+    };
+    return EVP_MAC_CTX_set_params(mac, parameters);
 }
 
 // Sessions

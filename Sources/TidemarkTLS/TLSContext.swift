@@ -60,7 +60,7 @@ package final class TLSContext: Sendable {
     static let cipherSuitesTLS13 = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
     static let groups = "X25519:P-256:P-384"
     /// How long a ticket is valid: a client that returns within two hours saves half of the handshake.
-    private static let ticketSeconds = 7_200
+    private static let ticketSeconds = Int(TicketKeyRing<Never>.ticketTime.components.seconds)
     /// The most hosts whose last session a client keeps. An app does not reach more.
     private static let savedSessionsMax = 64
 
@@ -68,33 +68,39 @@ package final class TLSContext: Sendable {
     let protocols: ApplicationProtocols
     private let current: Mutex<LibraryContext>
     private let savedSessions = Mutex<[String: SavedSession]>([:])
+    /// Monotonic time, for the age of ticket keys.
+    private let now: @Sendable () -> Duration
 
     /// - Throws: `configurationInvalid` if a file cannot be used.
-    package init(server configuration: ServerConfiguration) throws(TLSError) {
+    package convenience init(server configuration: ServerConfiguration) throws(TLSError) {
+        let start = ContinuousClock.now
+        try self.init(server: configuration, now: { ContinuousClock.now - start })
+    }
+
+    init(server configuration: ServerConfiguration, now: @escaping @Sendable () -> Duration) throws(TLSError) {
         role = .server(configuration)
+        self.now = now
         protocols = try ApplicationProtocols(configuration.applicationProtocols)
-        current = Mutex(try Self.makeServerContext(configuration, protocols))
+        current = Mutex(try Self.makeServerContext(configuration, protocols, now))
     }
 
     /// - Throws: `configurationInvalid` if a file cannot be used.
     package init(client configuration: ClientConfiguration = ClientConfiguration()) throws(TLSError) {
         role = .client(configuration)
+        now = { .zero }
         protocols = try ApplicationProtocols(configuration.applicationProtocols)
         current = Mutex(try Self.makeClientContext(configuration, protocols))
     }
 
-    /// Reads the files again, for sessions that begin from now on. Existing sessions are unaffected, and earlier
-    /// tickets stay valid.
+    /// Reads the files again, for sessions that begin from now on. Existing sessions are unaffected. Earlier tickets are
+    /// void: whoever has the old private key must not be able to speak for the new certificate.
     ///
     /// - Throws: `configurationInvalid`; then nothing changes.
     package func reload() throws(TLSError) {
         switch role {
         case .server(let configuration):
-            let context = try Self.makeServerContext(configuration, protocols)
-            current.withLock {
-                context.copyTicketKeys(from: $0)
-                $0 = context
-            }
+            let context = try Self.makeServerContext(configuration, protocols, now)
+            current.withLock { $0 = context }
         case .client(let configuration):
             let context = try Self.makeClientContext(configuration, protocols)
             current.withLock { $0 = context }
@@ -121,7 +127,8 @@ package final class TLSContext: Sendable {
     // MARK: Making libssl's part
 
     private static func makeServerContext(
-        _ configuration: ServerConfiguration, _ protocols: ApplicationProtocols
+        _ configuration: ServerConfiguration, _ protocols: ApplicationProtocols,
+        _ now: @escaping @Sendable () -> Duration
     ) throws(TLSError) -> LibraryContext {
         let context = try LibraryContext(TLS_server_method())
         let pointer = context.pointer
@@ -132,6 +139,7 @@ package final class TLSContext: Sendable {
         tidemark_ssl_ctx_set_cache_off(pointer)
         SSL_CTX_set_num_tickets(pointer, 1)
         SSL_CTX_set_timeout(pointer, ticketSeconds)
+        TicketKeys(now: now).serve(pointer)
         let identity = Array("tidemark".utf8)
         SSL_CTX_set_session_id_context(pointer, identity, UInt32(identity.count))
         protocols.serve(pointer)
@@ -206,16 +214,6 @@ final class LibraryContext: @unchecked Sendable {
     }
 
     deinit { SSL_CTX_free(pointer) }
-
-    /// Makes tickets of `other` valid here too.
-    func copyTicketKeys(from other: LibraryContext) {
-        let count = tidemark_ssl_ctx_get_ticket_keys(other.pointer, nil, 0)
-        guard count > 0 else { return }
-        var keys = [UInt8](repeating: 0, count: Int(count))
-        guard tidemark_ssl_ctx_get_ticket_keys(other.pointer, &keys, count) == 1 else { return }
-        _ = tidemark_ssl_ctx_set_ticket_keys(pointer, &keys, count)
-        OPENSSL_cleanse(&keys, keys.count)
-    }
 }
 
 /// The state for resumption: an `SSL_SESSION`, which libssl does not change once it is made.

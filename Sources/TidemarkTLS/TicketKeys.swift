@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTidemarkOpenSSL
+internal import Synchronization
+
+/// The ticket keys of one `SSL_CTX` of a server. libssl asks for them with each ticket, on any thread.
+final class TicketKeys: Sendable {
+    /// The key of some tickets. It is wiped when it is forgotten.
+    private final class Key: Sendable {
+        static let nameByteCount = 16
+        static let cipherByteCount = 32
+        static let authenticationByteCount = 32
+
+        private let bytes: SecretBytes
+
+        /// Nil if there are no random numbers.
+        init?() {
+            let count = Self.nameByteCount + Self.cipherByteCount + Self.authenticationByteCount
+            bytes = SecretBytes(byteCount: count)
+            guard RAND_bytes(bytes.start, Int32(count)) == 1 else { return nil }
+        }
+
+        var name: UnsafePointer<UInt8> { UnsafePointer(bytes.start) }
+        var cipher: UnsafePointer<UInt8> { name + Self.nameByteCount }
+        var authentication: UnsafeMutablePointer<UInt8> { bytes.start + Self.nameByteCount + Self.cipherByteCount }
+
+        func isNamed(_ name: [UInt8]) -> Bool {
+            name.elementsEqual(UnsafeBufferPointer(start: self.name, count: Self.nameByteCount))
+        }
+    }
+
+    private let ring = Mutex(TicketKeyRing<Key>())
+    private let now: @Sendable () -> Duration
+
+    /// - Parameter now: monotonic time.
+    init(now: @escaping @Sendable () -> Duration) {
+        self.now = now
+    }
+
+    /// The place of a `TicketKeys` in an `SSL_CTX`, which keeps it alive: sessions may outlive all else of a server's
+    /// context.
+    private static let place = tidemark_ssl_ctx_new_place { _, keys, _, _, _, _ in
+        if let keys { Unmanaged<TicketKeys>.fromOpaque(keys).release() }
+    }
+
+    /// Makes `context` ask these keys.
+    func serve(_ context: OpaquePointer) {
+        let this = Unmanaged.passRetained(self)
+        guard SSL_CTX_set_ex_data(context, Self.place, this.toOpaque()) == 1 else { return this.release() }
+        SSL_CTX_set_tlsext_ticket_key_evp_cb(context) { ssl, name, vector, cipher, authentication, isSealing in
+            guard let context = SSL_get_SSL_CTX(ssl), let keys = SSL_CTX_get_ex_data(context, TicketKeys.place),
+                let name, let vector
+            else { return -1 }
+            let this = Unmanaged<TicketKeys>.fromOpaque(keys).takeUnretainedValue()
+            return isSealing == 1
+                ? this.seal(name, vector, cipher, authentication) : this.open(name, vector, cipher, authentication)
+        }
+    }
+
+    /// - Returns: as libssl wants it: 1, or below 0 for a failure.
+    private func seal(
+        _ name: UnsafeMutablePointer<UInt8>, _ vector: UnsafeMutablePointer<UInt8>, _ cipher: OpaquePointer?,
+        _ authentication: OpaquePointer?
+    ) -> Int32 {
+        let now = now()
+        guard let key = ring.withLock({ $0.sealingKey(at: now) { Key() } }),
+            RAND_bytes(vector, EVP_CIPHER_get_iv_length(EVP_aes_256_cbc())) == 1,
+            EVP_EncryptInit_ex(cipher, EVP_aes_256_cbc(), nil, key.cipher, vector) == 1,
+            tidemark_ticket_set_key(authentication, key.authentication, Key.authenticationByteCount) == 1
+        else { return -1 }
+        name.update(from: key.name, count: Key.nameByteCount)
+        return 1
+    }
+
+    /// - Returns: as libssl wants it: 0 for a whole handshake instead, 1, or 2 for 1 and a new ticket.
+    private func open(
+        _ name: UnsafePointer<UInt8>, _ vector: UnsafePointer<UInt8>, _ cipher: OpaquePointer?,
+        _ authentication: OpaquePointer?
+    ) -> Int32 {
+        let now = now()
+        let wanted = Array(UnsafeBufferPointer(start: name, count: Key.nameByteCount))
+        guard let (key, isOld) = ring.withLock({ $0.openingKey(at: now) { $0.isNamed(wanted) } }) else { return 0 }
+        guard EVP_DecryptInit_ex(cipher, EVP_aes_256_cbc(), nil, key.cipher, vector) == 1,
+            tidemark_ticket_set_key(authentication, key.authentication, Key.authenticationByteCount) == 1
+        else { return -1 }
+        return isOld ? 2 : 1
+    }
+}
+
+/// Bytes at one place in memory, wiped at the end. Nobody changes them once they are made.
+private final class SecretBytes: @unchecked Sendable {
+    let start: UnsafeMutablePointer<UInt8>
+    private let byteCount: Int
+
+    init(byteCount: Int) {
+        start = .allocate(capacity: byteCount)
+        start.initialize(repeating: 0, count: byteCount)
+        self.byteCount = byteCount
+    }
+
+    deinit {
+        OPENSSL_cleanse(start, byteCount)
+        start.deallocate()
+    }
+}
