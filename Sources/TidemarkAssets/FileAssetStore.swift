@@ -24,17 +24,29 @@ package final class FileAssetStore: AssetStore {
     ///   - idleMax: after this time another server of the same directory can continue an idle upload.
     ///   - uploadBytesMax: `Limits.uploadBytesMax`.
     /// - Throws: the system's reason why the directory cannot be used.
-    package init(
+    package convenience init(
         directory: String, threads: Int = 2, idleMax: Duration = .seconds(3), uploadBytesMax: Int64
     ) throws(AssetStoreError) {
+        try self.init(
+            directory: directory, threads: threads, idleMax: idleMax, uploadBytesMax: uploadBytesMax,
+            synchronize: FileCalls.synchronizeDirectory)
+    }
+
+    /// - Parameter synchronize: makes the names in a directory durable; tests look at what it is asked for.
+    init(
+        directory: String, threads: Int, idleMax: Duration = .seconds(3), uploadBytesMax: Int64,
+        synchronize: @escaping @Sendable (String) throws(AssetStoreError) -> Void
+    ) throws(AssetStoreError) {
         layout = FileLayout(directory: directory)
-        try FileCalls.makeDirectory(directory)
+        for path in try FileCalls.makeDirectory(directory) { try synchronize(FileCalls.parent(of: path)) }
         var workers: [FileWorker] = []
         for number in 0..<max(1, threads) {
             do {
                 let loop = try EventLoop(name: "tidemark-disk-\(number)")
                 workers.append(
-                    FileWorker(layout: layout, loop: loop, idleMax: idleMax, uploadBytesMax: uploadBytesMax))
+                    FileWorker(
+                        layout: layout, loop: loop, idleMax: idleMax, uploadBytesMax: uploadBytesMax,
+                        synchronize: synchronize))
             } catch {
                 for worker in workers { worker.loop.stop() }
                 throw AssetStoreError(.unavailable, detail: "\(error)")

@@ -16,7 +16,7 @@ enum FileCalls {
         try open(path, O_RDWR)
     }
 
-    static func openDirectory(_ path: String) throws(AssetStoreError) -> Int32 {
+    private static func openDirectory(_ path: String) throws(AssetStoreError) -> Int32 {
         try open(path, O_RDONLY | O_DIRECTORY)
     }
 
@@ -109,6 +109,13 @@ enum FileCalls {
         _ = try checked(retrying { Int(fsync(descriptor)) }, "fsync", "")
     }
 
+    /// Waits until the list of names in a directory is durable.
+    static func synchronizeDirectory(_ path: String) throws(AssetStoreError) {
+        let descriptor = try openDirectory(path)
+        defer { close(descriptor) }
+        try synchronize(descriptor)
+    }
+
     static func rename(_ path: String, to other: String) throws(AssetStoreError) {
         _ = try checked(retrying { Int(Glibc.rename(path, other)) }, "rename", other)
     }
@@ -120,13 +127,25 @@ enum FileCalls {
     }
 
     /// Creates a directory, and missing ones above it.
-    static func makeDirectory(_ path: String) throws(AssetStoreError) {
+    ///
+    /// - Returns: those that it created, from the top. Their names are not durable yet.
+    @discardableResult
+    static func makeDirectory(_ path: String) throws(AssetStoreError) -> [String] {
+        var made: [String] = []
         var result = retrying { Int(mkdir(path, 0o700)) }
         if result == -Int(ENOENT), let slash = path.lastIndex(of: "/"), slash > path.startIndex {
-            try makeDirectory(String(path[..<slash]))
+            made = try makeDirectory(String(path[..<slash]))
             result = retrying { Int(mkdir(path, 0o700)) }
         }
-        if result != -Int(EEXIST) { _ = try checked(result, "mkdir", path) }
+        if result == -Int(EEXIST) { return made }
+        _ = try checked(result, "mkdir", path)
+        return made + [path]
+    }
+
+    /// The directory that holds the path's name.
+    static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     /// The names in a directory, without those that begin with a dot; none if it cannot be read.

@@ -21,6 +21,11 @@ struct FileLayout: Sendable {
         "\(directory)/\(asset.database.rawValue)/\(Hex.encode([asset.content.sha256[0]]))"
     }
 
+    /// The directories that hold a shelf's name and the names above it, from the shelf upwards.
+    func holders(ofShelf shelf: String) -> [String] {
+        [FileCalls.parent(of: shelf), directory]
+    }
+
     func file(of upload: AssetUpload.Key) -> String {
         let name = "\(name(upload.name, upload.byteCount))-\(Hex.encode(upload.device.bytes))"
         return "\(uploads(of: upload.database))/\(name)\(ending(upload.owner))"

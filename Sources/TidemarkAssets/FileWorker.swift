@@ -12,6 +12,9 @@ final class FileWorker: @unchecked Sendable {
     let layout: FileLayout
     let loop: EventLoop
     private var uploads: [AssetUpload.Key: FileUpload] = [:]
+    private var shelves = DurableShelves()
+    /// Makes the names in a directory durable.
+    private let synchronize: @Sendable (String) throws(AssetStoreError) -> Void
 
     /// Uploads that may be open at once: in all, and of one database (I-7). More: `busy`, unless one is idle.
     private static let uploadsMax = 256
@@ -22,7 +25,11 @@ final class FileWorker: @unchecked Sendable {
 
     /// - Parameter idleMax: after this time the file of an idle upload is closed, so that the device can continue with
     ///   another server. If it continues here, the file is opened and read again.
-    init(layout: FileLayout, loop: EventLoop, idleMax: Duration, uploadBytesMax: Int64) {
+    init(
+        layout: FileLayout, loop: EventLoop, idleMax: Duration, uploadBytesMax: Int64,
+        synchronize: @escaping @Sendable (String) throws(AssetStoreError) -> Void
+    ) {
+        self.synchronize = synchronize
         self.uploadBytesMax = uploadBytesMax
         self.layout = layout
         self.loop = loop
@@ -66,6 +73,8 @@ final class FileWorker: @unchecked Sendable {
 
     /// The asset already exists: drops what was uploaded of it.
     private func leave(_ upload: AssetUpload) throws(AssetStoreError) -> AssetProgress {
+        // Whoever gave it its name may not have made the name durable yet.
+        if let asset = upload.asset { try makeDurable(shelf: layout.shelf(of: asset)) }
         uploads[upload.key] = nil
         try FileCalls.remove(layout.file(of: upload.key))
         return .complete(upload)
@@ -108,10 +117,14 @@ final class FileWorker: @unchecked Sendable {
         let shelf = layout.shelf(of: asset)
         try FileCalls.makeDirectory(shelf)
         try FileCalls.rename(file.path, to: layout.file(of: asset))
-        let directory = try FileCalls.openDirectory(shelf)
-        defer { FileCalls.close(directory) }
-        try FileCalls.synchronize(directory)
+        try makeDurable(shelf: shelf)
         return .complete(upload, sha256: upload.asset == nil ? sha256 : nil)
+    }
+
+    /// The names on a shelf, and its own, survive a loss of power.
+    private func makeDurable(shelf: String) throws(AssetStoreError) {
+        try synchronize(shelf)
+        try shelves.keep(shelf, in: layout.holders(ofShelf: shelf), synchronize)
     }
 
     /// Closes the files of idle uploads.

@@ -3,12 +3,13 @@
 import Foundation
 import Synchronization
 import Testing
-import TidemarkAssets
 import TidemarkCrypto
 import TidemarkDomain
 import TidemarkFields
 import TidemarkService
 import TidemarkTestSupport
+
+@testable import TidemarkAssets
 
 @Suite struct FileAssetStoreTests {
     private static let phone = DeviceID(high: 0, low: 1)
@@ -53,6 +54,82 @@ import TidemarkTestSupport
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return UInt8(truncatingIfNeeded: state >> 56)
         }
+    }
+
+    /// Every directory whose list of names was made durable, and what it listed then.
+    private final class Synchronized: Sendable {
+        private let state = Mutex<[(path: String, names: Set<String>)]>([])
+        let fails = Mutex(false)
+
+        func add(_ path: String) throws(AssetStoreError) {
+            if fails.withLock({ $0 }) { throw AssetStoreError(.unavailable) }
+            let names = Set((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
+            state.withLock { $0.append((path, names)) }
+        }
+
+        /// Whether the path, and each directory below `root` on the way to it, is in a list that was made durable.
+        func keeps(_ path: String, below root: String) -> Bool {
+            var path = path
+            while path != root {
+                let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+                let name = URL(fileURLWithPath: path).lastPathComponent
+                guard state.withLock({ $0.contains { $0.path == parent && $0.names.contains(name) } }) else {
+                    return false
+                }
+                path = parent
+            }
+            return true
+        }
+    }
+
+    @Test func `R-766: an asset that was answered complete is durable, with the names of all directories above it`()
+        async throws
+    {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let root = "\(directory.path)/made/on/demand"
+        for number in 0..<3 {
+            // Each is another server on the same directory, which finds what the others made.
+            let synchronized = Synchronized()
+            let store = try FileAssetStore(
+                directory: root, threads: 1, uploadBytesMax: Limits().uploadBytesMax, synchronize: synchronized.add)
+            defer { store.stop() }
+            // A new shelf, a shelf that is there, and a file that is there.
+            for content in [[UInt8(number)], [UInt8(number), 1], [9, 9]] {
+                let asset = asset(content)
+                let progress = try await store.append(content, at: 0, to: asset, by: Self.phone)
+                #expect(progress.isComplete)
+                let file = FileLayout(directory: root).file(of: asset)
+                #expect(FileManager.default.fileExists(atPath: file))
+                #expect(synchronized.keeps(file, below: root), "\(number) \(content)")
+            }
+            if number == 0 { #expect(synchronized.keeps(root, below: directory.path)) }
+        }
+    }
+
+    @Test func `R-766: an asset whose name may not be durable is not complete, also when it is asked for again`()
+        async throws
+    {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let root = "\(directory.path)/assets"
+        let synchronized = Synchronized()
+        let store = try FileAssetStore(
+            directory: root, threads: 1, uploadBytesMax: Limits().uploadBytesMax, synchronize: synchronized.add)
+        defer { store.stop() }
+        let asset = asset([1, 2, 3])
+        synchronized.fails.withLock { $0 = true }
+        #expect(
+            await code { () async throws(AssetStoreError) in
+                _ = try await store.append([1, 2, 3], at: 0, to: asset, by: Self.phone)
+            } == .unavailable)
+        #expect(
+            await code { () async throws(AssetStoreError) in
+                _ = try await store.progress(of: asset, by: Self.phone)
+            } == .unavailable)
+        synchronized.fails.withLock { $0 = false }
+        #expect(try await store.progress(of: asset, by: Self.phone).isComplete)
+        #expect(synchronized.keeps(FileLayout(directory: root).file(of: asset), below: root))
     }
 
     @Test(arguments: [0, 1, 999, 1_000, 1_001, 5_000])
