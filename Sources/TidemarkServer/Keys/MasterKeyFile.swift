@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import TidemarkBytes
+internal import TidemarkCrypto
 internal import TidemarkSockets
 internal import TidemarkStore
 internal import TidemarkTelemetry
@@ -39,24 +41,35 @@ package struct MasterKeyFile: Sendable {
     /// Creates a file with a new key, which is durable before this returns. If another process was faster, returns the
     /// existing key.
     ///
+    /// The file gets its name when it is whole, so nobody ever reads a part of it, also not after a crash.
+    ///
     /// - Throws: ``ServerError`` with `masterKeyUnusable`.
     package func make() throws(ServerError) -> (key: MasterKey, isNew: Bool) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
+        let secret = MasterKey.random()
+        let draft = "\(path).\(Hex.encode(SecureRandom.bytes(8))).new"
+        guard let key = MasterKey(secret), write(MasterKey.text(of: secret) + "\n", to: draft) else {
+            throw failure("cannot be made")
+        }
+        defer { unlink(draft) }
+        guard link(draft, path) == 0 else {
             if errno == EEXIST, let key = try read() { return (key, false) }
             throw failure("cannot be made")
         }
-        let secret = MasterKey.random()
-        let text = Array((MasterKey.text(of: secret) + "\n").utf8)
+        guard syncDirectory() else { throw failure("cannot be made durable") }
+        return (key, true)
+    }
+
+    /// Writes a new file, which is durable but for its name. If that fails, there is no file.
+    private func write(_ text: String, to path: String) -> Bool {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return false }
+        let bytes = Array(text.utf8)
         let isWritten =
-            write(descriptor, text, text.count) == text.count && fchmod(descriptor, 0o600) == 0
+            Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fchmod(descriptor, 0o600) == 0
             && fsync(descriptor) == 0
         close(descriptor)
-        guard isWritten, syncDirectory(), let key = MasterKey(secret) else {
-            unlink(path)
-            throw failure("cannot be written")
-        }
-        return (key, true)
+        if !isWritten { unlink(path) }
+        return isWritten
     }
 
     private func syncDirectory() -> Bool {
@@ -112,6 +125,8 @@ package struct MasterKeyFile: Sendable {
 
     private func key(of storage: PostgresStorage) async throws -> MasterKey? {
         if let key = try read() {
+            // Another server may have made it just now. The database must not name a key that a crash can take.
+            _ = syncDirectory()
             if try await !storage.claimMasterKey(check: key.check) {
                 Self.log.error(
                     "this is not the master key of the database: nobody gets keys of encrypted values",
