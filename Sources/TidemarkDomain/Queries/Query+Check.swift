@@ -12,7 +12,8 @@ internal import TidemarkFields
 //  6. operatorInvalid      R-176 … R-181: from the predicate alone
 //  7. valueKindWrong       R-176: the field holds another type
 //  8. negationInvalid      R-178
-//  9. fieldEncrypted, fieldNotSortable, sortInvalid              
+//  9. zoneNameInvalid      R-761: a reference to a zone with an impossible name
+// 10. fieldEncrypted, fieldNotSortable, sortInvalid              
 // Then cursorInvalid, and from what is stored the zone and recordTypeUnknown.
 
 extension Query {
@@ -32,6 +33,7 @@ extension Query {
         do {
             let check = QueryCheck(fields: fields)
             try check.check(predicate)
+            if predicate.namesImpossibleZone(limits: limits) { return QueryRefusal(.zoneNameInvalid) }
             for sort in sorts { try check.check(sort) }
             return nil
         } catch {
@@ -143,6 +145,29 @@ private struct QueryCheck {
                 throw QueryRefusal(.sortInvalid, subject: subject)
             }
         }
+    }
+}
+
+extension QueryPredicate {
+    /// Whether a reference names a zone that cannot exist.
+    fileprivate func namesImpossibleZone(limits: Limits) -> Bool {
+        switch self {
+        case .compare(_, _, let value), .contains(_, let value): value.namesImpossibleZone(limits: limits)
+        case .between(_, let low, let high):
+            low.namesImpossibleZone(limits: limits) || high.namesImpossibleZone(limits: limits)
+        case .isIn(_, let values), .containsAny(_, let values):
+            values.contains { $0.namesImpossibleZone(limits: limits) }
+        case .and(let parts): parts.contains { $0.namesImpossibleZone(limits: limits) }
+        case .not(let part): part.namesImpossibleZone(limits: limits)
+        case .always, .beginsWith, .isPresent, .isNear, .search: false
+        }
+    }
+}
+
+extension QueryValue {
+    fileprivate func namesImpossibleZone(limits: Limits) -> Bool {
+        guard case .reference(let reference) = self, case .named(let name) = reference.zone else { return false }
+        return !ZoneName.isValid(name, limits: limits)
     }
 }
 

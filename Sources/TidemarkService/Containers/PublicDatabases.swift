@@ -50,8 +50,11 @@ extension CloudService {
     package func users(
         named names: Set<String>, in container: ContainerKey
     ) async -> Result<[UserID: String], FailureReason> {
-        await retry.run { () async throws(StorageError) in
-            .success(try await storage.users(named: names.sorted(), in: container))
+        // Names that no user can have must not reach the store.
+        let possible = names.filter(RecordName.isUser).sorted()
+        guard !possible.isEmpty else { return .success([:]) }
+        return await retry.run { () async throws(StorageError) in
+            .success(try await storage.users(named: possible, in: container))
         }
     }
 }

@@ -6,18 +6,26 @@ internal import TidemarkScheduling
 extension CloudService {
     /// The user's account key, and the keys of zones by name.
     ///
-    /// - Returns: the zones in that order. `tooManyItems` over ``Limits/keyZonesMax``; `keysUnavailable` and
+    /// - Returns: the zones in that order, `zoneNameInvalid` for a name that no zone can have. `tooManyItems` over
+    ///   ``Limits/keyZonesMax``; `keysUnavailable` and
     ///   `masterKeyWrong` if the account's key is in escrow and cannot be read.
     package func keys(
         of user: UserID, zonesNamed names: [String], in database: DatabaseID
     ) async -> Result<(account: AccountKey, zones: [Result<[WrappedZoneKey], FailureReason>]), FailureReason> {
         guard names.count <= limits.keyZonesMax else { return .failure(.tooManyItems) }
+        // Names that no zone can have must not reach the store.
+        let possible = names.filter { ZoneName.isValid($0, limits: limits) }
         let read = await retry.run { () async throws(StorageError) in
             let stored = try await storage.accountKey(of: user)
-            return .success((stored, try await storage.zoneKeys(of: names, in: database)))
+            return .success((stored, try await storage.zoneKeys(of: possible, in: database)))
         }
         return read.flatMap { stored, zones in
-            opened(stored, of: user).map { ($0, zones.map(\.outcome)) }
+            var found = zones.map(\.outcome)[...]
+            let all = names.map { name in
+                ZoneName.isValid(name, limits: limits)
+                    ? found.popFirst() ?? .failure(.zoneNotFound) : .failure(.zoneNameInvalid)
+            }
+            return opened(stored, of: user).map { ($0, all) }
         }
     }
 
@@ -46,11 +54,13 @@ extension CloudService {
     /// Adds a key to a zone, if the zone's newest key is the one that the device knows.
     ///
     /// - Parameter newest: nil if the device knows of no key.
-    /// - Returns: the zone's current keys, oldest first, with or without the new one.
+    /// - Returns: the zone's current keys, oldest first, with or without the new one. `zoneNameInvalid` for a name that
+    ///   no zone can have.
     package func saveZoneKey(
         _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?
     ) async -> Result<[WrappedZoneKey], FailureReason> {
         if let reason = key.refusal { return .failure(reason) }
+        guard ZoneName.isValid(zone.name, limits: limits) else { return .failure(.zoneNameInvalid) }
         let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         return await retry.run { () async throws(StorageError) in
             let read = try await storage.saveZoneKey(

@@ -105,6 +105,27 @@ import TidemarkFields
         #expect(refusal(type: "1x") == .recordTypeInvalid)
         #expect(refusal(type: "cloudkit.share") == nil)
         #expect(refusal(zone: "_x") == .zoneNameInvalid)
+    }
+
+    /// Wherever a reference may be in a predicate.
+    @Test(arguments: ["a\0b", "", "_x", "\u{7F}", String(repeating: "x", count: 256)])
+    func `R-761: a reference to a zone with an impossible name is refused`(name: String) {
+        let value = QueryValue.reference(QueryReference(recordName: "r", zone: .named(name)))
+        let good = QueryValue.reference(QueryReference(recordName: "r\0", zone: .named("notes")))
+        let key = QueryKey.field("owner")
+        func predicates(_ value: QueryValue) -> [QueryPredicate] {
+            [
+                .compare(key, .equal, value), .compare(.system(.recordID), .notEqual, value),
+                .isIn(key, [Self.reference, value]), .contains(.field("owners"), value),
+                .containsAny(.field("owners"), [value]), .not(.compare(key, .equal, value)),
+                .and([.always(true), .not(.isIn(.system(.parent), [value]))]),
+            ]
+        }
+        for predicate in predicates(value) { #expect(refusal(predicate) == .zoneNameInvalid, "\(predicate)") }
+        for predicate in predicates(good) { #expect(refusal(predicate) == nil, "\(predicate)") }
+    }
+
+    @Test func `R-173: a query names a zone or searches all`() {
         #expect(refusal(zone: "_defaultZone") == nil)
         #expect(refusal(zone: nil) == nil)
         #expect(refusal(zone: nil, scope: .public) == nil)
