@@ -46,8 +46,11 @@ struct GroupDecision: Sendable {
             }
         }
         var news: [ZoneNews] = []
+        var growth: [DatabaseID: Int64] = [:]
         changes = zip(overlays, snapshots).compactMap { overlay, snapshot in
             guard var changes = overlay.changes else { return nil }
+            // A zone's change number is its part of the database's mark.
+            growth[changes.database, default: 0] += changes.changeNumber - (snapshot.zone?.changeNumber ?? 0)
             if let some = ZoneNews(of: changes, before: snapshot.zone, store: store) { news.append(some) }
             if let schema = snapshot.schema.flatMap({ schemas[$0.container] }) {
                 changes.indexColumns = schema.indexColumns(of: changes)
@@ -60,7 +63,7 @@ struct GroupDecision: Sendable {
             let life = overlay.movedBy.count == 1 ? first : .nobody
             return ZoneNotice(database: key.database, life: life, zoneName: key.name)
         }
-        moved = ZonesMoved(notices, news: news)
+        moved = ZonesMoved(notices, news: news, growth: growth)
     }
 
     /// One for each zone: everything that its requests need.

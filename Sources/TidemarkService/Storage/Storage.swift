@@ -356,10 +356,13 @@ package struct ZonesMoved: Sendable {
     package var notices: [ZoneNotice]
     /// What changed in some of these zones.
     package var news: [ZoneNews]
+    /// How much the mark of each database grew (``Storage/changeMarks(of:)``). Not known for databases that are not in it.
+    package var growth: [DatabaseID: Int64]
 
-    package init(_ notices: [ZoneNotice], news: [ZoneNews] = []) {
+    package init(_ notices: [ZoneNotice], news: [ZoneNews] = [], growth: [DatabaseID: Int64] = [:]) {
         self.notices = notices
         self.news = news
+        self.growth = growth
     }
 }
 

@@ -146,7 +146,11 @@ final class ZonesWriter: Sendable {
         }
         try await transaction.commit(changes, now: now)
         if !changes.created.isEmpty || !changes.removed.isEmpty {
-            onMoved(ZonesMoved([ZoneNotice(database: database, life: request.id.life, zoneName: "")]))
+            // A new zone counts one in the database's mark, and one that has ended counts one more.
+            onMoved(
+                ZonesMoved(
+                    [ZoneNotice(database: database, life: request.id.life, zoneName: "")],
+                    growth: [database: Int64(changes.created.count + changes.removed.count)]))
         }
         return outcome
     }

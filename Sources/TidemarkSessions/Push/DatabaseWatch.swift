@@ -24,6 +24,8 @@ struct DatabaseWatch {
     private(set) var wasNoticed = false
     /// The lives that notices have named since the database was last quiet.
     private var causes: Set<DeviceID> = []
+    /// The mark when the database was last quiet, plus what is known to have been added since. Nil: not known.
+    private var expectedMark: Int64?
 
     /// - Parameter now: reads of subscriptions that began earlier belong to an earlier watch. They may have missed what
     ///   changed between the two.
@@ -86,6 +88,13 @@ struct DatabaseWatch {
         causes.insert(life)
     }
 
+    /// Takes in how much the mark grew by a commit that was noticed.
+    ///
+    /// - Parameter growth: nil if that is not known. Other servers do not say it.
+    mutating func grew(by growth: Int64?) {
+        expectedMark = growth.flatMap { growth in expectedMark.map { $0 + growth } }
+    }
+
     /// Removes and returns the changes: the zones of which each session must be told. Sessions with the same zones are
     /// together.
     ///
@@ -110,15 +119,19 @@ struct DatabaseWatch {
     /// Sets the mark of the first session. Later changes are found by comparing with it; earlier ones are covered by
     /// the push after joining.
     mutating func starts(at newMark: Int64) {
-        mark = mark ?? newMark
+        guard mark == nil else { return }
+        mark = newMark
+        // A commit that was noticed meanwhile may be in the mark or not.
+        expectedMark = wasNoticed ? nil : newMark
     }
 
     /// Compares the store's mark with the last one, to make up for lost hints (I-4).
     ///
     /// If the mark changed without a notice, a hint was lost, and everyone is told. The same holds if no mark could be
     /// read before. If it changed with notices, a lost one may hide among them. So once the database is quiet again,
-    /// everyone is told once more, except a life that was the only one to be named. Until then only devices are
-    /// told that do not fetch because of the notices that arrived.
+    /// everyone is told once more. A life that was the only one to be named is left out if the mark is the
+    /// expected one: then its own changes are all that there was. Until the database is quiet, only devices are told
+    /// that do not fetch because of the notices that arrived.
     ///
     /// - Parameter reliesOnPushes: whether a session's device does not fetch although changes were pushed to it.
     /// - Returns: the sessions to be told.
@@ -128,10 +141,11 @@ struct DatabaseWatch {
             wasNoticed = false
         }
         guard !wasNoticed else { return sessions.keys.filter(reliesOnPushes).sorted() }
-        let named = causes
+        let (named, isComplete) = (causes, expectedMark == newMark)
         causes = []
+        expectedMark = newMark
         if mark != newMark { return sessions.keys.sorted() }
         guard !named.isEmpty else { return [] }
-        return sessions.filter { named != [$0.value] }.keys.sorted()
+        return sessions.filter { named != [$0.value] || !isComplete }.keys.sorted()
     }
 }

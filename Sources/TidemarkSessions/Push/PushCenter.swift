@@ -146,6 +146,7 @@ final class PushCenter: Sendable {
                 state.watches[notice.database]?.moved(notice.zoneName, by: notice.life)
                 moved.insert(notice.database)
             }
+            for database in moved { state.watches[database]?.grew(by: zones.growth[database]) }
             let old = moved.filter {
                 state.watches[$0]?.needsSubscriptions(now: now, ageMax: settings.subscriptionAgeMax) ?? false
             }

@@ -53,8 +53,7 @@ struct FeedHistory {
     private var connectionCount: UInt64 = 0
     /// Up to where each device has to come by itself: what others than it changed.
     private var wanted: [[ChangeNumber]]
-    /// Either devices write, or notices of the other server are lost. A device that is the only one to be named of a
-    /// database is not told by sweeps, so it may miss a lost notice until something else happens.
+    /// Whether notices of the other server are lost.
     private let losesNotices: Bool
 
     init(seed: UInt64, mistake: FeedMistake? = nil) {
@@ -94,7 +93,7 @@ struct FeedHistory {
     private mutating func step(_ index: Int) throws {
         switch any(24) {
         case 0...5: commit(by: nil)
-        case 6: commit(by: losesNotices ? nil : index)
+        case 6: commit(by: index)
         case 7: commitElsewhere()
         case 8: interrupt(index)
         case 9: if losesNotices, chance(2) { sweep() } else { passTime() }
@@ -250,6 +249,7 @@ struct FeedHistory {
     private mutating func commit(by index: Int?) {
         let (zone, life, news) = write(by: index)
         watch.moved(FeedStore.names[zone], by: life)
+        watch.grew(by: news.changeNumber - news.before.changeNumber)
         pushMoved(chance(8) ? nil : news)
     }
 
@@ -257,6 +257,7 @@ struct FeedHistory {
         let (zone, life, _) = write(by: nil)
         if losesNotices, chance(2) { return }
         watch.moved(FeedStore.names[zone], by: life)
+        watch.grew(by: nil)
         pushMoved(nil)
     }
 

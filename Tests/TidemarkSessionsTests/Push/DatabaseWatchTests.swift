@@ -24,4 +24,49 @@ import TidemarkDomain
         watch.knows([], at: .seconds(14))
         #expect(watch.subscriptions == [] && !watch.wantsPushes)
     }
+
+    /// All histories of a few steps in which one device writes here, and notices of another server come or are lost.
+    @Test func `R-248, R-764: whoever wrote alone is told by the sweep if and only if something else may have changed`()
+    {
+        enum Step: CaseIterable { case own, heard, lost, sweep }
+        let (writer, other) = (DeviceID(high: 1, low: 1), DeviceID(high: 2, low: 2))
+        func histories(_ length: Int) -> [[Step]] {
+            guard length > 0 else { return [[]] }
+            return histories(length - 1).flatMap { history in Step.allCases.map { history + [$0] } }
+        }
+        for history in histories(6) {
+            var watch = DatabaseWatch(user: UserID(1), since: .zero)
+            watch.join(1, writer)
+            var mark: Int64 = 10
+            watch.starts(at: mark)
+            var owesOther = false
+            var wroteAlone = true
+            func take(_ told: [UInt64]) { if told.contains(1) { owesOther = false } }
+            for step in history {
+                switch step {
+                case .own:
+                    mark += 3
+                    watch.moved("a", by: writer)
+                    watch.grew(by: 3)
+                    take(watch.takeMoved().flatMap(\.sessions))
+                case .heard:
+                    mark += 1
+                    watch.moved("a", by: other)
+                    watch.grew(by: nil)
+                    take(watch.takeMoved().flatMap(\.sessions))
+                    wroteAlone = false
+                case .lost:
+                    mark += 1
+                    owesOther = true
+                    wroteAlone = false
+                case .sweep: take(watch.swept(mark) { _ in false })
+                }
+            }
+            // The database comes to rest.
+            let told = (0..<3).flatMap { _ in watch.swept(mark) { _ in false } }
+            take(told)
+            #expect(!owesOther, "\(history)")
+            if wroteAlone { #expect(told.isEmpty, "\(history)") }
+        }
+    }
 }
