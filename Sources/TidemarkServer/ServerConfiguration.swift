@@ -31,6 +31,8 @@ package struct ServerConfiguration: Sendable {
     package var databaseConnections = 8
     /// Whether a container that a client names is created on its first use (development only).
     package var createsContainers = false
+    /// The pages from which browsers may connect without a credential. Nil: all.
+    package var allowedOrigins: AllowedOrigins?
     /// How often the server removes data that nobody can see any more.
     package var clearingInterval: Duration = .seconds(60)
     /// The directory of assets, the same for all servers of a database. Nil: the server stores no assets.

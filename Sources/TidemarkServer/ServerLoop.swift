@@ -22,10 +22,14 @@ final class ServerLoop: Sendable {
     private let listener = Mutex<NoticeListener?>(nil)
     private let health: StoreHealth
     private let janitor: StoreJanitor
+    /// Nil: all.
+    private let allowedOrigins: AllowedOrigins?
 
     private init(
-        loop: EventLoop, storage: PostgresStorage, service: CloudService, hub: SessionHub, janitor: StoreJanitor
+        loop: EventLoop, storage: PostgresStorage, service: CloudService, hub: SessionHub, janitor: StoreJanitor,
+        allowedOrigins: AllowedOrigins?
     ) {
+        self.allowedOrigins = allowedOrigins
         self.loop = loop
         self.storage = storage
         self.service = service
@@ -74,7 +78,9 @@ final class ServerLoop: Sendable {
         outlet.connect { hub.committed($0) }
         let janitor = StoreJanitor(
             storage: storage, scheduler: loop, interval: configuration.clearingInterval, limits: configuration.limits)
-        return ServerLoop(loop: loop, storage: storage, service: service, hub: hub, janitor: janitor)
+        return ServerLoop(
+            loop: loop, storage: storage, service: service, hub: hub, janitor: janitor,
+            allowedOrigins: configuration.allowedOrigins)
     }
 
     /// Connects the loops of one server. The first one listens to other servers and removes old data from the store.
@@ -101,7 +107,10 @@ final class ServerLoop: Sendable {
         switch head.path {
         case "/":
             let offer = ServerHandshake.Offer(subprotocols: [Server.subprotocol], requiresSubprotocol: true)
-            return .webSocket(offer, SessionConnection(hub: hub))
+            let origins = head.fields.values("Origin")
+            let origin = origins.isEmpty ? nil : origins.joined(separator: ",")
+            return .webSocket(
+                offer, SessionConnection(hub: hub, mayBeNobody: allowedOrigins?.allow(origin) ?? true))
         case "/healthz":
             let answer: HTTPResponse =
                 health.isGood ? .text(.ok, "ok") : .text(.serviceUnavailable, "the store does not answer")

@@ -10,9 +10,12 @@ final class SessionConnection: MessageHandler, SessionPeer, @unchecked Sendable 
     private let hub: SessionHub
     private var connection: MessageConnection?
     private var session: Session?
+    let mayBeNobody: Bool
 
-    init(hub: SessionHub) {
+    /// - Parameter mayBeNobody: as ``SessionPeer/mayBeNobody``.
+    init(hub: SessionHub, mayBeNobody: Bool = true) {
         self.hub = hub
+        self.mayBeNobody = mayBeNobody
     }
 
     // MARK: MessageHandler

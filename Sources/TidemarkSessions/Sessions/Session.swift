@@ -232,6 +232,10 @@ package final class Session: Sendable {
 
 extension Session {
     private func greet(_ id: UInt64, _ hello: WireHello) {
+        if hello.credential.isEmpty, let peer = state.withLock({ $0.peer }), !peer.mayBeNobody {
+            send { $0.send(ServerMessage.failure(id, .notAuthenticated, detail: Self.foreignPage)) }
+            return end(.notAuthenticated)
+        }
         hub.scheduler.run { [self] in
             switch await hub.authentication.answer(hello) {
             case .welcome(let member, let answer):
@@ -243,6 +247,10 @@ extension Session {
             }
         }
     }
+
+    private static let foreignPage =
+        "This page may not connect without a credential. The server's operator names the pages that may: "
+        + "--allowed-origins."
 
     private func open(_ id: UInt64, _ member: SessionMember, _ answer: WireHelloAnswer) {
         let timer = state.withLock { state in

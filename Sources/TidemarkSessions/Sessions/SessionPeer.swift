@@ -10,6 +10,9 @@ package protocol SessionPeer: AnyObject, Sendable {
     /// Queues a message for many peers.
     func send(_ message: SharedMessage)
 
+    /// Whether the other end may go on without a credential. False for a web page that the operator does not know.
+    var mayBeNobody: Bool { get }
+
     /// Bytes that are queued and that the other end has not taken yet.
     var queuedByteCount: Int { get }
 
@@ -26,6 +29,8 @@ package protocol SessionPeer: AnyObject, Sendable {
 }
 
 extension SessionPeer {
+    package var mayBeNobody: Bool { true }
+
     package func send(_ message: SharedMessage) {
         send(message.bytes)
     }

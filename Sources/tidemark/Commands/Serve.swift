@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import Foundation
 internal import TidemarkDomain
 internal import TidemarkServer
 internal import TidemarkSockets
@@ -15,7 +16,7 @@ struct Serve: ParsableCommand {
 
             Each option can be given as an environment variable: TIDEMARK_LISTEN, TIDEMARK_DATABASE_URL, \
             TIDEMARK_CERTIFICATE, TIDEMARK_PRIVATE_KEY, TIDEMARK_PLAIN, TIDEMARK_LOOPS, TIDEMARK_DATABASE_CONNECTIONS, \
-            TIDEMARK_KNOWN_ZONES_MEGABYTES, TIDEMARK_CREATE_CONTAINERS, TIDEMARK_MASTER_KEY_FILE, TIDEMARK_REQUEST_ITEMS, \
+            TIDEMARK_KNOWN_ZONES_MEGABYTES, TIDEMARK_CREATE_CONTAINERS, TIDEMARK_ALLOWED_ORIGINS, TIDEMARK_MASTER_KEY_FILE, TIDEMARK_REQUEST_ITEMS, \
             TIDEMARK_REQUEST_KILOBYTES, TIDEMARK_ASSET_DIRECTORY, TIDEMARK_ASSET_MEGABYTES, TIDEMARK_ASSET_GRACE_HOURS, \
             TIDEMARK_UPLOAD_MEGABYTES, TIDEMARK_LOG_LEVEL.
             """)
@@ -39,6 +40,14 @@ struct Serve: ParsableCommand {
     @Flag(
         help: "Create a container when an account first names it (TIDEMARK_CREATE_CONTAINERS). Others are refused.")
     var createContainers = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The web pages from which browsers may connect without a credential.",
+            discussion:
+                "Or TIDEMARK_ALLOWED_ORIGINS. Such as https://app.example.org, separated by commas. Default: all. Other "
+                + "programs are no pages.", valueName: "origins"))
+    var allowedOrigins: String?
 
     @Option(
         help: ArgumentHelp(
@@ -109,6 +118,7 @@ struct Serve: ParsableCommand {
         var configuration = ServerConfiguration(
             addresses: [address], certificate: try certificateFiles(), databaseURL: try database.value())
         configuration.createsContainers = Setting.flag(createContainers, "TIDEMARK_CREATE_CONTAINERS")
+        configuration.allowedOrigins = try origins()
         configuration.loopCount = try Setting.number(
             loops, "--loops", "TIDEMARK_LOOPS", default: ServerConfiguration.loopCountDefault, in: 1...64)
         configuration.databaseConnections = try Setting.number(
@@ -129,6 +139,17 @@ struct Serve: ParsableCommand {
         configuration.limits.uploadBytesMax = Int64(uploads) * 1_048_576
         try limits.apply(to: &configuration.limits)
         return configuration
+    }
+
+    private func origins() throws(CommandError) -> AllowedOrigins? {
+        guard let text = Setting.optional(allowedOrigins, "TIDEMARK_ALLOWED_ORIGINS") else { return nil }
+        let list = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        guard let origins = AllowedOrigins(list) else {
+            throw CommandError(
+                "--allowed-origins takes origins separated by commas, such as https://app.example.org, without a path, "
+                    + "not \(text).")
+        }
+        return origins
     }
 
     private func address(_ text: String) throws(CommandError) -> SocketAddress {
