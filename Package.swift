@@ -83,12 +83,16 @@ let package = Package(
         target("TidemarkWire", ["TidemarkBytes"], exclude: ["Protos", "generate"]),
 
         // PostgreSQL through libpq.
-        target("TidemarkPostgres", ["TidemarkScheduling", "TidemarkSockets", "CTidemarkLibpq", deque]),
+        target(
+            "TidemarkPostgres",
+            ["TidemarkScheduling", "TidemarkSockets", "TidemarkTelemetry", "CTidemarkLibpq", deque]),
         target("TidemarkLocalPostgres", ["CTidemarkSpawn"]),
 
         // The rules, what carries them out, and where the result is kept.
         target("TidemarkDomain", ["TidemarkBytes", "TidemarkFields"]),
-        target("TidemarkTranslation", ["TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkWire"]),
+        target(
+            "TidemarkTranslation",
+            ["TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkTelemetry", "TidemarkWire"]),
         target(
             "TidemarkService",
             ["TidemarkFields", "TidemarkDomain", "TidemarkScheduling", "TidemarkTelemetry", deque]),

@@ -2,6 +2,19 @@
 
 internal import CTidemarkLibpq
 
+/// An operator's connection string.
+package enum PostgresURL {
+    /// Whether it has a password in it. False also for a string that cannot be parsed.
+    package static func hasPassword(_ url: String) -> Bool {
+        guard
+            case .success(let parameters) = Result(catching: { () throws(PostgresError) in
+                try ConnectionParameters.parse(url)
+            })
+        else { return false }
+        return ["password", "sslpassword"].contains { parameters[$0]?.isEmpty == false }
+    }
+}
+
 /// The parameters with which libpq connects: the operator's connection string, and our defaults for what it leaves
 /// open.
 struct ConnectionParameters: Sendable {
@@ -56,7 +69,7 @@ struct ConnectionParameters: Sendable {
         }
     }
 
-    private static func parse(_ url: String) throws(PostgresError) -> [String: String] {
+    fileprivate static func parse(_ url: String) throws(PostgresError) -> [String: String] {
         var message: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(url, &message) else {
             let detail = message.map { String(cString: $0) } ?? "no memory"

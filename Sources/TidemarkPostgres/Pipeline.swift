@@ -10,8 +10,9 @@ internal import DequeModule
 struct Pipeline<Rows, Waiter> {
     /// Everything up to one Sync. NB: a class, so that a change of the first segment does not change a copy.
     private final class Segment {
-        /// Nil for a preparation, and for the deallocation before one.
-        let waiter: Waiter?
+        /// Nil for a preparation, for the deallocation before one, and once the batch is given up.
+        var waiter: Waiter?
+        let isBatch: Bool
         let prepared: Prepared?
         let count: Int
         let deadline: Duration
@@ -24,11 +25,16 @@ struct Pipeline<Rows, Waiter> {
 
         init(waiter: Waiter?, prepared: Prepared?, count: Int, deadline: Duration, commit: CommitRisk) {
             self.waiter = waiter
+            isBatch = waiter != nil
             self.prepared = prepared
             self.count = count
             self.deadline = deadline
             self.commit = commit
         }
+
+        /// Whether nobody knows, without its answer, if it committed. Once a statement of the batch has failed, its
+        /// transaction can no longer commit.
+        var leavesCommitUnknown: Bool { commit.mayCommit && error == nil }
 
         /// False if no result is due.
         func acceptsResult() -> Bool {
@@ -78,6 +84,18 @@ struct Pipeline<Rows, Waiter> {
 
     /// When the oldest batch must have been answered.
     var nextDeadline: Duration? { segments.first?.deadline }
+
+    /// When the next batch is late whose caller still waits.
+    var nextLateness: Duration? { segments.lazy.compactMap { $0.waiter == nil ? nil : $0.deadline }.min() }
+
+    /// The callers of late batches stop waiting. What is still to come for these batches will be dropped.
+    mutating func giveUp(at now: Duration) -> [(waiter: Waiter, isCommitOutcomeUnknown: Bool)] {
+        segments.compactMap { segment in
+            guard segment.deadline <= now, let waiter = segment.waiter else { return nil }
+            segment.waiter = nil
+            return (waiter, segment.leavesCommitUnknown)
+        }
+    }
 
     /// Whether the statement whose result is due is a COMMIT.
     var isCommitDue: Bool { segments.first.map { $0.commit.commitIndex == $0.position } ?? false }
@@ -148,8 +166,7 @@ struct Pipeline<Rows, Waiter> {
         return segments.compactMap { segment in
             guard let waiter = segment.waiter else { return nil }
             var error = error
-            // Once a statement of the batch has failed, its transaction can no longer commit.
-            error.isCommitOutcomeUnknown = segment.commit.mayCommit && segment.error == nil
+            error.isCommitOutcomeUnknown = segment.leavesCommitUnknown
             return (waiter, error)
         }
     }
@@ -173,11 +190,12 @@ struct Pipeline<Rows, Waiter> {
         let segment = segments.removeFirst()
         // After an error libpq reports each statement up to the Sync as aborted, so the count is always complete.
         guard segment.position == segment.count, !segment.hasResult else { return .violation }
-        guard let waiter = segment.waiter else {
+        guard segment.isBatch else {
             if prepareError == nil { prepareError = segment.error }
             return .proceed
         }
         defer { prepareError = nil }
+        guard let waiter = segment.waiter else { return .proceed }
         guard let error = segment.error else { return .finished(waiter, .success(segment.results)) }
         return .finished(waiter, .failure(explained(error)))
     }

@@ -14,6 +14,8 @@ package final class PostgresConnection: @unchecked Sendable {
 
     package let loop: EventLoop
     private let timeout: Duration
+    /// Whether batches of several callers are under way at once. Then a late batch ends alone.
+    private let isShared: Bool
 
     // Only the loop's thread touches the following.
 
@@ -23,6 +25,9 @@ package final class PostgresConnection: @unchecked Sendable {
     private var pipeline = Pipeline<PostgresRows, Waiter>()
     private var script: Script?
     private var watchdog: ScheduledTimer?
+    private var watchdogAt = Duration.zero
+    /// When the server last answered anything, or began to owe an answer.
+    private var heardAt = Duration.zero
     /// Why it was closed.
     private var closingError = PostgresError(.stopped)
     /// Whether a transaction is open, or may be after an error.
@@ -40,13 +45,17 @@ package final class PostgresConnection: @unchecked Sendable {
 
     /// Takes over an open connection. Loop-confined.
     ///
-    /// - Parameter timeout: for a batch's answer, unless the caller sets another.
+    /// - Parameters:
+    ///   - timeout: for a batch's answer, unless the caller sets another. A shared connection is closed when the server
+    ///     has answered nothing at all for so long.
+    ///   - isShared: whether several callers have batches under way at once.
     init(
-        _ link: LibpqConnection, loop: EventLoop, timeout: Duration,
+        _ link: LibpqConnection, loop: EventLoop, timeout: Duration, isShared: Bool = false,
         onClose: @escaping @Sendable (PostgresError) -> Void
     ) throws(PostgresError) {
         self.loop = loop
         self.timeout = timeout
+        self.isShared = isShared
         self.onClose = onClose
         guard link.enterPipelineMode() else { throw PostgresError(.protocolViolation, detail: link.errorText) }
         do {
@@ -63,7 +72,8 @@ package final class PostgresConnection: @unchecked Sendable {
     /// fails the batch, with ``PostgresError/statementIndex``, and later ones are not run. The connection remains
     /// usable, but an open transaction must be rolled back (a pool does so when the connection is returned).
     ///
-    /// Cancelling the task does not stop a batch that has been sent. Its deadline does, by closing the connection.
+    /// Cancelling the task does not stop a batch that has been sent. Its deadline does, by closing the connection. On a
+    /// connection that several callers share, the late batch fails alone; PostgreSQL's `statement_timeout` ends it.
     ///
     /// - Parameter timeout: from now to the answer, including what is ahead in the pipeline.
     package func execute(
@@ -101,6 +111,7 @@ package final class PostgresConnection: @unchecked Sendable {
             return waiter(.failure(PostgresError(.protocolViolation, detail: "a script is under way")))
         }
         let deadline = loop.now + timeout
+        if pipeline.isEmpty { heardAt = loop.now }
         let plan = BatchPlan(batch, isInTransaction: isInTransaction)
         isInTransaction = plan.isInTransactionAfter
         var isSent = true
@@ -110,9 +121,9 @@ package final class PostgresConnection: @unchecked Sendable {
         pipeline.addBatch(count: batch.count, deadline: deadline, commit: plan.commit) { [self] outcome in
             guard case .failure(let error) = outcome else { return waiter(outcome) }
             if plan.mayBeInTransactionAfterFailure { isInTransaction = true }
-            waiter(.failure(error.waiting(for: batch)))
+            waiter(.failure(error.naming(batch)))
         }
-        afterSending(isSent)
+        afterSending(isSent, deadline: deadline)
     }
 
     /// False if the connection is lost.
@@ -141,10 +152,11 @@ package final class PostgresConnection: @unchecked Sendable {
         guard isIdle, link.exitPipelineMode() else {
             return waiter(.failure(PostgresError(.protocolViolation, detail: "a batch is under way")))
         }
-        script = Script(waiter: waiter, deadline: loop.now + timeout)
+        let deadline = loop.now + timeout
+        script = Script(waiter: waiter, deadline: deadline)
         // A ROLLBACK at the end does no harm, whatever the script does with transactions.
         isInTransaction = true
-        afterSending(link.sendScript(sql))
+        afterSending(link.sendScript(sql), deadline: deadline)
     }
 
     /// Closes the connection. Everything under way fails with `error`.
@@ -170,10 +182,10 @@ package final class PostgresConnection: @unchecked Sendable {
         close(PostgresError(.connectionLost, detail: link?.errorText ?? ""))
     }
 
-    private func afterSending(_ isSent: Bool) {
+    private func afterSending(_ isSent: Bool, deadline: Duration) {
         guard isSent else { return closeLost() }
         flush()
-        armWatchdog()
+        if watchdog == nil || deadline < watchdogAt { armWatchdog() }
     }
 
     private func flush() {
@@ -186,15 +198,38 @@ package final class PostgresConnection: @unchecked Sendable {
 
     // MARK: Deadlines
 
-    /// One timer for the oldest batch under way. It is set again when it fires, not with each batch.
+    /// One timer for the oldest batch under way. It is set again when it fires, not with each batch, unless a batch has
+    /// less time.
     private func armWatchdog() {
-        guard watchdog == nil, isOpen, let deadline = script?.deadline ?? pipeline.nextDeadline else { return }
+        guard isOpen, let deadline = nextDeadline else { return }
+        watchdog?.cancel()
+        watchdogAt = deadline
         watchdog = loop.schedule(after: deadline - loop.now) { [weak self] in self?.watch() }
+    }
+
+    private var nextDeadline: Duration? {
+        if let script { return script.deadline }
+        guard isShared, !pipeline.isEmpty else { return pipeline.nextDeadline }
+        let silence = heardAt + timeout
+        return pipeline.nextLateness.map { min($0, silence) } ?? silence
+    }
+
+    /// The callers of late batches stop waiting, and the connection goes on for the others.
+    private func giveUpLateBatches() {
+        for late in pipeline.giveUp(at: loop.now) {
+            var error = PostgresError(.timeout, subject: link.map { "server=\($0.place)" })
+            error.isCommitOutcomeUnknown = late.isCommitOutcomeUnknown
+            late.waiter(.failure(error))
+        }
     }
 
     private func watch() {
         watchdog = nil
-        guard let deadline = script?.deadline ?? pipeline.nextDeadline else { return }
+        if isShared, script == nil, loop.now < heardAt + timeout {
+            giveUpLateBatches()
+            return armWatchdog()
+        }
+        guard let deadline = nextDeadline else { return }
         guard deadline <= loop.now else { return armWatchdog() }
         let place = link.map { "server=\($0.place)" }
         close(PostgresError(.timeout, subject: script == nil ? place : place.map { "script, \($0)" }))
@@ -207,6 +242,7 @@ extension PostgresConnection: EventHandler {
     package func ready(_ readiness: Readiness) {
         if readiness.contains(.writable) { flush() }
         guard let link, readiness.isToReceive else { return }
+        heardAt = loop.now
         var isAlive = link.consumeInput()
         while isAlive, link.isBusy, link.awaitMore() { isAlive = link.consumeInput() }
         // What arrived before the end counts.
@@ -283,10 +319,15 @@ extension PostgresError {
     /// The most names in the text. They are enough to recognise the batch.
     private static let namesMax = 8
 
-    /// Names the statements that timed out. Their names are constants of the program, so they are safe to show.
-    fileprivate func waiting(for batch: [BoundStatement]) -> PostgresError {
-        guard code == .timeout else { return self }
+    /// Names the statements that timed out, or the one that was refused. Their names are constants of the program, so
+    /// they are safe to show.
+    fileprivate func naming(_ batch: [BoundStatement]) -> PostgresError {
         var error = self
+        if case .statement = code, let index = statementIndex, batch.indices.contains(index) {
+            error.subject = "name=\(batch[index].statement.serverName)"
+            return error
+        }
+        guard code == .timeout else { return self }
         let names = batch.prefix(Self.namesMax).map(\.statement.serverName).joined(separator: "+")
         let more = batch.count > Self.namesMax ? "+…" : ""
         error.subject = ["statements=\(names)\(more)", subject].compactMap(\.self).joined(separator: ", ")

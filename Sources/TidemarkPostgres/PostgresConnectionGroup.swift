@@ -2,6 +2,7 @@
 
 internal import TidemarkScheduling
 internal import TidemarkSockets
+internal import TidemarkTelemetry
 
 /// Several connections of one kind: opens them, reopens them, and lends them. Loop-confined.
 final class PostgresConnectionGroup: @unchecked Sendable {
@@ -15,6 +16,7 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     private let loop: EventLoop
     private let parameters: ConnectionParameters
     private let requestTimeout: Duration
+    private let isShared: Bool
     private var table: LeaseTable
     private var connections: [PostgresConnection?]
     private var backOffs: [BackOff]
@@ -37,6 +39,7 @@ final class PostgresConnectionGroup: @unchecked Sendable {
         self.loop = loop
         self.parameters = parameters
         self.requestTimeout = requestTimeout
+        isShared = capacity > 1
         table = LeaseTable(placeCount: count, capacity: capacity, waiterCountMax: waiterCountMax)
         connections = Array(repeating: nil, count: count)
         backOffs = Array(repeating: BackOff(), count: count)
@@ -159,19 +162,28 @@ final class PostgresConnectionGroup: @unchecked Sendable {
         guard !isStopped else { return }
         do throws(PostgresError) {
             let link = try result.get()
-            let connection = try PostgresConnection(link, loop: loop, timeout: requestTimeout) { [weak self] error in
+            let connection = try PostgresConnection(
+                link, loop: loop, timeout: requestTimeout, isShared: isShared
+            ) { [weak self] error in
                 self?.closed(place, error)
             }
             connections[place] = connection
             backOffs[place].reset()
             serve(table.opened(place))
         } catch {
+            FailureLog.shared.note(
+                .warning, "PostgreSQL cannot be reached", cause: error.kind, ["error": error.textForLog], request: nil)
             lastFailure = error
             connectLater(place)
         }
     }
 
     private func closed(_ place: Int, _ error: PostgresError) {
+        if !isStopped {
+            FailureLog.shared.note(
+                .warning, "a connection to PostgreSQL was lost", cause: error.kind, ["error": error.textForLog],
+                request: nil)
+        }
         connections[place] = nil
         table.closed(place)
         lastFailure = error

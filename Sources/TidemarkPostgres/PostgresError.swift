@@ -8,7 +8,7 @@ package struct PostgresError: Error, CustomStringConvertible, CustomDebugStringC
         case connectionLost
         /// No connection could be made, or none became free, before the deadline.
         case connectionUnavailable
-        /// The server did not answer before the deadline; the connection was closed.
+        /// The server did not answer before the deadline. The connection was closed, unless others share it.
         case timeout
         /// Too many callers wait for a connection already.
         case poolExhausted
@@ -34,7 +34,7 @@ package struct PostgresError: Error, CustomStringConvertible, CustomDebugStringC
     /// The connection ended after a COMMIT was sent and before its answer arrived. Whether it took place is unknown,
     /// and can be found out by reading.
     package var isCommitOutcomeUnknown = false
-    /// For a `timeout`: what was waited for, and where. No user data, no secrets.
+    /// For a `timeout`: what was waited for, and where. For a `statement`: its name. No user data, no secrets.
     package var subject: String?
     /// The server's message and the statement's name. It may hold user data.
     package var detail: String
@@ -79,5 +79,18 @@ package struct PostgresError: Error, CustomStringConvertible, CustomDebugStringC
         if let constraint { text += " constraint=\(constraint)" }
         if isCommitOutcomeUnknown { text += " commit=unknown" }
         return detail.isEmpty ? text : text + " " + detail
+    }
+
+    /// Which failures are alike: the code, and PostgreSQL's own code.
+    package var kind: String {
+        if case .statement(let state) = code { "statement \(state)" } else { "\(code)" }
+    }
+
+    /// The error without what users have stored, for the log.
+    package var textForLog: String {
+        guard case .statement(let state) = code else { return debugDescription }
+        var error = self
+        if state.mayQuoteData { error.detail = "" }
+        return [error.debugDescription, subject].compactMap(\.self).joined(separator: " ")
     }
 }

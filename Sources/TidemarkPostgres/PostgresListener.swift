@@ -3,6 +3,7 @@
 internal import Synchronization
 internal import TidemarkScheduling
 package import TidemarkSockets
+internal import TidemarkTelemetry
 
 /// Receives the notifications (NOTIFY) of a channel, on a connection of its own.
 ///
@@ -70,12 +71,22 @@ package final class PostgresListener: @unchecked Sendable {
 
     private func connected(_ result: Result<LibpqConnection, PostgresError>) {
         guard !isStopped else { return }
-        guard case .success(let link) = result,
-            let registration = try? loop.register(link.socket, interest: .readable, handler: self)
-        else { return connectLater() }
-        self.link = link
-        self.registration = registration
+        do {
+            let link = try result.get()
+            registration = try loop.register(link.socket, interest: .readable, handler: self)
+            self.link = link
+        } catch {
+            note(error as? PostgresError ?? PostgresError(.connectionUnavailable, detail: "\(error)"))
+            return connectLater()
+        }
         ask(command, .listening)
+    }
+
+    /// The owner repairs what was missed. The operator should know why.
+    private func note(_ error: PostgresError) {
+        FailureLog.shared.note(
+            .warning, "changes by other servers are not heard", cause: error.kind, ["error": error.textForLog],
+            request: nil)
     }
 
     private func ask(_ sql: String, _ awaited: Awaited) {
@@ -101,7 +112,8 @@ package final class PostgresListener: @unchecked Sendable {
     }
 
     private func lost() {
-        guard link != nil else { return }
+        guard let link else { return }
+        note(PostgresError(.connectionLost, detail: link.errorText))
         disconnect()
         connectLater()
     }

@@ -15,7 +15,8 @@ package final class PostgresPool: Sendable {
         package var waitTimeout = Duration.seconds(5)
         /// How many callers may wait. The next one gets `poolExhausted`.
         package var waiterCountMax = 4096
-        /// How long a batch may take. Longer: `timeout`, which closes its connection.
+        /// How long a batch may take. Longer: `timeout`, which closes its connection. A shared connection is closed only
+        /// if the server answers nothing at all for so long.
         package var requestTimeout = Duration.seconds(10)
         /// How long ``PostgresPool/stop()`` waits for callers that have a connection.
         package var stopTimeout = Duration.seconds(5)
@@ -38,23 +39,28 @@ package final class PostgresPool: Sendable {
     ///     other.
     ///   - sharedConnections: additional ones, for ``execute(_:timeout:)``.
     ///   - sessionSettings: `SET` for each connection, for example `("lock_timeout", "2s")`.
+    ///   - sharedSettings: further ones for the shared connections. `statement_timeout` there, well below
+    ///     ``Limits/requestTimeout``, keeps a slow statement from delaying those behind it.
     /// - Throws: `invalidURL`. An unreachable server is no error here.
     package init(
         url: String, connections: Int, sharedConnections: Int = 1, loop: EventLoop,
-        sessionSettings: [(String, String)] = [], applicationName: String = "tidemark", limits: Limits = Limits()
+        sessionSettings: [(String, String)] = [], sharedSettings: [(String, String)] = [],
+        applicationName: String = "tidemark", limits: Limits = Limits()
     ) throws(PostgresError) {
         precondition(connections > 0 && sharedConnections > 0)
         let parameters = try ConnectionParameters(
             url: url, settings: sessionSettings, applicationName: applicationName)
+        let sharedParameters = try ConnectionParameters(
+            url: url, settings: sessionSettings + sharedSettings, applicationName: applicationName)
         self.loop = loop
         self.limits = limits
-        func group(_ count: Int, capacity: Int) -> PostgresConnectionGroup {
+        func group(_ parameters: ConnectionParameters, _ count: Int, capacity: Int) -> PostgresConnectionGroup {
             PostgresConnectionGroup(
                 loop: loop, parameters: parameters, count: count, capacity: capacity,
                 waiterCountMax: limits.waiterCountMax, requestTimeout: limits.requestTimeout)
         }
-        exclusive = group(connections, capacity: 1)
-        shared = group(sharedConnections, capacity: limits.sharedBatchCountMax)
+        exclusive = group(parameters, connections, capacity: 1)
+        shared = group(sharedParameters, sharedConnections, capacity: limits.sharedBatchCountMax)
         loop.execute { [exclusive, shared] in
             exclusive.start()
             shared.start()

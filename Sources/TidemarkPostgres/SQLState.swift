@@ -26,6 +26,9 @@ package struct SQLState: Hashable, Sendable, CustomStringConvertible {
     package static let crashShutdown = SQLState("57P02")
     package static let cannotConnectNow = SQLState("57P03")
 
+    /// Whether the server's message may quote values: classes 22 (data exception) and 23 (violation of a constraint).
+    var mayQuoteData: Bool { description.hasPrefix("22") || description.hasPrefix("23") }
+
     /// Whether the server ends the connection after it: class 57P (operator intervention) and the time-out of idle
     /// transactions.
     var endsConnection: Bool {

@@ -59,6 +59,7 @@ package final class Server: Sendable {
             if assets != nil {
                 parts[0].collectAssets(grace: configuration.assetGrace, every: configuration.assetSweepInterval)
             }
+            parts[0].writeFailureCounts()
             for address in server.addresses {
                 log.info("serving", ["address": "\(address)", "tls": "\(tls != nil)", "version": version])
             }
@@ -101,6 +102,7 @@ package final class Server: Sendable {
         await transport.stop(.goingAway, reason: "server stops")
         for part in parts { await part.stop() }
         assets?.stop()
+        FailureLog.shared.end()
         Self.log.info("stopped")
     }
 

@@ -8,6 +8,7 @@ internal import TidemarkService
 internal import TidemarkSessions
 internal import TidemarkSockets
 internal import TidemarkStore
+internal import TidemarkTelemetry
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
@@ -128,6 +129,17 @@ final class ServerLoop: Sendable {
                 _ = await service.collectAssets(grace: grace)
                 collectAssets(grace: grace, every: interval)
             }
+        }
+    }
+
+    private static let failureCountsInterval = Duration.seconds(5)
+
+    /// Writes how many failures were not written one by one, as long as the loop lives.
+    func writeFailureCounts() {
+        _ = loop.schedule(after: Self.failureCountsInterval) { [weak self] in
+            guard let self else { return }
+            FailureLog.shared.writeCounts()
+            writeFailureCounts()
         }
     }
 

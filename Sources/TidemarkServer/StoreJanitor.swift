@@ -53,11 +53,21 @@ final class StoreJanitor: Sendable {
             defer { count += 1 }
             return count
         }
-        if round % Self.roundsPerLook == 0 {
-            _ = try? await storage.advanceMemoryEpoch(after: Self.memoryEpoch, keeping: memoryEpochsKept)
+        if round % Self.roundsPerLook == 0 { await advanceMemoryEpoch() }
+        do {
+            for _ in 0..<Self.stepsMax where !isStopped.withLock({ $0 }) {
+                guard try await storage.clearEndedZones() else { return }
+            }
+        } catch {
+            error.note()
         }
-        for _ in 0..<Self.stepsMax where !isStopped.withLock({ $0 }) {
-            guard (try? await storage.clearEndedZones()) == true else { return }
+    }
+
+    private func advanceMemoryEpoch() async {
+        do {
+            _ = try await storage.advanceMemoryEpoch(after: Self.memoryEpoch, keeping: memoryEpochsKept)
+        } catch {
+            error.note()
         }
     }
 }

@@ -2,6 +2,7 @@
 
 internal import TidemarkDomain
 internal import TidemarkService
+internal import TidemarkTelemetry
 internal import TidemarkTranslation
 internal import TidemarkWire
 
@@ -45,6 +46,8 @@ struct RequestRouter: Sendable {
         } catch let refusal as Refusal {
             return ServerMessage.failure(context.id, refusal.within(limits))
         } catch {
+            FailureLog.shared.note(
+                .error, "a handler failed", cause: "\(type(of: error))", ["error": "\(error)"])
             return ServerMessage.failure(context.id, .serverFault)
         }
     }

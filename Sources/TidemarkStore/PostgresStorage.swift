@@ -30,7 +30,8 @@ package final class PostgresStorage: Storage {
         do {
             pool = try PostgresPool(
                 url: url, connections: connections, sharedConnections: Self.readConnections, loop: loop,
-                sessionSettings: Self.sessionSettings, applicationName: "tidemark")
+                sessionSettings: Self.sessionSettings, sharedSettings: Self.sharedSettings,
+                applicationName: "tidemark")
         } catch {
             throw StorageError(error, duringCommit: false)
         }
@@ -58,6 +59,10 @@ package final class PostgresStorage: Storage {
         ("enable_sort", "off"),
         ("jit", "off"),
     ]
+
+    /// Reads of many callers wait behind each other, so PostgreSQL ends one that is slow. It is well below the time after
+    /// which those behind it are given up.
+    static let sharedSettings: [(String, String)] = [("statement_timeout", "4s")]
 
     package func standing() async throws(StorageError) -> StoreStanding {
         guard let store = try await read(sql.accounts.store()).first else { throw StorageError(.rejected) }

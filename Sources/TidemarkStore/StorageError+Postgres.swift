@@ -8,7 +8,7 @@ extension StorageError {
     ///
     /// - Parameter duringCommit: whether the failed batch held a COMMIT, or was a transaction by itself.
     init(_ error: PostgresError, duringCommit: Bool) {
-        self.init(Self.code(of: error, duringCommit: duringCommit), detail: error.debugDescription)
+        self.init(Self.code(of: error, duringCommit: duringCommit), kind: error.kind, detail: error.textForLog)
     }
 
     private static func code(of error: PostgresError, duringCommit: Bool) -> Code {
@@ -17,6 +17,8 @@ extension StorageError {
             duringCommit ? .commitUnknown : .unavailable
         case .statement(let state) where state == .lockNotAvailable || state == .deadlockDetected:
             .zoneBusy
+        case .statement(.queryCancelled):
+            .tooSlow
         case .statement where error.isRetryable:
             .unavailable
         case .statement, .unexpectedResult, .invalidURL, .protocolViolation:

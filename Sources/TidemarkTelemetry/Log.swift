@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Logging
+internal import Synchronization
 
 /// A log: constant text plus key–value pairs, so that lines can be counted and searched.
 ///
@@ -63,9 +64,22 @@ package struct Log: Sendable {
         logger.log(level: level.inSwiftLog, "\(text)", metadata: metadata)
     }
 
-    /// Writes all logs of the process to standard error from `level` up, one line each. For programs; call it once, at
-    /// start.
+    /// Writes a line whose text is put together, for ``FailureLog``.
+    @Sendable
+    func write(_ level: Level, _ text: String, _ pairs: [String: String]) {
+        logger.log(level: level.inSwiftLog, "\(text)", metadata: pairs.mapValues { .string($0) })
+    }
+
+    private static let isWriting = Mutex(false)
+
+    /// Writes all logs of the process to standard error from `level` up, one line each. For programs, at start. The first
+    /// call counts.
     package static func writeToStandardError(level: Level) {
+        let isFirst = isWriting.withLock { isWriting in
+            defer { isWriting = true }
+            return !isWriting
+        }
+        guard isFirst else { return }
         let swiftLogLevel = level.inSwiftLog
         LoggingSystem.bootstrap { _ in StandardErrorLogHandler(logLevel: swiftLogLevel) }
     }

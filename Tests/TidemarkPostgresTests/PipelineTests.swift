@@ -112,6 +112,40 @@ internal import TidemarkTestSupport
         #expect(pipeline.isEmpty)
     }
 
+    @Test func `R-763: who is late is told once, and what still comes for it is dropped`() {
+        var pipeline = Machine()
+        let commit = CommitRisk(mayCommit: true, commitIndex: nil)
+        for (name, deadline) in [("a", 5), ("b", 2), ("c", 9)] {
+            pipeline.addBatch(count: 1, deadline: .seconds(deadline), commit: commit, waiter: name)
+        }
+        #expect(pipeline.nextLateness == .seconds(2))
+        #expect(pipeline.giveUp(at: .seconds(1)).isEmpty)
+        #expect(pipeline.giveUp(at: .seconds(2)).map { "\($0.waiter) \($0.isCommitOutcomeUnknown)" } == ["b true"])
+        #expect(pipeline.nextLateness == .seconds(5))
+        #expect(feed(&pipeline, [failure, .end]) == [])
+        // Its transaction has failed, so that nothing is in doubt.
+        #expect(pipeline.giveUp(at: .seconds(5)).map { "\($0.waiter) \($0.isCommitOutcomeUnknown)" } == ["a false"])
+        #expect(feed(&pipeline, [.sync, .rows(2), .end, .sync, .rows(3), .end]) == [])
+        #expect(pipeline.giveUp(at: .seconds(5)).isEmpty && pipeline.nextLateness == .seconds(9))
+        #expect(feed(&pipeline, [.sync]) == ["c [3]"])
+        #expect(pipeline.isEmpty && pipeline.nextLateness == nil)
+    }
+
+    @Test func `R-763: whoever was given up is not told of a loss, and its error explains no other's`() {
+        var pipeline = Machine()
+        _ = pipeline.mustPrepare(0)
+        pipeline.addPreparation(0, deadline: .seconds(1))
+        pipeline.addBatch(count: 1, deadline: .seconds(1), commit: CommitRisk(), waiter: "late")
+        pipeline.addBatch(count: 1, deadline: .seconds(9), commit: CommitRisk(), waiter: "b")
+        pipeline.addBatch(count: 1, deadline: .seconds(9), commit: CommitRisk(), waiter: "c")
+        #expect(pipeline.giveUp(at: .seconds(1)).map(\.waiter) == ["late"])
+        let absent = Machine.Event.failed(PostgresError(.statement(.undefinedStatement)))
+        // The preparation failed, and with it the late batch. The next one fails by itself.
+        let told = feed(&pipeline, [failure, .end, .sync, absent, .end, .sync, absent, .end, .sync])
+        #expect(told == ["b statement(26000) at 0"])
+        #expect(pipeline.lose(PostgresError(.connectionLost)).map(\.0) == ["c"])
+    }
+
     @Test func `a batch's effect on the transaction is told by its statements`() {
         let write = Sample.insert(.int8(1))
         let cases: [(Bool, [BoundStatement], after: Bool, afterFailure: Bool, mayCommit: Bool)] = [

@@ -8,12 +8,14 @@ internal import TidemarkTestSupport
 /// A pool on a loop of its own, for the time of a test.
 func withPool<Result>(
     url: String? = nil, connections: Int = 1, limits: PostgresPool.Limits = PostgresPool.Limits(),
-    settings: [(String, String)] = [], _ body: (PostgresPool) async throws -> Result
+    settings: [(String, String)] = [], sharedSettings: [(String, String)] = [],
+    _ body: (PostgresPool) async throws -> Result
 ) async throws -> Result {
     let loop = try EventLoop(name: "test")
     let url = if let url { url } else { try await TestPostgres.database().url }
     let pool = try PostgresPool(
-        url: url, connections: connections, loop: loop, sessionSettings: settings, limits: limits)
+        url: url, connections: connections, loop: loop, sessionSettings: settings, sharedSettings: sharedSettings,
+        limits: limits)
     do {
         let result = try await body(pool)
         await pool.stop()
@@ -52,6 +54,10 @@ enum Sample {
     static let echo = Statement(.read, "echo", "SELECT $1::int8", [.int8])
     static let divide = Statement(.read, "divide", "SELECT 1 / $1", [.int4])
     static let sleep = Statement(.read, "sleep", "SELECT pg_sleep($1)", [.float8])
+    static let sleepers = Statement(
+        .read, "sleepers",
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' "
+            + "AND query LIKE '%pg_sleep(%' AND pid <> pg_backend_pid()")
     static let backend = Statement(.read, "backend", "SELECT pg_backend_pid()")
     static let createTable = Statement(.write, "create_table", "CREATE TABLE t (a int8 PRIMARY KEY)")
     static let insert = Statement(.write, "insert", "INSERT INTO t VALUES ($1)", [.int8])

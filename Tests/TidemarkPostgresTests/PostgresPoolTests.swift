@@ -231,11 +231,66 @@ internal import TidemarkTestSupport
     @Test func `a request may have a time of its own`() async throws {
         try await withPool { pool in
             let error = await postgresError {
-                _ = try await pool.execute([Sample.sleep(.float8(60))], timeout: .milliseconds(100))
+                _ = try await pool.withConnection {
+                    try await $0.execute([Sample.sleep(.float8(60))], timeout: .milliseconds(100))
+                }
             }
             #expect(error?.code == .timeout && error?.description.contains("statements=sleep_") == true)
             let results = try await pool.execute([Sample.sleep(.float8(0.2))], timeout: .seconds(10))
             #expect(results.count == 1)
+        }
+    }
+
+    @Test func `R-763: a slow read ends alone, and those who share its connection are answered`() async throws {
+        try await withPool(sharedSettings: [("statement_timeout", "200ms")]) { pool in
+            let pid = try await pool.execute([Sample.backend()])[0][0].int32(0)
+            let codes = await withTaskGroup(of: PostgresError.Code?.self) { group in
+                for number in 0..<40 {
+                    group.addTask {
+                        await postgresError {
+                            let sample = number % 10 == 5 ? Sample.sleep(.float8(60)) : Sample.one()
+                            _ = try await pool.execute([sample])
+                        }?.code
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(codes.filter { $0 == nil }.count == 36)
+            #expect(codes.filter { $0 == .statement(.queryCancelled) }.count == 4)
+            let now = try await pool.execute([Sample.backend()])[0][0].int32(0)
+            #expect(now == pid)
+        }
+    }
+
+    @Test func `R-763: whoever waits too long behind a slow read is told, and the connection stays`() async throws {
+        var limits = PostgresPool.Limits()
+        limits.requestTimeout = .seconds(20)
+        try await withPool(limits: limits, sharedSettings: [("statement_timeout", "1500ms")]) { pool in
+            let pid = try await pool.execute([Sample.backend()])[0][0].int32(0)
+            async let slow = postgresError { _ = try await pool.execute([Sample.sleep(.float8(60))]) }
+            try await eventually {
+                try await pool.withConnection { try await $0.execute([Sample.sleepers()])[0][0].int64(0) } == 1
+            }
+            async let late = postgresError { _ = try await pool.execute([Sample.one()], timeout: .milliseconds(100)) }
+            let lateError = await late
+            #expect(lateError?.code == .timeout && lateError?.description.contains("statements=one") == true)
+            #expect(await slow?.code == .statement(.queryCancelled))
+            // The late one's results are dropped, and belong to nobody else.
+            let now = try await pool.execute([Sample.backend()])[0][0].int32(0)
+            #expect(now == pid)
+        }
+    }
+
+    @Test func `R-763: a server that says nothing at all is left, also on a shared connection`() async throws {
+        let limits = PostgresPool.Limits.short(wait: .seconds(5), request: .milliseconds(300))
+        try await withPool(limits: limits) { pool in
+            let pid = try await pool.execute([Sample.backend()])[0][0].int32(0)
+            kill(pid, SIGSTOP)
+            defer { kill(pid, SIGCONT) }
+            let error = await postgresError { _ = try await pool.execute([Sample.one()]) }
+            #expect(error?.code == .timeout)
+            let next = try await pool.execute([Sample.backend()])[0][0].int32(0)
+            #expect(next != pid)
         }
     }
 

@@ -38,9 +38,12 @@ final class StoreHealth: Sendable {
 
     /// Asks once, then at intervals until ``stop()``.
     func start() async {
-        // A database that does not exist: the store only looks into an index.
-        if (try? await storage.zones(in: DatabaseID(0))) != nil {
+        do {
+            // A database that does not exist: the store only looks into an index.
+            _ = try await storage.zones(in: DatabaseID(0))
             state.withLock { $0.answeredAt = scheduler.now }
+        } catch {
+            error.note()
         }
         guard !state.withLock({ $0.isStopped }) else { return }
         _ = scheduler.schedule(after: Self.interval) { [weak self] in

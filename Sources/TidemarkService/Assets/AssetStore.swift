@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+internal import TidemarkTelemetry
 
 /// Stores the content of assets: files in a directory (TidemarkAssets), memory (TidemarkTestKit), or an object store.
 /// ``Storage`` knows which assets records name; this protocol stores bytes and decides nothing.
@@ -98,6 +99,17 @@ package struct AssetStoreError: Error, CustomStringConvertible {
     }
 
     package var description: String { detail.isEmpty ? code.rawValue : "\(code.rawValue): \(detail)" }
+}
+
+extension AssetStoreError {
+    /// Tells the operator of a disk that is full or broken. Whoever catches an error of the assets calls it.
+    func note() {
+        switch code {
+        case .full, .unavailable:
+            FailureLog.shared.note(.error, "assets cannot be kept", cause: code.rawValue, ["error": description])
+        case .missing, .modified, .crowded, .busy: break
+        }
+    }
 }
 
 extension AssetStoreError.Code {

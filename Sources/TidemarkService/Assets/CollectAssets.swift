@@ -53,7 +53,7 @@ extension CloudService {
                 for asset in unused {
                     if !isDryRun {
                         let isForgotten = try await storage.forgetAsset(asset, touchedBefore: deadline) {
-                            (try? await store.remove(asset)) != nil
+                            await remove(asset, from: store)
                         }
                         guard isForgotten else { continue }
                     }
@@ -63,15 +63,35 @@ extension CloudService {
                 last = unused.last
                 if unused.count < Self.batch { break }
             }
+            if !isDryRun { await expireUploads(in: store, idleFor: grace) }
         } catch {
+            error.note()
             return .failure(error.code.reason)
         }
-        if !isDryRun { try? await store.expireUploads(idleFor: grace) }
         if collection.count > 0, !isDryRun {
             Self.assetLog.info(
                 "assets collected", ["count": "\(collection.count)", "bytes": "\(collection.byteCount)"])
         }
         return .success(collection)
+    }
+
+    /// - Returns: whether it is gone. If not, the next collection tries again.
+    private func remove(_ asset: AssetKey, from store: any AssetStore) async -> Bool {
+        do {
+            try await store.remove(asset)
+            return true
+        } catch {
+            error.note()
+            return false
+        }
+    }
+
+    private func expireUploads(in store: any AssetStore, idleFor grace: Duration) async {
+        do {
+            try await store.expireUploads(idleFor: grace)
+        } catch {
+            error.note()
+        }
     }
 
     /// Adds stored assets to the database that it does not know, so that they are collected in time.
@@ -80,7 +100,7 @@ extension CloudService {
         do {
             try await store.forEachBatch { await adoption.take($0) }
         } catch {
-            throw StorageError(.unavailable, detail: error.description)
+            throw StorageError(.unavailable, kind: "assets", detail: error.description)
         }
         return try adoption.count()
     }

@@ -3,7 +3,6 @@
 package import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkScheduling
-internal import TidemarkTelemetry
 
 /// The record through which an asset is fetched: whoever may read the record may read the assets that it names.
 package struct AssetHolder: Sendable {
@@ -58,7 +57,12 @@ extension CloudService {
 
     /// How full a database is, as ``Storage/storageUse(of:)`` says. Nil also if that cannot be found out now.
     package func storageUse(of database: DatabaseID) async -> StorageUse? {
-        try? await storage.storageUse(of: database)
+        do {
+            return try await storage.storageUse(of: database)
+        } catch {
+            error.note()
+            return nil
+        }
     }
 
     private func expectRoom(for upload: AssetUpload, in store: any AssetStore) async throws(AssetFailure) {
@@ -112,7 +116,8 @@ extension CloudService {
         do {
             return .success(try await read(store))
         } catch {
-            return .failure(note(error))
+            error.note()
+            return .failure(error.code.reason)
         }
     }
 
@@ -155,17 +160,8 @@ extension CloudService {
         do {
             return .success(try await body(store, Timestamp(milliseconds: scheduler.wallClockMilliseconds)))
         } catch {
-            if let storeError = error.storeError { _ = note(storeError) }
+            error.storeError?.note()
             return .failure(error.reason)
         }
-    }
-
-    /// Logs a disk that is full or broken, so that an operator hears of it.
-    private func note(_ error: AssetStoreError) -> FailureReason {
-        switch error.code {
-        case .full, .unavailable: Self.assetLog.error("assets cannot be kept", ["error": error.description])
-        case .missing, .modified, .crowded, .busy: break
-        }
-        return error.code.reason
     }
 }

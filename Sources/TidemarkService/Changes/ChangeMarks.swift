@@ -16,6 +16,7 @@ extension CloudService {
         do {
             return .success(try await storage.post(notices))
         } catch {
+            error.note(request: nil)
             return .failure(error.code.reason)
         }
     }

@@ -2,6 +2,7 @@
 
 package import TidemarkDomain
 internal import TidemarkScheduling
+internal import TidemarkTelemetry
 
 extension CloudService {
     /// The user's account key, and the keys of zones by name.
@@ -46,7 +47,7 @@ extension CloudService {
         return saved.flatMap { stored in
             if stored.mode != key.mode { return .failure(.encryptionModeDiffers) }
             // It was not saved although there was none, so the keys in the store are encrypted with another master key.
-            if stored.id == nil { return .failure(.masterKeyWrong) }
+            if stored.id == nil { return .failure(masterKeyWrong()) }
             return opened(stored, of: user)
         }
     }
@@ -78,8 +79,13 @@ extension CloudService {
         }
         guard let escrow else { return .failure(.keysUnavailable) }
         guard let closed = stored.escrow, let key = escrow.open(closed, of: user) else {
-            return .failure(.masterKeyWrong)
+            return .failure(masterKeyWrong())
         }
         return .success(AccountKey(mode: .escrowed, id: stored.id, key: key))
+    }
+
+    private func masterKeyWrong() -> FailureReason {
+        FailureLog.shared.note(.error, "account keys do not open with this master key", cause: "masterKeyWrong")
+        return .masterKeyWrong
     }
 }

@@ -97,6 +97,7 @@ final class WriteCoordinator: Sendable {
                 let decision = try await attempt(part)
                 conclude(part, decision, ends: parts.isEmpty ? group : nil)
             } catch {
+                note(error, of: part)
                 guard let halves = recover(from: error.code, part: part, rest: parts, group: group) else { return }
                 parts.insert(contentsOf: halves, at: 0)
             }
@@ -145,7 +146,9 @@ final class WriteCoordinator: Sendable {
         } catch {
             switch error.code {
             case .outdated: return .failure(.outdated)
-            case .rejected: return .failure(.rejected)
+            case .rejected:
+                note(error, of: part)
+                return .failure(.rejected)
             default: throw error
             }
         }
@@ -241,6 +244,12 @@ final class WriteCoordinator: Sendable {
             return part.map { state.answers.removeValue(forKey: $0.ticket) }
         }
         for (answer, outcome) in zip(answers, decision.outcomes) { answer?.give(outcome) }
+    }
+
+    private func note(_ error: StorageError, of part: [WriteQueue.Entry]) {
+        let requests = shared.state.withLock { state in part.map { state.answers[$0.ticket]?.request } }
+        let request = requests.lazy.compactMap(\.self).first
+        error.note(request: request, requestCount: part.count)
     }
 
     /// - Returns: what to run instead; nil if the group is finished for now.

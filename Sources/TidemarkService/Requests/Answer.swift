@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
+internal import TidemarkTelemetry
 
 /// A value that arrives once, for everybody who waits for it. A repeated request waits for the outcome of the first.
 final class Answer<Value: Sendable>: Sendable {
@@ -10,6 +11,8 @@ final class Answer<Value: Sendable>: Sendable {
     }
 
     private let state = Mutex(State())
+    /// The request that waits first, for the log: others do its work.
+    let request = RequestTrace.current
 
     /// Suspends until ``give(_:)``. It ignores cancellation, because every request is bounded by its deadline.
     func value() async -> Value {

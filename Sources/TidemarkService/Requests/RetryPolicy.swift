@@ -26,14 +26,14 @@ extension StorageError.Code {
     var isPassing: Bool {
         switch self {
         case .unavailable, .commitUnknown, .zoneBusy, .outdated: true
-        case .rejected, .containerUnknown, .stopped: false
+        case .tooSlow, .rejected, .containerUnknown, .stopped: false
         }
     }
 
     /// The failure that a client is told when there is no other attempt.
     var reason: FailureReason {
         switch self {
-        case .unavailable, .commitUnknown, .stopped: .storeUnavailable
+        case .unavailable, .commitUnknown, .tooSlow, .stopped: .storeUnavailable
         case .zoneBusy, .outdated: .zoneBusy
         case .rejected: .serverFault
         case .containerUnknown: .containerUnknown

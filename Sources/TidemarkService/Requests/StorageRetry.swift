@@ -17,6 +17,7 @@ struct StorageRetry: Sendable {
             do {
                 return try await call()
             } catch {
+                error.note()
                 failureCount += 1
                 let randomBits = scheduler.randomBits()
                 switch policy.verdict(on: error.code, failureCount: failureCount, randomBits: randomBits) {

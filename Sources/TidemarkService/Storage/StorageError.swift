@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import TidemarkTelemetry
+
 /// What can go wrong between a decision and its durable write.
 package struct StorageError: Error, CustomStringConvertible, CustomDebugStringConvertible {
     /// The causes of the error. They say what is known of the write.
@@ -12,6 +14,9 @@ package struct StorageError: Error, CustomStringConvertible, CustomDebugStringCo
         case zoneBusy
         /// Cached knowledge of a zone is no longer true: nothing was written.
         case outdated
+        /// The store stopped a statement that took too long: nothing was written. Trying again at once would only take
+        /// as long again.
+        case tooSlow
         /// The statement itself fails, however often it is tried. Only the request that caused it may fail.
         case rejected
         case containerUnknown
@@ -22,12 +27,35 @@ package struct StorageError: Error, CustomStringConvertible, CustomDebugStringCo
     package let code: Code
     /// For the log; may hold names of tables and constraints, never user data.
     package let detail: String
+    /// Which errors of one code are alike, for the log. One of few.
+    let kind: String
 
-    package init(_ code: Code, detail: String = "") {
+    /// - Parameter kind: nil if `detail` is the same for all errors of the kind.
+    package init(_ code: Code, kind: String? = nil, detail: String = "") {
         self.code = code
+        self.kind = kind ?? detail
         self.detail = detail
     }
 
     package var description: String { code.rawValue }
     package var debugDescription: String { "\(code.rawValue): \(detail)" }
+}
+
+extension StorageError {
+    /// Tells the operator, unless it is in the ordinary course of things. Whoever catches an error of the store calls it.
+    ///
+    /// - Parameters:
+    ///   - request: the request that failed, or one of them.
+    ///   - requestCount: how many failed with it.
+    package func note(request: RequestTrace? = RequestTrace.current, requestCount: Int = 1) {
+        let level: Log.Level
+        switch code {
+        case .unavailable, .commitUnknown, .zoneBusy, .tooSlow: level = .warning
+        case .rejected: level = .error
+        case .outdated, .containerUnknown, .stopped: return
+        }
+        FailureLog.shared.note(
+            level, "the store failed", cause: kind.isEmpty ? code.rawValue : "\(code.rawValue), \(kind)",
+            requestCount == 1 ? ["error": detail] : ["error": detail, "requests": "\(requestCount)"], request: request)
+    }
 }

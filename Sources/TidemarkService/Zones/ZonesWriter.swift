@@ -121,6 +121,7 @@ final class ZonesWriter: Sendable {
             do {
                 return try await attempt(entry, in: database)
             } catch {
+                error.note(request: entry.answer.request)
                 failureCount += 1
                 isUndecided = isUndecided || error.code == .commitUnknown
                 let randomBits = scheduler.randomBits()

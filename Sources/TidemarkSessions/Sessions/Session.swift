@@ -237,7 +237,8 @@ extension Session {
             return end(.notAuthenticated)
         }
         hub.scheduler.run { [self] in
-            switch await hub.authentication.answer(hello) {
+            let trace = RequestTrace(session: number, id: id)
+            switch await RequestTrace.$current.withValue(trace, operation: { await hub.authentication.answer(hello) }) {
             case .welcome(let member, let answer):
                 state.withLock { $0.pushes.greeted(countsPushes: hello.countsPushes) }
                 open(id, member, answer)
@@ -293,7 +294,9 @@ extension Session {
         }
         hub.scheduler.run { [self] in
             let context = RequestContext(message: message, session: self, member: member)
-            let answer = counting(await hub.router.answer(context))
+            let trace = RequestTrace(session: number, id: message.id)
+            let bytes = await RequestTrace.$current.withValue(trace) { await hub.router.answer(context) }
+            let answer = counting(bytes)
             send { $0.send(answer) }
             perform(decide { $0.finished(message.id) })
         }

@@ -55,7 +55,9 @@ final class IndexBuilder: Sendable {
         }
         guard starts else { return }
         loop.run { [self] in
-            while let next = takeWanted() { try? await build(next) }
+            while let next = takeWanted() {
+                do throws(StorageError) { try await build(next) } catch { error.note(request: nil) }
+            }
         }
     }
 

@@ -30,13 +30,12 @@ extension PostgresStorage {
                     try await mark(type.name, marks, in: type.container)
                     try await fillIndexValues(of: type.name, in: type.container)
                 } catch {
+                    // Whoever waited for it may be gone.
+                    error.note()
                     result = .failure(error)
                 }
                 preparations.end(key, result)
-                guard case .success = result, let schema = try? await schema(of: type.container),
-                    let marked = schema.schema.types[type.name]
-                else { return }
-                indexBuilder.buildSoon(PhysicalIndex.all(for: marked, named: type.name))
+                if case .success = result { await buildIndexes(of: type) }
             }
         }
         let deadline = pool.loop.now + Self.queryPatience
@@ -45,6 +44,15 @@ extension PostgresStorage {
             try? await pool.loop.sleep(for: .milliseconds(5))
         }
         throw StorageError(.zoneBusy, detail: "the record type is being prepared for queries")
+    }
+
+    private func buildIndexes(of type: QueryType) async {
+        do {
+            guard let marked = try await schema(of: type.container).schema.types[type.name] else { return }
+            indexBuilder.buildSoon(PhysicalIndex.all(for: marked, named: type.name))
+        } catch {
+            error.note()
+        }
     }
 
     private func mark(_ type: String, _ marks: RecordMarks, in container: ContainerID) async throws(StorageError) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+internal import TidemarkTelemetry
 package import TidemarkWire
 
 /// What the protocol says for a ``FailureReason``, besides its text: CloudKit's code, and when to try again.
@@ -61,12 +62,15 @@ extension FailureReason {
         }
     }
 
-    /// The failure as a message.
+    /// The failure as a message. Each `INTERNAL_ERROR` is told to the operator here, because all of them pass here.
     ///
     /// - Parameters:
     ///   - detail: replaces the reason's own text, if given.
     ///   - retryAfter: seconds; replaces the reason's own delay, if given.
     package func wire(detail: String? = nil, retryAfter: Double? = nil) -> WireFailure {
+        if self == .serverFault {
+            FailureLog.shared.note(.error, "a request was answered INTERNAL_ERROR", cause: detail ?? "serverFault")
+        }
         let line = line
         var failure = WireFailure()
         failure.code = line.code

@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import TidemarkSockets
 internal import TidemarkStore
+internal import TidemarkTelemetry
 
 struct Migrate: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -12,6 +13,7 @@ struct Migrate: ParsableCommand {
 
     func run() throws {
         let url = try database.value()
+        Log.writeToStandardError(level: .warning)
         ServingLoop.listenForSignals()
         let steps = try blocking {
             let loop = try EventLoop(name: "migrate")

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import TidemarkPostgres
 internal import TidemarkSockets
 internal import TidemarkStore
+internal import TidemarkTelemetry
 
 /// Where the database is.
 struct DatabaseOption: ParsableArguments {
@@ -13,8 +15,14 @@ struct DatabaseOption: ParsableArguments {
             valueName: "url"))
     var url: String?
 
+    /// Warns of a password in the option: whoever may list processes sees it.
     func value() throws(CommandError) -> String {
-        try Setting.required(url, "--database-url", Setting.databaseURL)
+        if let url, PostgresURL.hasPassword(url) {
+            printError(
+                "Warning: everybody who may list processes can read the password in --database-url. Set "
+                    + "\(Setting.databaseURL) instead, or use a password file (~/.pgpass).")
+        }
+        return try Setting.required(url, "--database-url", Setting.databaseURL)
     }
 
     /// Runs `work` on the database's accounts, after checking that the database belongs to Tidemark.
@@ -32,6 +40,7 @@ struct DatabaseOption: ParsableArguments {
         _ work: @escaping @Sendable (PostgresStorage, EventLoop) async throws -> Value
     ) throws -> Value {
         let url = try value()
+        Log.writeToStandardError(level: .warning)
         ServingLoop.listenForSignals(saying: brokenOff)
         return try blocking {
             let loop = try EventLoop(name: "admin")

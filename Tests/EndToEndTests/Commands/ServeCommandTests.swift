@@ -39,4 +39,41 @@ import TidemarkTestSupport
             #expect(try await server.stop() == 0)
         }
     }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")))
+    func `the health check of the container asks a server over TLS`() async throws {
+        let site = try await DevServer.shared()
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let check = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../../deploy/healthy"
+        ).standardized.path
+        func status(_ port: Int) async throws -> Int32 {
+            try await Program.run("healthy", ["127.0.0.1:\(port)"], directory: directory.path, path: check).status
+        }
+        #expect(try await status(site.port) == 0)
+        // Nobody listens there.
+        #expect(try await status(1) != 0)
+    }
+
+    @Test func `R-768: a password on the command line is warned of, and one in the environment is not`() async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        func output(_ option: String?, _ variable: String? = nil) async throws -> String {
+            let arguments = ["admin", "accounts", "list"] + (option.map { ["--database-url", $0] } ?? [])
+            let environment = variable.map { ["TIDEMARK_DATABASE_URL": $0] } ?? [:]
+            return try await Program.run(
+                "tidemark", arguments, environment: environment, directory: directory.path
+            ).output
+        }
+        // Nobody listens there.
+        let secret = "postgresql://tidemark:geheim@127.0.0.1:1/tidemark"
+        for url in [secret, "host=127.0.0.1 port=1 password=geheim", "postgresql://127.0.0.1:1/?password=geheim"] {
+            let output = try await output(url)
+            #expect(output.contains("Warning: everybody who may list processes"), "\(output)")
+            #expect(!output.contains("geheim"), "\(output)")
+        }
+        #expect(try await !output("postgresql://tidemark@127.0.0.1:1/tidemark").contains("Warning"))
+        #expect(try await !output(nil, secret).contains("Warning"))
+    }
 }
