@@ -24,8 +24,10 @@ package struct FailureLimiter<Kind: Hashable & Sendable>: Sendable {
     }
 
     private struct Entry {
-        /// When the last line of the kind was written.
+        /// When the last line of the kind was written, or its last count.
         let since: Duration
+        /// When it last happened.
+        var lastAt: Duration
         var count = 0
     }
 
@@ -53,11 +55,12 @@ package struct FailureLimiter<Kind: Hashable & Sendable>: Sendable {
     }
 
     private static func note(_ entry: inout Entry?, at now: Duration, _ interval: Duration) -> Verdict {
-        if let since = entry?.since, now - since < interval {
+        if let known = entry, now - known.since < interval, now - known.lastAt < interval {
             entry?.count += 1
+            entry?.lastAt = now
             return .count
         }
-        defer { entry = Entry(since: now) }
+        defer { entry = Entry(since: now, lastAt: now) }
         return .write(earlier: entry?.count ?? 0)
     }
 
@@ -79,7 +82,7 @@ package struct FailureLimiter<Kind: Hashable & Sendable>: Sendable {
             guard entry.count > 0 else { return nil }
             repeats.append(Repeats(kind: kind, count: entry.count, time: now - entry.since))
             // Still the same trouble: what follows is counted as well.
-            return Entry(since: now)
+            return Entry(since: now, lastAt: entry.lastAt)
         }
         for (kind, entry) in kinds { kinds[kind] = next(kind, entry) }
         others = others.flatMap { next(nil, $0) }

@@ -130,6 +130,7 @@ import Testing
         func fail(_ cause: String) { log.note(.warning, "the store failed", cause: cause, ["error": "e"]) }
         RequestTrace.$current.withValue(RequestTrace(session: 3, id: 17)) { fail("lost") }
         #expect(lines.taken == ["warning the store failed cause=lost error=e id=17 session=3"])
+        lines.now.change { $0 = .seconds(30) }
         for _ in 0..<799 { fail("lost") }
         #expect(lines.taken == [])
         fail("refused")
