@@ -265,7 +265,7 @@ internal import TidemarkTestSupport
     @Test func `R-763: whoever waits too long behind a slow read is told, and the connection stays`() async throws {
         var limits = PostgresPool.Limits()
         limits.requestTimeout = .seconds(20)
-        try await withPool(limits: limits, sharedSettings: [("statement_timeout", "1500ms")]) { pool in
+        try await withPool(limits: limits, sharedSettings: [("statement_timeout", "5s")]) { pool in
             let pid = try await pool.execute([Sample.backend()])[0][0].int32(0)
             async let slow = postgresError { _ = try await pool.execute([Sample.sleep(.float8(60))]) }
             try await eventually {
