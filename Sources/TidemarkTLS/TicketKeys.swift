@@ -53,7 +53,8 @@ final class TicketKeys: Sendable {
             else { return -1 }
             let this = Unmanaged<TicketKeys>.fromOpaque(keys).takeUnretainedValue()
             return isSealing == 1
-                ? this.seal(name, vector, cipher, authentication) : this.open(name, vector, cipher, authentication)
+                ? this.seal(name, vector, cipher, authentication)
+                : this.open(name, vector, cipher, authentication, renews: SSL_version(ssl) == TLS1_3_VERSION)
         }
     }
 
@@ -72,10 +73,11 @@ final class TicketKeys: Sendable {
         return 1
     }
 
+    /// - Parameter renews: whether the client gets a new ticket in any case. In TLS 1.3 it uses each one once.
     /// - Returns: as libssl wants it: 0 for a whole handshake instead, 1, or 2 for 1 and a new ticket.
     private func open(
         _ name: UnsafePointer<UInt8>, _ vector: UnsafePointer<UInt8>, _ cipher: OpaquePointer?,
-        _ authentication: OpaquePointer?
+        _ authentication: OpaquePointer?, renews: Bool
     ) -> Int32 {
         let now = now()
         let wanted = Array(UnsafeBufferPointer(start: name, count: Key.nameByteCount))
@@ -83,7 +85,7 @@ final class TicketKeys: Sendable {
         guard EVP_DecryptInit_ex(cipher, EVP_aes_256_cbc(), nil, key.cipher, vector) == 1,
             tidemark_ticket_set_key(authentication, key.authentication, Key.authenticationByteCount) == 1
         else { return -1 }
-        return isOld ? 2 : 1
+        return isOld || renews ? 2 : 1
     }
 }
 

@@ -5,6 +5,7 @@
 /// The first failure of a kind is written at once. Later ones are counted, and the count is due after `interval`. A kind
 /// that was quiet for so long is new again. Each failure is written or counted, exactly once.
 package struct FailureLimiter<Kind: Hashable & Sendable>: Sendable {
+    /// What to do with a failure.
     package enum Verdict: Equatable, Sendable {
         /// Write a line.
         ///

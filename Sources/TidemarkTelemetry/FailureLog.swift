@@ -18,6 +18,7 @@ package final class FailureLog: Sendable {
         let isOfRequest: Bool
     }
 
+    /// Where lines go.
     package typealias Writer = @Sendable (Log.Level, _ text: String, _ pairs: [String: String]) -> Void
 
     /// The log of the process.

@@ -128,10 +128,13 @@ import Testing
         let lines = Lines()
         let log = FailureLog(now: { lines.now.value }, write: lines.add)
         func fail(_ cause: String) { log.note(.warning, "the store failed", cause: cause, ["error": "e"]) }
-        RequestTrace.$current.withValue(RequestTrace(session: 3, id: 17)) { fail("lost") }
+        func failRequest(_ id: UInt64, times: Int = 1) {
+            RequestTrace.$current.withValue(RequestTrace(session: 3, id: id)) { for _ in 0..<times { fail("lost") } }
+        }
+        failRequest(17)
         #expect(lines.taken == ["warning the store failed cause=lost error=e id=17 session=3"])
         lines.now.change { $0 = .seconds(30) }
-        for _ in 0..<799 { fail("lost") }
+        failRequest(18, times: 799)
         #expect(lines.taken == [])
         fail("refused")
         #expect(lines.taken == ["warning the store failed cause=refused error=e"])
@@ -140,7 +143,7 @@ import Testing
         lines.now.change { $0 = .seconds(60) }
         log.writeCounts()
         #expect(lines.taken == ["warning the store failed cause=lost repeats=799 seconds=60"])
-        fail("lost")
+        failRequest(19)
         log.end()
         #expect(lines.taken == ["warning the store failed cause=lost repeats=1 seconds=0"])
     }
