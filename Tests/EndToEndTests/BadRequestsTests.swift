@@ -100,7 +100,7 @@ import TidemarkWire
             }
             for key in ["", "_k", "9k", "a-b", "schlüssel", Self.long] {
                 mistakes.append(
-                    Mistake("key '\(key)'", .invalidArguments, "is not a possible key: use") {
+                    Mistake("key '\(key)'", .invalidArguments, "is not a possible key. Use") {
                         try await database.save(Self.note("n", [key: 1]))
                     })
             }

@@ -103,6 +103,6 @@ import TidemarkTestKit
         let many = NSPredicate(format: "elevation IN %@", Array(0..<1_600))
         let error = try await failure { try await airports.find(many) }
         #expect(error.localizedDescription.contains("The limit is 1500 conditions and constants together"))
-        #expect(article.contains("fewer than 1,500 conditions and constants together"))
+        #expect(article.contains("use at most 1,500 conditions and constants together"))
     }
 }

@@ -250,7 +250,7 @@ import Testing
                 "\((id.base as? CKRecord.ID)?.recordName ?? "?") \((error as? CKError).map { "\($0.code)" } ?? "?")"
             }
             return Both.told(results.saveResults) + (partial ?? []).sorted()
-                + ["\(error?.localizedDescription.hasPrefix("Not saved, because its parent") == true)"]
+                + ["\(error?.localizedDescription.hasPrefix("Not saved, because the parent") == true)"]
         }
         #expect(
             seen == [

@@ -157,7 +157,7 @@ import TidemarkTestSupport
                 try await container.privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
                 let error = try await failure { try await container.privateCloudDatabase.save(self.record("r", "x")) }
                 #expect(error.code == .accountTemporarilyUnavailable)
-                #expect(error.localizedDescription.contains("nothing was sent"))
+                #expect(error.localizedDescription.contains("Nothing was sent"))
                 #expect(try await world.texts("SELECT count(*)::text FROM account_key") == ["0"])
             }
         }
