@@ -9,6 +9,8 @@ package struct SocketError: Error, Sendable, Equatable, CustomStringConvertible 
         /// The text is not an address, or the address cannot be used for this.
         case addressInvalid
         case addressInUse
+        /// Without TLS, only a socket on this machine may be connected to.
+        case notLoopback
         /// The host has no address.
         case nameNotFound
         /// No name server answered; trying later may help.

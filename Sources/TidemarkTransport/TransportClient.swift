@@ -15,7 +15,7 @@ package enum TransportClient {
         package var port: UInt16
         /// Path and query, as in the URL. It must be valid by ``RequestTarget/isOriginForm(_:)``.
         package var path: String
-        /// Nil for no TLS (`ws://`).
+        /// Nil for no TLS (`ws://`). Then the host must be this machine: other addresses are not connected to.
         package var tls: TLSContext?
         /// In order of preference. If there are any, the server must choose one.
         package var subprotocols: [String]
@@ -66,7 +66,14 @@ package enum TransportClient {
             // Even on this thread it runs in a later tick, so that nothing is reported before this returns.
             loop.execute {
                 switch result {
-                case .success(let addresses): connection.connect(to: addresses)
+                case .success(let addresses):
+                    // A name server may say anything, even of `localhost`.
+                    let allowed = target.tls == nil ? addresses.filter(\.isLoopback) : addresses
+                    guard !allowed.isEmpty else {
+                        connection.fail(.connectFailed, SocketError(.notLoopback, operation: "connect"))
+                        return
+                    }
+                    connection.connect(to: allowed)
                 case .failure(let error): connection.fail(.connectFailed, error)
                 }
             }

@@ -41,6 +41,26 @@ internal import TidemarkWebSocket
         }
     }
 
+    /// 192.0.2.0/24 is for documentation (RFC 5737): nothing answers there.
+    @Test(arguments: ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8::1", "0.0.0.0"])
+    func `R-740: without TLS, an address beyond loopback is not connected to`(host: String) async throws {
+        try await Scene.run(.plain) { scene in
+            let loop = scene.clientLoop
+            let (endings, continuation) = AsyncStream<CloseReason>.makeStream()
+            await loop.run {
+                let target = TransportClient.Target(host: host, port: scene.address.port, tls: nil)
+                TransportClient.connect(on: loop, to: target, handler: Ending { continuation.yield($0) })
+            }.value
+            var iterator = endings.makeAsyncIterator()
+            guard case .failed(let error)? = await iterator.next() else {
+                Issue.record("it connected")
+                return
+            }
+            #expect(error.code == .connectFailed)
+            #expect((error.underlying as? SocketError)?.code == .notLoopback)
+        }
+    }
+
     @Test func `a certificate that is not trusted, or for another host`() async throws {
         try await Scene.run(.tls) { scene in
             var target = scene.target("/echo")
@@ -109,4 +129,15 @@ internal import TidemarkWebSocket
             #expect(await events.next() == .closed("local 1001"))
         }
     }
+}
+
+/// Tells how a connection ended.
+private final class Ending: MessageHandler {
+    private let report: (CloseReason) -> Void
+
+    init(_ report: @escaping (CloseReason) -> Void) { self.report = report }
+
+    func opened(_ connection: MessageConnection) { connection.close(.normal) }
+    func received(_ connection: MessageConnection, _ kind: MessageKind, _ payload: MessagePayload) {}
+    func closed(_ connection: MessageConnection, _ reason: CloseReason) { report(reason) }
 }

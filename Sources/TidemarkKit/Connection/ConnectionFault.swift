@@ -63,6 +63,7 @@ struct ServerPlace: Sendable {
         switch error.code {
         case .nameNotFound: return says("no host has that name (name not found). Check TIDEMARK_URL.")
         case .nameLookupFailed: return says("no name server answered. Check the network.")
+        case .notLoopback: return says("that name leads to another machine. Without TLS (ws://), use 127.0.0.1.")
         case .addressInvalid where number == 0: return says("that is no host. Check TIDEMARK_URL.")
         case .connectionRefused:
             return says(

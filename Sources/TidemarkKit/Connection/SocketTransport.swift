@@ -46,7 +46,7 @@ struct SocketTransport: CloudTransport {
             return .success(
                 TransportClient.Target(
                     host: host, port: UInt16(clamping: url.port ?? (isSecure ? 443 : 80)),
-                    path: url.path.isEmpty ? "/" : url.path,
+                    path: path(of: url),
                     tls: try (isSecure ? makeTLS(configuration.certificateAuthorityFile) : nil),
                     subprotocols: [subprotocol]))
         } catch {
@@ -63,8 +63,16 @@ struct SocketTransport: CloudTransport {
         }
     }
 
-    private static func isLoopback(_ host: String) -> Bool {
-        host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    /// Whether the host is this machine. Addresses are compared as numbers: `127.evil.example` is a name like others
+    /// . To which address `localhost` leads is checked when it is known (``TransportClient``).
+    static func isLoopback(_ host: String) -> Bool {
+        SocketAddress(numericHost: host, port: 0)?.isLoopback ?? (host.lowercased() == "localhost")
+    }
+
+    /// As the URL has it. What is percent-encoded in it stays so: decoded, it could end the line of the request.
+    private static func path(of url: URL) -> String {
+        let path = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath ?? ""
+        return path.isEmpty ? "/" : path
     }
 
     func open(observer: any CloudChannelObserver) -> any CloudChannel {
